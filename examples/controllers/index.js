@@ -1,0 +1,19 @@
+/** @import { HttpRequest, HttpResponse } from 'portico' */
+
+/**
+ * GET /
+ * @param {HttpRequest} request
+ * @returns {HttpRequest}
+ */
+export function index(request) {
+  return request.forward({ controller: 'news', action: 'list' })
+}
+
+/**
+ * GET /index/about
+ * @param {HttpRequest} _request
+ * @param {HttpResponse} response
+ */
+export function about(_request, response) {
+  response.text('The news, as an example.\n')
+}

@@ -1,0 +1,82 @@
+import { Readable } from 'node:stream'
+import { HttpError } from './errors.ts'
+
+/** Where a body's bytes come from. */
+export type BodySource = string | Uint8Array | Readable
+
+/**
+ * Reads a body whole.
+ *
+ * @throws {HttpError} 413 at the first chunk past the limit: what comes after it is left unread.
+ */
+export function readBody(source: BodySource, maxBytes: number): Promise<Uint8Array> {
+  if (source instanceof Readable) return collect(source, maxBytes)
+  const bytes = Buffer.from(source)
+  return bytes.length > maxBytes ? Promise.reject(tooLarge(maxBytes)) : Promise.resolve(bytes)
+}
+
+/** A body as a stream that fails with a 413 at the first chunk past the limit. */
+export function streamBody(source: BodySource, maxBytes: number): Readable {
+  const chunks = source instanceof Readable ? source : [Buffer.from(source)]
+  return Readable.from(limited(chunks, maxBytes), { objectMode: false })
+}
+
+/** The error of a body past its limit. */
+export function tooLarge(maxBytes: number): HttpError {
+  return new HttpError(413, `The body is larger than ${maxBytes} bytes`)
+}
+
+// By events: `for await` costs a quarter more, and most bodies come in a single chunk.
+function collect(stream: Readable, maxBytes: number): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = []
+    let bytes = 0
+    const settle = (finish: () => void): void => {
+      stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
+      finish()
+    }
+    const onData = (chunk: Buffer): void => {
+      bytes += chunk.length
+      chunks.push(chunk)
+      if (bytes > maxBytes) settle(() => reject(tooLarge(maxBytes)))
+    }
+    const onEnd = (): void =>
+      settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
+    const onError = (error: Error): void => settle(() => reject(error))
+    const onClose = (): void => settle(() => reject(new HttpError(400, 'The body is incomplete')))
+    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  })
+}
+
+async function* limited(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxBytes: number,
+): AsyncGenerator<Uint8Array> {
+  let bytes = 0
+  for await (const chunk of chunks) {
+    bytes += chunk.length
+    if (bytes > maxBytes) throw tooLarge(maxBytes)
+    yield chunk
+  }
+}
+
+/**
+ * Waits until a stream has bytes to send, or has ended, or the time is over: an error before that
+ * can still become an answer. A stream with nothing to say yet (server-sent events) is not held back.
+ */
+export function firstBytes(stream: Readable, timeoutMs: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const settle = (finish: () => void): void => {
+      clearTimeout(timer)
+      stream.off('readable', onReadable).off('error', onError).off('close', onClose)
+      finish()
+    }
+    const onReadable = (): void => settle(resolve)
+    const onError = (error: Error): void => settle(() => reject(error))
+    const onClose = (): void => onError(stream.errored ?? new Error('The body was closed unsent'))
+    const timer = setTimeout(onReadable, timeoutMs)
+    stream.on('readable', onReadable).on('error', onError).on('close', onClose)
+    if (stream.destroyed) onClose()
+    else if (stream.readableLength > 0) onReadable()
+  })
+}

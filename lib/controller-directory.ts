@@ -1,0 +1,67 @@
+import { readdir, stat } from 'node:fs/promises'
+import { join, parse, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Controller, Controllers } from './controller.ts'
+
+/** The controllers of a folder, as a front controller takes them. */
+export interface ControllerDirectory {
+  readonly controllers: Controllers
+  readonly modules: ReadonlyMap<string, Controllers>
+}
+
+/**
+ * Loads a folder of controllers, once: `<name>.js` is a controller of the default module,
+ * `<module>/<name>.js` one of that module; a file's exported functions are its actions. `.mjs` counts
+ * as `.js` does, other files are left alone, and so are folders without such a file.
+ *
+ * @throws {Error} With one line that names the folder or the file: it does not exist, it does not load,
+ * another file has its name.
+ */
+export async function loadControllers(directory: string): Promise<ControllerDirectory> {
+  const root = resolve(directory)
+  const { files, folders } = await list(root)
+  const modules = new Map<string, Controllers>()
+  for (const folder of folders) {
+    const controllers = await loadAll(join(root, folder))
+    if (controllers.size > 0) modules.set(folder, controllers)
+  }
+  return { controllers: await loadAll(root, files), modules }
+}
+
+interface Listing {
+  readonly files: readonly string[]
+  readonly folders: readonly string[]
+}
+
+async function list(folder: string): Promise<Listing> {
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
+  })
+  const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
+  // Not by readdir's own types: those of a link are the link's.
+  const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
+  return {
+    files: visible.filter((name, i) => stats[i]?.isFile() && /\.m?js$/.test(name)),
+    folders: visible.filter((_, i) => stats[i]?.isDirectory()),
+  }
+}
+
+async function loadAll(folder: string, files?: readonly string[]): Promise<Controllers> {
+  const controllers = new Map<string, Controller>()
+  for (const file of files ?? (await list(folder)).files) {
+    const { name } = parse(file)
+    if (controllers.has(name))
+      throw new Error(`Two files for the controller "${name}" in "${folder}"`)
+    controllers.set(name, await load(join(folder, file)))
+  }
+  return controllers
+}
+
+async function load(file: string): Promise<Controller> {
+  try {
+    return await import(pathToFileURL(file).href)
+  } catch (error) {
+    const [reason] = String((error as Error | null)?.message ?? error).split('\n')
+    throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })
+  }
+}

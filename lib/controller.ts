@@ -1,0 +1,37 @@
+import { HttpRequest } from './request.ts'
+import type { HttpResponse } from './response.ts'
+
+/**
+ * What runs for a request: fills in the response, or returns another request to be dispatched next.
+ *
+ * A function's own property `methods` restricts it: others are answered 405 with `Allow`, `OPTIONS`
+ * 204; `HEAD` is taken where `GET` is.
+ *
+ * @example
+ * export function save(request, response) { response.redirect('/news') }
+ * save.methods = ['POST']
+ */
+export interface Action {
+  // biome-ignore lint/suspicious/noConfusingVoidType: an action that returns nothing is the common one.
+  (request: HttpRequest, response: HttpResponse): void | HttpRequest | Promise<void | HttpRequest>
+  readonly methods?: readonly string[]
+}
+
+/**
+ * An object whose own functions are actions, `fooBar` reached as `foo-bar`; what is no function is
+ * none. A module namespace (`import * as news`) is one.
+ */
+export type Controller = object
+
+/** The controllers of a module, by their names in URLs, such as `user-admin`. */
+export type Controllers = ReadonlyMap<string, Controller>
+
+/**
+ * The request that an action or a plugin returned, to be dispatched next; undefined for nothing.
+ *
+ * @throws {TypeError} If it returned anything else.
+ */
+export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
+  if (returned === undefined || returned instanceof HttpRequest) return returned
+  throw new TypeError(`${who} returned a ${typeof returned}; expected nothing or a request`)
+}

@@ -1,0 +1,74 @@
+import { types } from 'node:util'
+import { type ErrorType, HttpError, ThrownValueError } from './errors.ts'
+import { derive, findingsOf, type HttpRequest } from './request.ts'
+
+/** What can be said of an exception without a surprise: no getter of it runs twice. */
+export interface ExceptionFacts {
+  readonly type: ErrorType
+  readonly status: number
+  readonly code: number | string
+  readonly message: string
+}
+
+/** Any thrown value as an Error: itself where it is one. */
+export function toError(thrown: unknown): Error {
+  if (isError(thrown)) return thrown
+  const code = read(thrown, 'code')
+  const message = read(thrown, 'message')
+  return new ThrownValueError(
+    thrown,
+    typeof message === 'string' ? message : described(thrown),
+    isCode(code) ? code : 0,
+  )
+}
+
+/** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
+export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
+  const findings = findingsOf(request)
+  return derive(request, {
+    ...findings,
+    route: { ...findings.route, module: 'default', controller: 'error', action: 'error' },
+    errorHandler: { exception, type: factsOf(exception).type, request },
+    refusal: undefined,
+  })
+}
+
+/** Type, status, code and message of an exception (SPEC section 5). */
+export function factsOf(exception: Error): ExceptionFacts {
+  const { type, status } = exception instanceof HttpError ? exception : OTHER
+  const code = read(exception, 'code')
+  const message = read(exception, 'message')
+  return {
+    type,
+    status,
+    code: isCode(code) ? code : 0,
+    message: typeof message === 'string' ? message : '',
+  }
+}
+
+const OTHER = { type: 'EXCEPTION_OTHER', status: 500 } as const
+
+function isCode(code: unknown): code is number | string {
+  return typeof code === 'number' || typeof code === 'string'
+}
+
+function isError(value: unknown): value is Error {
+  // An Error of another realm is one too; instanceof alone runs a proxy's trap, which may throw.
+  return types.isNativeError(value) || (!types.isProxy(value) && value instanceof Error)
+}
+
+/** A property of a stranger: undefined where its getter throws. */
+export function read(value: unknown, name: string): unknown {
+  try {
+    return (value as Record<string, unknown> | null | undefined)?.[name]
+  } catch {
+    // A getter that throws says no more about the error than this.
+    return undefined
+  }
+}
+
+// Never what the value says of itself: that may throw, or hold a secret.
+function described(value: unknown): string {
+  if (typeof value === 'string') return value
+  return value === null ? 'null was thrown' : `A value of type ${typeof value} was thrown`
+}

@@ -1,0 +1,109 @@
+/** The kind of an error, under the names that Zend Framework 1 gave them. */
+export type ErrorType =
+  | 'EXCEPTION_NO_CONTROLLER'
+  | 'EXCEPTION_NO_ACTION'
+  | 'EXCEPTION_NO_ROUTE'
+  | 'EXCEPTION_OTHER'
+
+/** What an {@link HttpError} may carry beside its status and message. */
+export interface HttpErrorOptions {
+  /** What led to it; the exception has no previous one unless this is given. */
+  readonly cause?: unknown
+  /** A code for programs (default: the status). */
+  readonly code?: number | string
+  /** Headers that the answer must carry, such as `Allow` or `Retry-After`. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/**
+ * An error with an HTTP status: throw it anywhere, and `error/error` answers with that status.
+ *
+ * The message of a 4xx is shown to the client, that of a 5xx is not.
+ *
+ * @example
+ * throw new HttpError(403, 'Only editors may save news')
+ * @throws {RangeError} If the status is not an integer from 400 to 599.
+ */
+export class HttpError extends Error {
+  readonly type: ErrorType = 'EXCEPTION_OTHER'
+  readonly status: number
+  readonly code: number | string
+  readonly headers: Readonly<Record<string, string>>
+
+  static {
+    this.prototype.name = 'HttpError'
+  }
+
+  constructor(status: number, message: string, options: HttpErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause })
+    if (!Number.isInteger(status) || status < 400 || status > 599) {
+      throw new RangeError(`Expected an error status from 400 to 599, got "${status}"`)
+    }
+    this.status = status
+    this.code = options.code ?? status
+    this.headers = options.headers ?? {}
+  }
+}
+
+/** No controller has the requested name (SPEC section 5: code 0, no previous). */
+export class NoControllerError extends HttpError {
+  override readonly type = 'EXCEPTION_NO_CONTROLLER'
+  /** The name as it was requested, such as `signin`. */
+  readonly controller: string
+
+  static {
+    this.prototype.name = 'NoControllerError'
+  }
+
+  constructor(controller: string) {
+    super(404, `Invalid controller specified (${controller})`, { code: 0 })
+    this.controller = controller
+  }
+}
+
+/** The controller has no action of the requested name. */
+export class NoActionError extends HttpError {
+  override readonly type = 'EXCEPTION_NO_ACTION'
+  /** The name as it was requested, such as `no-such-thing`. */
+  readonly action: string
+
+  static {
+    this.prototype.name = 'NoActionError'
+  }
+
+  constructor(action: string) {
+    super(404, `Action "${action}" does not exist`)
+    this.action = action
+  }
+}
+
+/** A router found nothing, or the path lies outside the base path. */
+export class NoRouteError extends HttpError {
+  override readonly type = 'EXCEPTION_NO_ROUTE'
+
+  static {
+    this.prototype.name = 'NoRouteError'
+  }
+
+  constructor() {
+    super(404, 'No route matched the request')
+  }
+}
+
+/** Stands for a thrown value that was no Error, so that every exception has a message and a stack. */
+export class ThrownValueError extends Error {
+  /** What was thrown: `null`, a string, anything. */
+  readonly value: unknown
+  /** The value's own code, where it had one. */
+  readonly code: number | string
+
+  static {
+    this.prototype.name = 'ThrownValueError'
+  }
+
+  constructor(value: unknown, message: string, code: number | string = 0) {
+    super(message)
+    this.value = value
+    this.code = code
+  }
+}

@@ -1,0 +1,55 @@
+import { readBody, tooLarge } from './body.ts'
+import { HttpError } from './errors.ts'
+import { exceedsFields } from './params.ts'
+import { bodySourceOf, FormBody, type HttpRequest } from './request.ts'
+
+/** How large a form may be. */
+export interface FormLimits {
+  /** Bytes of a body (default 1,048,576). */
+  readonly maxBodyBytes: number
+  /** Fields of a form, parameters of a query, pairs of a path, each (default 1,000). */
+  readonly maxFields: number
+}
+
+/** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
+export function bringsForm(request: HttpRequest): boolean {
+  return request.method === 'POST' && mediaType(request) === 'application/x-www-form-urlencoded'
+}
+
+/**
+ * Reads a form body within its limits. A body of any other type is left for the action to read.
+ *
+ * @throws {HttpError} 413 at the first chunk past the limit, at once where the declared length is
+ * past it, and for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
+ */
+export async function readFormBody(request: HttpRequest, limits: FormLimits): Promise<FormBody> {
+  const refusal = unsupported(request)
+  if (refusal !== undefined) throw new HttpError(415, refusal)
+  if (Number(request.headers['content-length']) > limits.maxBodyBytes) {
+    throw tooLarge(limits.maxBodyBytes)
+  }
+  const bytes = await readBody(bodySourceOf(request), limits.maxBodyBytes)
+  if (exceedsFields(Buffer.from(bytes).toString('latin1'), limits.maxFields)) {
+    throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
+  }
+  return new FormBody(bytes)
+}
+
+function unsupported({ headers }: HttpRequest): string | undefined {
+  const coding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  // Unpacked, a small body may be a huge one.
+  if (coding !== 'identity') return 'A form body must not be compressed'
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(String(headers['content-type']))?.[1]
+  return charset === undefined || /^utf-?8$/i.test(charset)
+    ? undefined
+    : 'A form body must be in UTF-8'
+}
+
+function mediaType({ headers }: HttpRequest): string {
+  return (
+    String(headers['content-type'] ?? '')
+      .split(';', 1)[0]
+      ?.trim()
+      .toLowerCase() ?? ''
+  )
+}

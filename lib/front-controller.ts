@@ -1,0 +1,253 @@
+import { Readable } from 'node:stream'
+import { firstBytes } from './body.ts'
+import { type Controller, type Controllers, nextRequest } from './controller.ts'
+import { Deadlines } from './deadlines.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { errorController, failsafe } from './error-controller.ts'
+import { toError, toErrorRequest } from './error-handler.ts'
+import { HttpError, NoRouteError } from './errors.ts'
+import { bringsForm, type FormLimits, readFormBody } from './form-body.ts'
+import { indexController } from './index-controller.ts'
+import { type NameRule, type Names, nameRules } from './names.ts'
+import { exceedsFields, exceedsPairs } from './params.ts'
+import { type Plugin, PluginBroker, type Within } from './plugin.ts'
+import { abort, derive, findingsOf, type HttpRequest, isRouted, type Route } from './request.ts'
+import { HttpResponse } from './response.ts'
+import { rewrite, splitTarget } from './rewrite.ts'
+import { ModuleRouter, type Router } from './router.ts'
+
+/** What one request may take (SPEC section 7). */
+export interface Limits extends FormLimits {
+  /** Milliseconds for an action, and for a plugin's moment (default 25,000); beyond it 503. */
+  readonly actionTimeoutMs: number
+}
+
+const DEFAULT_LIMITS: Limits = {
+  maxBodyBytes: 1_048_576,
+  maxFields: 1_000,
+  actionTimeoutMs: 25_000,
+}
+
+/** What a {@link FrontController} is made from. */
+export interface FrontControllerOptions {
+  /** The controllers of the module `default`, by name; `error` replaces the built-in one. */
+  readonly controllers?: Controllers | undefined
+  /** Those of each other module, by the module's name. */
+  readonly modules?: ReadonlyMap<string, Controllers> | undefined
+  /** How requested names find registered ones (default `exact`). */
+  readonly names?: NameRule | undefined
+  /** What stands before the routed path, whole segments, such as `/app` (default none). */
+  readonly basePath?: string | undefined
+  /** In place of the router for `/module/controller/action/key/value`. */
+  readonly router?: Router | undefined
+  readonly plugins?: readonly Plugin[] | undefined
+  readonly limits?: Partial<Limits> | undefined
+}
+
+// Forwards that go in a circle end here.
+const MAX_DISPATCHES = 16
+
+// How long a streamed body's first bytes are waited for.
+const FIRST_BYTES_MS = 200
+
+const NOWHERE = { module: '', controller: '', action: '' }
+
+/**
+ * Gives every request a destination.
+ *
+ * @example
+ * const front = new FrontController({ controllers: new Map([['news', news]]) })
+ * const response = await front.handle(new HttpRequest({ target: '/news/list' }))
+ * @throws {TypeError | RangeError} If an option is not what it should be.
+ */
+export class FrontController {
+  readonly #basePath: string
+  readonly #router: Router
+  readonly #dispatcher: Dispatcher
+  readonly #plugins: readonly Plugin[]
+  readonly #limits: Limits
+  readonly #deadlines: Deadlines
+
+  constructor(options: FrontControllerOptions = {}) {
+    const names = namesOf(options.names ?? 'exact')
+    const modules = allModules(
+      options.controllers ?? new Map(),
+      options.modules ?? new Map(),
+      names,
+    )
+    this.#basePath = checkedBasePath(options.basePath ?? '')
+    this.#router =
+      options.router ??
+      new ModuleRouter(
+        modules.map(([name]) => name),
+        names,
+      )
+    this.#dispatcher = new Dispatcher(modules, names)
+    this.#plugins = options.plugins ?? []
+    this.#limits = checkedLimits(options.limits ?? {})
+    this.#deadlines = new Deadlines(this.#limits.actionTimeoutMs)
+  }
+
+  /**
+   * The life of a request, in the order of the lines below:
+   *
+   *   rewrite     the target to the path that is routed, and `q`
+   *   route       the path to module, controller, action, and pairs
+   *   form        the body of a POSTed form, within its limits
+   *   dispatch    the controller from its Map, its action called
+   *   again       with the request that the action returned,
+   *   or again    with `error/error`, once, whatever was thrown above
+   */
+  async handle(request: HttpRequest): Promise<HttpResponse> {
+    const plugins = new PluginBroker(this.#plugins, this.#within)
+    let response = new HttpResponse()
+    let current = request
+
+    for (let dispatches = 1; ; dispatches++) {
+      try {
+        if (!isRouted(current)) current = await this.#route(current, response, plugins)
+        if (isFormDue(current)) current = await this.#readForm(current)
+        if (dispatches === 1) await this.#startLoop(current, response, plugins)
+        if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
+
+        const next = await this.#dispatch(current, response, plugins)
+        if (next === undefined) {
+          await plugins.notify('dispatchLoopShutdown', current, response)
+          return response
+        }
+        current = next
+      } catch (thrown) {
+        const exception = toError(thrown)
+        response = response.reset(exception)
+        // A second fault does not go round.
+        if (response.exceptions.length > 1) return failsafe(response)
+        current = toErrorRequest(current, exception)
+        dispatches = 0
+      }
+    }
+  }
+
+  async #route(
+    request: HttpRequest,
+    response: HttpResponse,
+    plugins: PluginBroker,
+  ): Promise<HttpRequest> {
+    const asked = (await plugins.notify('routeStartup', request, response)) ?? request
+    const routed = isRouted(asked) ? asked : this.#find(asked)
+    return (await plugins.notify('routeShutdown', routed, response)) ?? routed
+  }
+
+  #find(request: HttpRequest): HttpRequest {
+    const { maxBodyBytes } = this.#limits
+    const { path, q, refusal } = rewrite(request.target, this.#basePath)
+    const rewritten = derive(request, { path, q, route: NOWHERE, maxBodyBytes })
+    const route = this.#router.route(rewritten)
+    return derive(rewritten, {
+      path,
+      q,
+      route: route ?? NOWHERE,
+      maxBodyBytes,
+      refusal: refusal ?? (route ? this.#excess(request, route.pairs) : new NoRouteError()),
+    })
+  }
+
+  #excess({ target }: HttpRequest, pairs: Route['pairs']): HttpError | undefined {
+    const { maxFields } = this.#limits
+    if (exceedsFields(splitTarget(target).search, maxFields)) {
+      return new HttpError(400, `The query string has more than ${maxFields} parameters`)
+    }
+    if (typeof pairs === 'string' && exceedsPairs(pairs, maxFields)) {
+      return new HttpError(400, `The path has more than ${maxFields} pairs`)
+    }
+    return undefined
+  }
+
+  async #readForm(request: HttpRequest): Promise<HttpRequest> {
+    const form = await readFormBody(request, this.#limits)
+    return derive(request, { ...findingsOf(request), form })
+  }
+
+  /** Refused here and not sooner: the error action has the form too. */
+  async #startLoop(
+    request: HttpRequest,
+    response: HttpResponse,
+    plugins: PluginBroker,
+  ): Promise<void> {
+    if (request.errorHandler !== undefined) return
+    const refusal = findingsOf(request).refusal
+    if (refusal !== undefined) throw refusal
+    await plugins.notify('dispatchLoopStartup', request, response)
+  }
+
+  async #dispatch(
+    request: HttpRequest,
+    response: HttpResponse,
+    plugins: PluginBroker,
+  ): Promise<HttpRequest | undefined> {
+    const instead = await plugins.notify('preDispatch', request, response)
+    if (instead !== undefined) return instead
+
+    const returned = this.#dispatcher.dispatch(request, response)
+    const settled = isPromiseLike(returned) ? await this.#within(request, returned) : returned
+    const next = nextRequest(settled, 'The action')
+    if (response.body instanceof Readable) await firstBytes(response.body, FIRST_BYTES_MS)
+    return (await plugins.notify('postDispatch', request, response)) ?? next
+  }
+
+  readonly #within: Within = (request, promise) =>
+    this.#deadlines.within(promise, () => {
+      const { actionTimeoutMs } = this.#limits
+      const timeout = new HttpError(503, `No answer within ${actionTimeoutMs} milliseconds`)
+      abort(request, timeout)
+      return timeout
+    })
+}
+
+function isFormDue(request: HttpRequest): boolean {
+  const { form, errorHandler } = findingsOf(request)
+  return form === undefined && errorHandler === undefined && bringsForm(request)
+}
+
+function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
+  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
+}
+
+function namesOf(rule: NameRule): Names {
+  if (!Object.hasOwn(nameRules, rule)) {
+    throw new RangeError(`Expected "names" to be "exact" or "zf1", got "${rule}"`)
+  }
+  return nameRules[rule]
+}
+
+function allModules(
+  controllers: Controllers,
+  modules: ReadonlyMap<string, Controllers>,
+  names: Names,
+): readonly (readonly [string, Controllers])[] {
+  for (const each of [controllers, modules, ...modules.values()]) {
+    if (!(each instanceof Map)) throw new TypeError('Expected controllers and modules to be Maps')
+  }
+  const builtIn = new Map<string, Controller>([['error', errorController]])
+  // Nothing to be served yet: a page that tells how to begin.
+  if (controllers.size + modules.size === 0) builtIn.set('index', indexController)
+  const taken = new Set([...controllers.keys()].map(names.controller))
+  const missing = [...builtIn].filter(([name]) => !taken.has(names.controller(name)))
+  return [['default', new Map([...missing, ...controllers])], ...modules]
+}
+
+function checkedBasePath(basePath: string): string {
+  if (!/^(\/[\w.~-]+)*$/.test(basePath)) {
+    throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
+  }
+  return basePath
+}
+
+function checkedLimits(limits: Partial<Limits>): Limits {
+  const all = { ...DEFAULT_LIMITS, ...limits }
+  for (const [name, value] of Object.entries(all)) {
+    if (!Number.isSafeInteger(value) || value < 1) {
+      throw new RangeError(`Expected "${name}" to be a whole number from 1, got "${value}"`)
+    }
+  }
+  return all
+}

@@ -1,0 +1,40 @@
+/** Markup that is safe to send: made by {@link html} alone. */
+export class Markup {
+  readonly #text: string
+
+  constructor(text: string) {
+    this.#text = text
+  }
+
+  toString(): string {
+    return this.#text
+  }
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+}
+
+/** Escapes text for an element's content and for a quoted attribute. */
+export function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+}
+
+/**
+ * A template whose every value is escaped, but for markup made by another one; a list is joined.
+ *
+ * @example
+ * html`<li>${name}</li>`
+ */
+export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
+  return new Markup(String.raw({ raw: parts }, ...values.map(markup)))
+}
+
+function markup(value: unknown): string {
+  if (value instanceof Markup) return value.toString()
+  return Array.isArray(value) ? value.map(markup).join('') : escapeHtml(String(value))
+}

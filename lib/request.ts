@@ -1,0 +1,309 @@
+import type { Readable } from 'node:stream'
+import { type BodySource, streamBody } from './body.ts'
+import type { ErrorType, HttpError } from './errors.ts'
+import { lastValue, parsePairs, parseSearch, reservedNames } from './params.ts'
+import { splitTarget } from './rewrite.ts'
+
+/** The headers of a request; several values of one name as `node:http` gives them. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** What a request is made from: in a test a plain object, on the wire a view of the message. */
+export interface HttpRequestInit {
+  /** The method, in upper case (default `GET`). */
+  readonly method?: string | undefined
+  /** The request target as it was sent, such as `/news/list?page=2`. */
+  readonly target: string
+  /** Names in any case (default: none). */
+  readonly headers?: RequestHeaders | undefined
+  readonly body?: BodySource | undefined
+  /** Aborts when the client has gone away. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Where a request goes: what a router finds. */
+export interface Route {
+  readonly module: string
+  readonly controller: string
+  readonly action: string
+  /** The key/value pairs: a raw path, such as `id/42`, or read already. */
+  readonly pairs?: string | URLSearchParams | undefined
+}
+
+/** The parameter `error_handler`: what went wrong, of which type, with which request. */
+export interface ErrorHandler {
+  readonly exception: Error
+  readonly type: ErrorType
+  /** The original request, with the module, controller and action that were asked for. */
+  readonly request: HttpRequest
+}
+
+/** Where {@link HttpRequest.forward} goes: what is not named stays as it is. */
+export interface Destination {
+  readonly action: string
+  readonly controller?: string | undefined
+  readonly module?: string | undefined
+  /** Set over the pairs of the path, so they win over the query string and the form. */
+  readonly params?: Readonly<Record<string, string>> | undefined
+}
+
+/** What the front controller has found out of a request; each step gives a request with more of it. */
+export interface Findings {
+  readonly path: string
+  readonly q: string
+  readonly route: Route
+  /** How much of the body may be read, in bytes. */
+  readonly maxBodyBytes: number
+  readonly form?: FormBody | undefined
+  readonly errorHandler?: ErrorHandler | undefined
+  /** Why the request can't be dispatched: raised when its form has been read. */
+  readonly refusal?: HttpError | undefined
+}
+
+/** The bytes of a form body, parsed when first asked for. */
+export class FormBody {
+  readonly bytes: Uint8Array
+  #fields: URLSearchParams | undefined
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+
+  get fields(): URLSearchParams {
+    this.#fields ??= parseSearch(Buffer.from(this.bytes).toString())
+    return this.#fields
+  }
+}
+
+// What came in, shared by all requests derived from it, so that it is parsed once.
+class Message implements HttpRequestInit {
+  readonly method: string
+  readonly target: string
+  readonly #init: HttpRequestInit
+  #headers: RequestHeaders | undefined
+  #query: URLSearchParams | undefined
+
+  constructor(init: HttpRequestInit) {
+    if (typeof init?.target !== 'string') {
+      throw new TypeError('A request needs a "target", such as "/news/list"')
+    }
+    this.#init = init
+    this.method = init.method ?? 'GET'
+    this.target = init.target
+  }
+
+  get headers(): RequestHeaders {
+    this.#headers ??= lowerCased(this.#init.headers ?? {})
+    return this.#headers
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= parseSearch(splitTarget(this.target).search)
+    return this.#query
+  }
+
+  get body(): BodySource {
+    return this.#init.body ?? ''
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#init.signal
+  }
+}
+
+/** The same request with more found out of it. */
+export let derive: (request: HttpRequest, findings: Findings) => HttpRequest
+/** What was found out of a request so far. */
+export let findingsOf: (request: HttpRequest) => Findings
+/** Whether a request has been routed. */
+export let isRouted: (request: HttpRequest) => boolean
+/** The body as it comes in, without a limit. */
+export let bodySourceOf: (request: HttpRequest) => BodySource
+/** Aborts the signal of a request whose time is over. */
+export let abort: (request: HttpRequest, reason: Error) => void
+
+const UNROUTED: Findings = {
+  path: '',
+  q: '',
+  route: { module: '', controller: '', action: '' },
+  maxBodyBytes: Number.POSITIVE_INFINITY,
+}
+
+/**
+ * A request: read, never changed. What comes of it (a forward, the request for the error action) is
+ * another one, over the same message. Nothing is parsed before it is asked for.
+ *
+ * @example
+ * const response = await front.handle(new HttpRequest({ target: '/news/view/id/42' }))
+ * @throws {TypeError} If there is no target.
+ */
+export class HttpRequest {
+  readonly #message: Message
+  readonly #findings: Findings
+  #pairs: URLSearchParams | undefined
+  #abort: AbortController | undefined
+  #signal: AbortSignal | undefined
+
+  // The doors for the front controller, that no application sees: index.ts does not export them.
+  static {
+    derive = (request, findings) => new HttpRequest(request.#message, findings)
+    findingsOf = (request) => request.#findings
+    isRouted = (request) => request.#findings !== UNROUTED
+    bodySourceOf = (request) => request.#message.body
+    abort = (request, reason) => {
+      request.#abort ??= new AbortController()
+      request.#abort.abort(reason)
+    }
+  }
+
+  /** @param findings What the front controller found; a new request has none. */
+  constructor(init: HttpRequestInit, findings: Findings = UNROUTED) {
+    this.#message = init instanceof Message ? init : new Message(init)
+    this.#findings = findings
+  }
+
+  /** Such as `GET`. */
+  get method(): string {
+    return this.#message.method
+  }
+
+  /** The request target as it was sent, query string and all. */
+  get target(): string {
+    return this.#message.target
+  }
+
+  /** The raw path that is routed, past the base path, such as `/news/view/id/42`; '' before routing. */
+  get path(): string {
+    return this.#findings.path
+  }
+
+  /** The same, percent-decoded once. */
+  get q(): string {
+    return this.#findings.q
+  }
+
+  /** The module as requested, such as `default`; '' before routing. */
+  get module(): string {
+    return this.#findings.route.module
+  }
+
+  /** The controller as requested, never percent-decoded; '' before routing. */
+  get controller(): string {
+    return this.#findings.route.controller
+  }
+
+  /** The action as requested, never percent-decoded; '' before routing. */
+  get action(): string {
+    return this.#findings.route.action
+  }
+
+  /** The headers: lower-case names, and no prototype that could be asked by mistake. */
+  get headers(): RequestHeaders {
+    return this.#message.headers
+  }
+
+  /** The key/value pairs of the path. */
+  get pairs(): URLSearchParams {
+    this.#pairs ??= toPairs(this.#findings.route.pairs)
+    return this.#pairs
+  }
+
+  /** The parameters of the query string. */
+  get query(): URLSearchParams {
+    return this.#message.query
+  }
+
+  /** The fields of a form body (POST, `application/x-www-form-urlencoded`); else empty. */
+  get form(): URLSearchParams {
+    return this.#findings.form?.fields ?? new URLSearchParams()
+  }
+
+  /**
+   * The body as a stream of bytes, within the limit; of a form, its bytes once more.
+   *
+   * Ask for it once: a body comes in once.
+   */
+  get body(): Readable {
+    const { form, maxBodyBytes } = this.#findings
+    return streamBody(form?.bytes ?? this.#message.body, maxBodyBytes)
+  }
+
+  /** Aborts when the client has gone away, or the time for the action is over. */
+  get signal(): AbortSignal {
+    this.#signal ??= this.#anySignal()
+    return this.#signal
+  }
+
+  /** What went wrong: present only on the way to the error action, and from there on. */
+  get errorHandler(): ErrorHandler | undefined {
+    return this.#findings.errorHandler
+  }
+
+  /**
+   * A parameter by its name, in the merged view: the reserved names from the routing alone, then the
+   * pairs of the path, the query string, the form. The first source that has the name wins; inside
+   * it, the last value.
+   *
+   * @returns undefined where no source has it.
+   */
+  param(name: 'module' | 'controller' | 'action' | 'q'): string
+  param(name: 'error_handler'): ErrorHandler | undefined
+  param(name: string): string | undefined
+  param(name: string): string | ErrorHandler | undefined {
+    switch (name) {
+      case 'module':
+      case 'controller':
+      case 'action':
+      case 'q':
+        return this[name]
+      case 'error_handler':
+        return this.errorHandler
+      default:
+        return (
+          lastValue(this.pairs, name) ?? lastValue(this.query, name) ?? lastValue(this.form, name)
+        )
+    }
+  }
+
+  /** All parameters of the merged view, the reserved ones first, each name once. */
+  get params(): Iterable<[name: string, value: string | ErrorHandler]> {
+    const sources = [this.pairs, this.query, this.form]
+    const names = new Set<string>([...reservedNames, ...sources.flatMap((s) => [...s.keys()])])
+    return this.#present(names)
+  }
+
+  /**
+   * Another request, for an action to return: it is dispatched next, and this one stays what it was.
+   *
+   * @example
+   * return request.forward({ action: 'list', params: { page: '1' } })
+   */
+  forward(destination: Destination): HttpRequest {
+    const { action, controller = this.controller, module = this.module } = destination
+    const pairs = new URLSearchParams(this.pairs)
+    for (const [name, value] of Object.entries(destination.params ?? {})) pairs.set(name, value)
+    return derive(this, { ...this.#findings, route: { module, controller, action, pairs } })
+  }
+
+  #anySignal(): AbortSignal {
+    this.#abort ??= new AbortController()
+    const { signal } = this.#message
+    return signal === undefined ? this.#abort.signal : AbortSignal.any([this.#abort.signal, signal])
+  }
+
+  *#present(names: Iterable<string>): Generator<[string, string | ErrorHandler]> {
+    for (const name of names) {
+      const value: string | ErrorHandler | undefined = this.param(name)
+      if (value !== undefined) yield [name, value]
+    }
+  }
+}
+
+function toPairs(pairs: string | URLSearchParams = ''): URLSearchParams {
+  return typeof pairs === 'string' ? parsePairs(pairs) : pairs
+}
+
+function lowerCased(headers: RequestHeaders): RequestHeaders {
+  const lower: Record<string, string | readonly string[] | undefined> = Object.create(null)
+  for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name]
+  return lower
+}

@@ -1,0 +1,118 @@
+import { Readable } from 'node:stream'
+import { ResponseHeaders } from './headers.ts'
+
+/** What a response can send: text, bytes, a stream of bytes, or nothing. */
+export type ResponseBody = string | Uint8Array | Readable | undefined
+
+/**
+ * What an action fills in. It is sent when the action has ended: nothing leaves before.
+ *
+ * @example
+ * response.status = 201
+ * response.headers.set('Location', '/news/view/id/42')
+ * response.json({ id: 42 })
+ */
+export class HttpResponse {
+  readonly headers: ResponseHeaders = new ResponseHeaders()
+  /** The exceptions so far: one for the error action, two for the failsafe. */
+  readonly exceptions: readonly Error[]
+  /** ZF1's switch, for an error controller of one's own to read and set; false, and nothing here looks at it. */
+  renderExceptions = false
+  #status = 200
+  #body: ResponseBody
+
+  constructor(exceptions: readonly Error[] = []) {
+    this.exceptions = exceptions
+  }
+
+  /** The status code (default 200). */
+  get status(): number {
+    return this.#status
+  }
+
+  /** @throws {RangeError} If the status is not an integer from 200 to 599. */
+  set status(status: number) {
+    if (!Number.isInteger(status) || status < 200 || status > 599) {
+      throw new RangeError(`Expected a status from 200 to 599, got "${status}"`)
+    }
+    this.#status = status
+  }
+
+  get body(): ResponseBody {
+    return this.#body
+  }
+
+  /** @throws {TypeError} If the body is of another kind. */
+  set body(body: ResponseBody) {
+    if (!isBody(body)) {
+      throw new TypeError('Expected a body that is a string, bytes or a readable stream')
+    }
+    this.#body = body
+  }
+
+  /** Answers with plain text. For another type, set `Content-Type` after it (so with `html`, `json`). */
+  text(text: string): void {
+    this.#fill('text/plain; charset=utf-8', text)
+  }
+
+  /** Answers with a page; what comes from a request must be escaped in it. */
+  html(page: string): void {
+    this.#fill('text/html; charset=utf-8', page)
+  }
+
+  /**
+   * Answers with JSON.
+   *
+   * @throws {TypeError} If the value has no JSON form (`undefined`, a cycle, a bigint).
+   */
+  json(value: unknown): void {
+    const text = JSON.stringify(value)
+    if (text === undefined) throw new TypeError(`A ${typeof value} has no JSON form`)
+    this.#fill('application/json', text)
+  }
+
+  /**
+   * Sends the client elsewhere.
+   *
+   * @param location A URL or a path; what can't stand in a header is percent-encoded.
+   * @param status 301, 302 (the default), 303, 307 or 308.
+   * @throws {RangeError} If the status is no redirect.
+   */
+  redirect(location: string, status = 302): void {
+    if (![301, 302, 303, 307, 308].includes(status)) {
+      throw new RangeError(`Expected 301, 302, 303, 307 or 308, got "${status}"`)
+    }
+    this.headers.set('Location', location.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
+    this.status = status
+  }
+
+  /**
+   * The response of the error action: pristine, but for the exception it records. It is a new one,
+   * so what a failed action still writes, however late, is written to nobody.
+   */
+  reset(exception: Error): HttpResponse {
+    this.discard()
+    return new HttpResponse(Object.freeze([...this.exceptions, exception]))
+  }
+
+  /** Lets go of a body that will not be sent: an open file stays open otherwise. */
+  discard(): void {
+    // Nobody is left to hear of an error in it.
+    if (this.#body instanceof Readable) this.#body.on('error', () => {}).destroy()
+  }
+
+  #fill(type: string, body: string): void {
+    // Always: text() after html() must not be read as a page.
+    this.headers.set('Content-Type', type)
+    this.body = body
+  }
+}
+
+function isBody(body: unknown): body is ResponseBody {
+  return (
+    body === undefined ||
+    typeof body === 'string' ||
+    body instanceof Uint8Array ||
+    body instanceof Readable
+  )
+}
