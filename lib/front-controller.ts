@@ -1,48 +1,19 @@
 import { Readable } from 'node:stream'
 import { firstBytes } from './body.ts'
-import { type Controller, type Controllers, nextRequest } from './controller.ts'
+import { nextRequest } from './controller.ts'
 import { Deadlines } from './deadlines.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { errorController, failsafe } from './error-controller.ts'
+import { failsafe } from './error-controller.ts'
 import { toError, toErrorRequest } from './error-handler.ts'
 import { HttpError, NoRouteError } from './errors.ts'
-import { bringsForm, type FormLimits, readFormBody } from './form-body.ts'
-import { indexController } from './index-controller.ts'
-import { type NameRule, type Names, nameRules } from './names.ts'
+import { bringsForm, readFormBody } from './form-body.ts'
+import { checkedOptions, type FrontControllerOptions, type Limits } from './options.ts'
 import { exceedsFields, exceedsPairs } from './params.ts'
 import { type Plugin, PluginBroker, type Within } from './plugin.ts'
 import { abort, derive, findingsOf, type HttpRequest, isRouted, type Route } from './request.ts'
 import { HttpResponse } from './response.ts'
 import { rewrite, splitTarget } from './rewrite.ts'
 import { ModuleRouter, type Router } from './router.ts'
-
-/** What one request may take (SPEC section 7). */
-export interface Limits extends FormLimits {
-  /** Milliseconds for an action, and for a plugin's moment (default 25,000); beyond it 503. */
-  readonly actionTimeoutMs: number
-}
-
-const DEFAULT_LIMITS: Limits = {
-  maxBodyBytes: 1_048_576,
-  maxFields: 1_000,
-  actionTimeoutMs: 25_000,
-}
-
-/** What a {@link FrontController} is made from. */
-export interface FrontControllerOptions {
-  /** The controllers of the module `default`, by name; `error` replaces the built-in one. */
-  readonly controllers?: Controllers | undefined
-  /** Those of each other module, by the module's name. */
-  readonly modules?: ReadonlyMap<string, Controllers> | undefined
-  /** How requested names find registered ones (default `exact`). */
-  readonly names?: NameRule | undefined
-  /** What stands before the routed path, whole segments, such as `/app` (default none). */
-  readonly basePath?: string | undefined
-  /** In place of the router for `/module/controller/action/key/value`. */
-  readonly router?: Router | undefined
-  readonly plugins?: readonly Plugin[] | undefined
-  readonly limits?: Partial<Limits> | undefined
-}
 
 // Forwards that go in a circle end here.
 const MAX_DISPATCHES = 16
@@ -69,23 +40,18 @@ export class FrontController {
   readonly #deadlines: Deadlines
 
   constructor(options: FrontControllerOptions = {}) {
-    const names = namesOf(options.names ?? 'exact')
-    const modules = allModules(
-      options.controllers ?? new Map(),
-      options.modules ?? new Map(),
-      names,
-    )
-    this.#basePath = checkedBasePath(options.basePath ?? '')
+    const { modules, names, basePath, router, plugins, limits } = checkedOptions(options)
+    this.#basePath = basePath
     this.#router =
-      options.router ??
+      router ??
       new ModuleRouter(
         modules.map(([name]) => name),
         names,
       )
     this.#dispatcher = new Dispatcher(modules, names)
-    this.#plugins = options.plugins ?? []
-    this.#limits = checkedLimits(options.limits ?? {})
-    this.#deadlines = new Deadlines(this.#limits.actionTimeoutMs)
+    this.#plugins = plugins
+    this.#limits = limits
+    this.#deadlines = new Deadlines(limits.actionTimeoutMs)
   }
 
   /**
@@ -210,44 +176,4 @@ function isFormDue(request: HttpRequest): boolean {
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
-}
-
-function namesOf(rule: NameRule): Names {
-  if (!Object.hasOwn(nameRules, rule)) {
-    throw new RangeError(`Expected "names" to be "exact" or "zf1", got "${rule}"`)
-  }
-  return nameRules[rule]
-}
-
-function allModules(
-  controllers: Controllers,
-  modules: ReadonlyMap<string, Controllers>,
-  names: Names,
-): readonly (readonly [string, Controllers])[] {
-  for (const each of [controllers, modules, ...modules.values()]) {
-    if (!(each instanceof Map)) throw new TypeError('Expected controllers and modules to be Maps')
-  }
-  const builtIn = new Map<string, Controller>([['error', errorController]])
-  // Nothing to be served yet: a page that tells how to begin.
-  if (controllers.size + modules.size === 0) builtIn.set('index', indexController)
-  const taken = new Set([...controllers.keys()].map(names.controller))
-  const missing = [...builtIn].filter(([name]) => !taken.has(names.controller(name)))
-  return [['default', new Map([...missing, ...controllers])], ...modules]
-}
-
-function checkedBasePath(basePath: string): string {
-  if (!/^(\/[\w.~-]+)*$/.test(basePath)) {
-    throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
-  }
-  return basePath
-}
-
-function checkedLimits(limits: Partial<Limits>): Limits {
-  const all = { ...DEFAULT_LIMITS, ...limits }
-  for (const [name, value] of Object.entries(all)) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RangeError(`Expected "${name}" to be a whole number from 1, got "${value}"`)
-    }
-  }
-  return all
 }

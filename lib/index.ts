@@ -9,16 +9,16 @@ export {
   NoRouteError,
   ThrownValueError,
 } from './errors.ts'
-export { FrontController, type FrontControllerOptions, type Limits } from './front-controller.ts'
+export { FrontController } from './front-controller.ts'
 export type { HeaderValue, ResponseHeaders } from './headers.ts'
+export type { HttpRequestInit, RequestHeaders } from './message.ts'
 export type { NameRule } from './names.ts'
+export type { FrontControllerOptions, Limits } from './options.ts'
 export type { Moment, Plugin } from './plugin.ts'
 export {
   type Destination,
   type ErrorHandler,
   HttpRequest,
-  type HttpRequestInit,
-  type RequestHeaders,
   type Route,
 } from './request.ts'
 export { HttpResponse, type ResponseBody } from './response.ts'
