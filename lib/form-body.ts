@@ -1,7 +1,8 @@
 import { readBody, tooLarge } from './body.ts'
 import { HttpError } from './errors.ts'
+import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { bodySourceOf, FormBody, type HttpRequest } from './request.ts'
+import { bodySourceOf, type HttpRequest } from './request.ts'
 
 /** How large a form may be. */
 export interface FormLimits {

@@ -73,8 +73,10 @@ export class FrontController {
       try {
         if (!isRouted(current)) current = await this.#route(current, response, plugins)
         if (isFormDue(current)) current = await this.#readForm(current)
-        if (dispatches === 1) await this.#startLoop(current, response, plugins)
-        if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
+        refuse(current, dispatches)
+        if (isFirst(current, dispatches)) {
+          await plugins.notify('dispatchLoopStartup', current, response)
+        }
 
         const next = await this.#dispatch(current, response, plugins)
         if (next === undefined) {
@@ -133,18 +135,6 @@ export class FrontController {
     return derive(request, { ...findingsOf(request), form })
   }
 
-  /** Refused here and not sooner: the error action has the form too. */
-  async #startLoop(
-    request: HttpRequest,
-    response: HttpResponse,
-    plugins: PluginBroker,
-  ): Promise<void> {
-    if (request.errorHandler !== undefined) return
-    const refusal = findingsOf(request).refusal
-    if (refusal !== undefined) throw refusal
-    await plugins.notify('dispatchLoopStartup', request, response)
-  }
-
   async #dispatch(
     request: HttpRequest,
     response: HttpResponse,
@@ -167,6 +157,17 @@ export class FrontController {
       abort(request, timeout)
       return timeout
     })
+}
+
+// Not when it is routed: the error action must have the form that came with a bad path.
+function refuse(request: HttpRequest, dispatches: number): void {
+  const { refusal } = findingsOf(request)
+  if (refusal !== undefined) throw refusal
+  if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
+}
+
+function isFirst({ errorHandler }: HttpRequest, dispatches: number): boolean {
+  return dispatches === 1 && errorHandler === undefined
 }
 
 function isFormDue(request: HttpRequest): boolean {

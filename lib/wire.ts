@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
-import { HttpRequest, type HttpRequestInit } from './request.ts'
+import type { HttpRequestInit } from './message.ts'
+import { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 /** Gives every request a response; a {@link FrontController} is one. */
