@@ -36,8 +36,8 @@ async function run(config: Config): Promise<void> {
     fail(EXIT_FAILURE, `Can't listen on ${config.host}, port ${config.port}: ${error.code}`)
   })
   if (service === undefined) return
-  process.stdout.write(`Portico ${version()} listens on ${service.url}\n`)
   stopOnSignals(service)
+  process.stdout.write(`Portico ${version()} listens on ${service.url}\n`)
 }
 
 async function frontController({ controllers, names }: Config): Promise<FrontController> {

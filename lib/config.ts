@@ -139,9 +139,17 @@ function readFlags(args: readonly string[]): Flags {
     if (token.kind !== 'option') continue
     if (['help', 'version'].includes(token.name)) values.set(token.name, '')
     else if (!known.has(token.name)) problems.push(`Unknown option ${quoted(token.rawName)}`)
-    else values.set(token.name, token.value ?? '')
+    else values.set(token.name, isValue(token) ? token.value : '')
   }
   return { values, problems }
+}
+
+// `--host --version` is a forgotten address, not a strange one.
+function isValue(token: { value: string | undefined; inlineValue: boolean | undefined }): token is {
+  value: string
+  inlineValue: boolean
+} {
+  return token.value !== undefined && (token.inlineValue === true || !token.value.startsWith('--'))
 }
 
 function givenValue(

@@ -58,8 +58,10 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
 }
 
 async function load(file: string): Promise<Controller> {
+  // Through a module of its own: import() would take a controller with an action `then` for a promise.
+  const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
   try {
-    return await import(pathToFileURL(file).href)
+    return (await import(`data:text/javascript,${encodeURIComponent(source)}`)).controller
   } catch (error) {
     const [reason] = String((error as Error | null)?.message ?? error).split('\n')
     throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })

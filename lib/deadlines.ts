@@ -25,7 +25,9 @@ export class Deadlines {
         expire: () => reject(expired()),
       }
       this.#add(waiting)
-      promise.then(resolve, reject).then(() => this.#delete(waiting))
+      Promise.resolve(promise)
+        .then(resolve, reject)
+        .then(() => this.#delete(waiting))
     })
   }
 

@@ -29,9 +29,9 @@ export class Dispatcher {
     this.#names = names
     this.#errorKey = names.controller('error')
     this.#modules = keyed(modules, names.module, 'module', (controllers) =>
-      keyed(controllers, names.controller, 'controller', (controller) => ({
+      keyed(controllers, names.controller, 'controller', (controller, name) => ({
         controller,
-        actions: this.#actionsOf(controller),
+        actions: this.#actionsOf(controller, name),
       })),
     )
   }
@@ -50,7 +50,8 @@ export class Dispatcher {
     const { action, methods } = choice
     // The error action answers whatever the method was.
     if (request.errorHandler !== undefined || takes(methods, request.method)) {
-      return action.call(controller, request, response)
+      // Not action.call(): a function may have a property of that name.
+      return Reflect.apply(action, controller, [request, response])
     }
     if (methods === undefined || request.method !== 'OPTIONS') throw notAllowed(methods)
     response.status = 204
@@ -74,7 +75,10 @@ export class Dispatcher {
   }
 
   // Own properties only: /news/constructor must be a 404, never Object's constructor.
-  #actionsOf(controller: Controller): ReadonlyMap<string, Choice> {
+  #actionsOf(controller: Controller, name: string): ReadonlyMap<string, Choice> {
+    if (typeof controller !== 'object' || controller === null) {
+      throw new TypeError(`Expected the controller "${name}" to be an object of functions`)
+    }
     const functions = Object.entries(controller).filter(([, value]) => typeof value === 'function')
     const named = functions.map(([name, action]) => [actionName(name), action] as [string, Action])
     return keyed(named, this.#names.action, 'action', (action) => ({
@@ -88,7 +92,7 @@ function keyed<T, U>(
   entries: Iterable<readonly [string, T]>,
   toKey: (name: string) => string,
   what: string,
-  map: (value: T) => U,
+  map: (value: T, name: string) => U,
 ): ReadonlyMap<string, U> {
   const byKey = new Map<string, U>()
   for (const [name, value] of entries) {
@@ -96,7 +100,7 @@ function keyed<T, U>(
     if (key === '' || /[/?#\s]/.test(name))
       throw new TypeError(`No URL can name the ${what} "${name}"`)
     if (byKey.has(key)) throw new TypeError(`The ${what} "${name}" has the name of another one`)
-    byKey.set(key, map(value))
+    byKey.set(key, map(value, name))
   }
   return byKey
 }

@@ -1,6 +1,5 @@
 import { STATUS_CODES } from 'node:http'
-import { type ExceptionFacts, factsOf } from './error-handler.ts'
-import { HttpError } from './errors.ts'
+import { type ExceptionFacts, factsOf, headersOf } from './error-handler.ts'
 import { html } from './html.ts'
 import type { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
@@ -17,8 +16,8 @@ export const errorController = {
     const exception = request.errorHandler?.exception ?? new Error('No error is at hand')
     const facts = factsOf(exception)
     response.status = facts.status
+    setHeaders(response, headersOf(exception))
     setHeaders(response, SAFE_HEADERS)
-    if (exception instanceof HttpError) setHeaders(response, exception.headers)
     response.headers.set('Vary', 'Accept')
     if (/text\/html/i.test(String(request.headers.accept))) answerPage(response, facts)
     else answerProblem(response, facts)

@@ -22,12 +22,14 @@ export function toError(thrown: unknown): Error {
   )
 }
 
+const ERROR_ACTION = { module: 'default', controller: 'error', action: 'error' } as const
+
 /** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
   const findings = findingsOf(request)
   return derive(request, {
     ...findings,
-    route: { ...findings.route, module: 'default', controller: 'error', action: 'error' },
+    route: { ...ERROR_ACTION, pairs: findings.route?.pairs },
     errorHandler: { exception, type: factsOf(exception).type, request },
     refusal: undefined,
   })
@@ -35,7 +37,7 @@ export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequ
 
 /** Type, status, code and message of an exception (SPEC section 5). */
 export function factsOf(exception: Error): ExceptionFacts {
-  const { type, status } = exception instanceof HttpError ? exception : OTHER
+  const { type, status } = isA(HttpError, exception) ? exception : OTHER
   const code = read(exception, 'code')
   const message = read(exception, 'message')
   return {
@@ -53,8 +55,22 @@ function isCode(code: unknown): code is number | string {
 }
 
 function isError(value: unknown): value is Error {
-  // An Error of another realm is one too; instanceof alone runs a proxy's trap, which may throw.
-  return types.isNativeError(value) || (!types.isProxy(value) && value instanceof Error)
+  // An Error of another realm is one too.
+  return types.isNativeError(value) || isA(Error, value)
+}
+
+/** The headers that an exception wants its answer to have. */
+export function headersOf(exception: Error): Readonly<Record<string, string>> {
+  return isA(HttpError, exception) ? exception.headers : {}
+}
+
+function isA<T>(type: abstract new (...args: never[]) => T, value: unknown): value is T {
+  try {
+    return value instanceof type
+  } catch {
+    // A proxy that throws when it is asked for its prototype has none that counts.
+    return false
+  }
 }
 
 /** A property of a stranger: undefined where its getter throws. */

@@ -71,16 +71,21 @@ export class FrontController {
 
     for (let dispatches = 1; ; dispatches++) {
       try {
-        if (!isRouted(current)) current = await this.#route(current, response, plugins)
-        if (isFormDue(current)) current = await this.#readForm(current)
-        refuse(current, dispatches)
-        if (isFirst(current, dispatches)) {
-          await plugins.notify('dispatchLoopStartup', current, response)
+        if (!isRouted(current)) {
+          current = this.#rewrite(current)
+          current = this.#route(await plugins.notify('routeStartup', current, response))
+          current = this.#route(await plugins.notify('routeShutdown', current, response))
         }
+        if (isFormDue(current)) current = await this.#readForm(current)
+        if (isFirst(current, dispatches)) {
+          current = this.#route(await plugins.notify('dispatchLoopStartup', current, response))
+        }
+        refuse(current, dispatches)
 
         const next = await this.#dispatch(current, response, plugins)
         if (next === undefined) {
           await plugins.notify('dispatchLoopShutdown', current, response)
+          if (response.body instanceof Readable) await firstBytes(response.body, FIRST_BYTES_MS)
           return response
         }
         current = next
@@ -95,31 +100,26 @@ export class FrontController {
     }
   }
 
-  async #route(
-    request: HttpRequest,
-    response: HttpResponse,
-    plugins: PluginBroker,
-  ): Promise<HttpRequest> {
-    const asked = (await plugins.notify('routeStartup', request, response)) ?? request
-    const routed = isRouted(asked) ? asked : this.#find(asked)
-    return (await plugins.notify('routeShutdown', routed, response)) ?? routed
+  #rewrite(request: HttpRequest): HttpRequest {
+    const { path, q, refusal } = rewrite(request.target, this.#basePath)
+    return derive(request, { path, q, refusal, maxBodyBytes: this.#limits.maxBodyBytes })
   }
 
-  #find(request: HttpRequest): HttpRequest {
-    const { maxBodyBytes } = this.#limits
-    const { path, q, refusal } = rewrite(request.target, this.#basePath)
-    const rewritten = derive(request, { path, q, route: NOWHERE, maxBodyBytes })
+  // A request that has its route keeps it.
+  #route(request: HttpRequest): HttpRequest {
+    if (isRouted(request)) return request
+    const rewritten = request.path === '' ? this.#rewrite(request) : request
     const route = this.#router.route(rewritten)
+    const findings = findingsOf(rewritten)
+    const refusal = route ? this.#excess(rewritten, route) : new NoRouteError()
     return derive(rewritten, {
-      path,
-      q,
+      ...findings,
       route: route ?? NOWHERE,
-      maxBodyBytes,
-      refusal: refusal ?? (route ? this.#excess(request, route.pairs) : new NoRouteError()),
+      refusal: findings.refusal ?? refusal,
     })
   }
 
-  #excess({ target }: HttpRequest, pairs: Route['pairs']): HttpError | undefined {
+  #excess({ target }: HttpRequest, { pairs }: Route): HttpError | undefined {
     const { maxFields } = this.#limits
     if (exceedsFields(splitTarget(target).search, maxFields)) {
       return new HttpError(400, `The query string has more than ${maxFields} parameters`)
@@ -141,13 +141,13 @@ export class FrontController {
     plugins: PluginBroker,
   ): Promise<HttpRequest | undefined> {
     const instead = await plugins.notify('preDispatch', request, response)
-    if (instead !== undefined) return instead
+    if (instead !== request) return instead
 
     const returned = this.#dispatcher.dispatch(request, response)
     const settled = isPromiseLike(returned) ? await this.#within(request, returned) : returned
     const next = nextRequest(settled, 'The action')
-    if (response.body instanceof Readable) await firstBytes(response.body, FIRST_BYTES_MS)
-    return (await plugins.notify('postDispatch', request, response)) ?? next
+    const after = await plugins.notify('postDispatch', request, response)
+    return after === request ? next : after
   }
 
   readonly #within: Within = (request, promise) =>

@@ -78,7 +78,12 @@ function checkedName(name: string): string {
 }
 
 function checkedValue(name: string, value: HeaderValue): string | readonly string[] {
-  const values = [value].flat().map(String)
+  const values = [value].flat().map((each) => (typeof each === 'number' ? String(each) : each))
+  if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
+    throw new TypeError(
+      `Expected the header "${name}" to be a string, a number or a list of strings`,
+    )
+  }
   for (const each of values) validateHeaderValue(name, each)
   return Array.isArray(value) ? values : String(value)
 }

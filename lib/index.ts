@@ -1,5 +1,6 @@
 export type { BodySource } from './body.ts'
 export type { Action, Controller, Controllers } from './controller.ts'
+export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
 export {
   type ErrorType,
   HttpError,
@@ -15,12 +16,8 @@ export type { HttpRequestInit, RequestHeaders } from './message.ts'
 export type { NameRule } from './names.ts'
 export type { FrontControllerOptions, Limits } from './options.ts'
 export type { Moment, Plugin } from './plugin.ts'
-export {
-  type Destination,
-  type ErrorHandler,
-  HttpRequest,
-  type Route,
-} from './request.ts'
+export { type Destination, type ErrorHandler, HttpRequest, type Route } from './request.ts'
 export { HttpResponse, type ResponseBody } from './response.ts'
 export type { Router } from './router.ts'
-export { createRequestListener, type Handler } from './wire.ts'
+export { type ServeOptions, type Service, serve } from './serve.ts'
+export { createRequestListener, type Handler, type ListenerOptions } from './wire.ts'

@@ -12,6 +12,9 @@ export interface Limits extends FormLimits {
   readonly actionTimeoutMs: number
 }
 
+// What a timer takes, in milliseconds; one for longer would fire at once.
+const MOST = 2 ** 31 - 1
+
 const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 1_048_576,
   maxFields: 1_000,
@@ -51,7 +54,9 @@ export function checkedOptions(options: FrontControllerOptions): CheckedOptions 
   if (router !== undefined && typeof router.route !== 'function') {
     throw new TypeError('Expected a "router" with a function "route"')
   }
-  if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list')
+  if (!Array.isArray(plugins) || plugins.some((plugin) => Object(plugin) !== plugin)) {
+    throw new TypeError('Expected "plugins" to be a list of objects')
+  }
   return {
     modules: allModules(controllers, modules, names),
     names,
@@ -74,15 +79,19 @@ function allModules(
   modules: ReadonlyMap<string, Controllers>,
   names: Names,
 ): readonly (readonly [string, Controllers])[] {
-  for (const each of [controllers, modules, ...modules.values()]) {
-    if (!(each instanceof Map)) throw new TypeError('Expected controllers and modules to be Maps')
-  }
+  checkMap(controllers, 'controllers')
+  checkMap(modules, 'modules')
+  for (const [name, each] of modules) checkMap(each, `modules.get('${name}')`)
   const builtIn = new Map<string, Controller>([['error', errorController]])
   // Nothing to be served yet: a page that tells how to begin.
   if (controllers.size + modules.size === 0) builtIn.set('index', indexController)
   const taken = new Set([...controllers.keys()].map(names.controller))
   const missing = [...builtIn].filter(([name]) => !taken.has(names.controller(name)))
   return [['default', new Map([...missing, ...controllers])], ...modules]
+}
+
+function checkMap(value: unknown, name: string): void {
+  if (!(value instanceof Map)) throw new TypeError(`Expected "${name}" to be a Map`)
 }
 
 function checkedBasePath(basePath: string): string {
@@ -95,8 +104,10 @@ function checkedBasePath(basePath: string): string {
 function checkedLimits(limits: Partial<Limits>): Limits {
   const all = { ...DEFAULT_LIMITS, ...limits }
   for (const [name, value] of Object.entries(all)) {
-    if (!Number.isSafeInteger(value) || value < 1) {
-      throw new RangeError(`Expected "${name}" to be a whole number from 1, got "${value}"`)
+    if (!Number.isInteger(value) || value < 1 || value > MOST) {
+      throw new RangeError(
+        `Expected "${name}" to be a whole number from 1 to ${MOST}, got "${value}"`,
+      )
     }
   }
   return all

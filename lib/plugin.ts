@@ -38,31 +38,31 @@ export class PluginBroker {
     this.#within = within
   }
 
-  /** @returns The request that a plugin put in place of this one; undefined where none did. */
+  /** @returns The request that a plugin put in place of the given one, or the given one. */
   notify(
     moment: keyof Plugin,
     request: HttpRequest,
     response: HttpResponse,
-  ): Promise<HttpRequest | undefined> | undefined {
-    return this.#plugins.length === 0 ? undefined : this.#notifyEach(moment, request, response)
+  ): HttpRequest | Promise<HttpRequest> {
+    return this.#plugins.length === 0 ? request : this.#notifyEach(moment, request, response)
   }
 
   async #notifyEach(
     moment: keyof Plugin,
     request: HttpRequest,
     response: HttpResponse,
-  ): Promise<HttpRequest | undefined> {
-    let instead: HttpRequest | undefined
+  ): Promise<HttpRequest> {
+    let current = request
     for (const plugin of this.#plugins) {
       try {
-        const returned = Promise.resolve(plugin[moment]?.(instead ?? request, response))
-        instead = nextRequest(await this.#within(request, returned), moment) ?? instead
+        const returned = Promise.resolve(plugin[moment]?.(current, response))
+        current = nextRequest(await this.#within(current, returned), moment) ?? current
       } catch (thrown) {
         // It sits out the rest: a plugin that refuses every request must not refuse the error action too.
         this.#plugins = this.#plugins.filter((other) => other !== plugin)
         throw thrown
       }
     }
-    return instead
+    return current
   }
 }

@@ -32,9 +32,11 @@ export interface Destination {
 
 /** What the front controller has found out of a request; each step gives a request with more of it. */
 export interface Findings {
+  /** What {@link rewrite} made of the target; '' before that. */
   readonly path: string
   readonly q: string
-  readonly route: Route
+  /** Where it goes; undefined before it is routed. */
+  readonly route?: Route | undefined
   /** How much of the body may be read, in bytes. */
   readonly maxBodyBytes: number
   readonly form?: FormBody | undefined
@@ -47,19 +49,12 @@ export interface Findings {
 export let derive: (request: HttpRequest, findings: Findings) => HttpRequest
 /** What was found out of a request so far. */
 export let findingsOf: (request: HttpRequest) => Findings
-/** Whether a request has been routed. */
-export let isRouted: (request: HttpRequest) => boolean
 /** The body as it comes in, without a limit. */
 export let bodySourceOf: (request: HttpRequest) => BodySource
 /** Aborts the signal of a request whose time is over. */
 export let abort: (request: HttpRequest, reason: Error) => void
 
-const UNROUTED: Findings = {
-  path: '',
-  q: '',
-  route: { module: '', controller: '', action: '' },
-  maxBodyBytes: Number.POSITIVE_INFINITY,
-}
+const NOTHING: Findings = { path: '', q: '', maxBodyBytes: Number.POSITIVE_INFINITY }
 
 /**
  * A request: read, never changed. What comes of it (a forward, the request for the error action) is
@@ -80,7 +75,6 @@ export class HttpRequest {
   static {
     derive = (request, findings) => new HttpRequest(request.#message, findings)
     findingsOf = (request) => request.#findings
-    isRouted = (request) => request.#findings !== UNROUTED
     bodySourceOf = (request) => request.#message.body
     abort = (request, reason) => {
       request.#abort ??= new AbortController()
@@ -89,7 +83,7 @@ export class HttpRequest {
   }
 
   /** @param findings What the front controller found; a new request has none. */
-  constructor(init: HttpRequestInit, findings: Findings = UNROUTED) {
+  constructor(init: HttpRequestInit, findings: Findings = NOTHING) {
     this.#message = init instanceof Message ? init : new Message(init)
     this.#findings = findings
   }
@@ -116,17 +110,17 @@ export class HttpRequest {
 
   /** The module as requested, such as `default`; '' before routing. */
   get module(): string {
-    return this.#findings.route.module
+    return this.#findings.route?.module ?? ''
   }
 
   /** The controller as requested, never percent-decoded; '' before routing. */
   get controller(): string {
-    return this.#findings.route.controller
+    return this.#findings.route?.controller ?? ''
   }
 
   /** The action as requested, never percent-decoded; '' before routing. */
   get action(): string {
-    return this.#findings.route.action
+    return this.#findings.route?.action ?? ''
   }
 
   /** The headers: lower-case names, and no prototype that could be asked by mistake. */
@@ -136,7 +130,7 @@ export class HttpRequest {
 
   /** The key/value pairs of the path. */
   get pairs(): URLSearchParams {
-    this.#pairs ??= toPairs(this.#findings.route.pairs)
+    this.#pairs ??= toPairs(this.#findings.route?.pairs)
     return this.#pairs
   }
 
@@ -229,6 +223,11 @@ export class HttpRequest {
       if (value !== undefined) yield [name, value]
     }
   }
+}
+
+/** Whether a request has been routed. */
+export function isRouted(request: HttpRequest): boolean {
+  return findingsOf(request).route !== undefined
 }
 
 function toPairs(pairs: string | URLSearchParams = ''): URLSearchParams {

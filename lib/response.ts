@@ -20,6 +20,7 @@ export class HttpResponse {
   renderExceptions = false
   #status = 200
   #body: ResponseBody
+  #discarded = false
 
   constructor(exceptions: readonly Error[] = []) {
     this.exceptions = exceptions
@@ -47,7 +48,11 @@ export class HttpResponse {
     if (!isBody(body)) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
+    if (body !== this.#body) this.#letGo()
     this.#body = body
+    // A stream that fails before anybody reads it must not end the process.
+    if (body instanceof Readable) body.on('error', () => {})
+    if (this.#discarded) this.#letGo()
   }
 
   /** Answers with plain text. For another type, set `Content-Type` after it (so with `html`, `json`). */
@@ -82,7 +87,9 @@ export class HttpResponse {
     if (![301, 302, 303, 307, 308].includes(status)) {
       throw new RangeError(`Expected 301, 302, 303, 307 or 308, got "${status}"`)
     }
-    this.headers.set('Location', location.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
+    // A lone surrogate has no percent-encoding.
+    const text = location.replace(/\p{Cs}/gu, '\ufffd')
+    this.headers.set('Location', text.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
     this.status = status
   }
 
@@ -95,10 +102,14 @@ export class HttpResponse {
     return new HttpResponse(Object.freeze([...this.exceptions, exception]))
   }
 
-  /** Lets go of a body that will not be sent: an open file stays open otherwise. */
+  /** Lets go of a body that will not be sent, now or later: an open file stays open otherwise. */
   discard(): void {
-    // Nobody is left to hear of an error in it.
-    if (this.#body instanceof Readable) this.#body.on('error', () => {}).destroy()
+    this.#discarded = true
+    this.#letGo()
+  }
+
+  #letGo(): void {
+    if (this.#body instanceof Readable) this.#body.destroy()
   }
 
   #fill(type: string, body: string): void {

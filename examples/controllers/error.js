@@ -1,3 +1,5 @@
+import { HttpError } from 'portico'
+
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
 /**
@@ -9,11 +11,13 @@ export function error(request, response) {
   const handler = request.errorHandler
   if (handler === undefined) throw new TypeError('The error action was given no error')
   const { exception, type, request: original } = handler
-  response.status = 'status' in exception ? Number(exception.status) : 500
+  const { status, headers } = exception instanceof HttpError ? exception : new HttpError(500, '')
+  response.status = status
+  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
   response.headers.set('Cache-Control', 'no-store')
   response.json({
     type,
-    message: response.status < 500 ? exception.message : 'Something went wrong here',
+    message: status < 500 ? exception.message : 'Something went wrong here',
     controller: original.controller,
   })
 }

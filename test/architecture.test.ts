@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { repositoryFile } from './support/repository.ts'
+
+// From the top down: a file imports only from the floors below its own, types included.
+const floors: readonly (readonly string[])[] = [
+  ['server'],
+  ['index', 'config'],
+  ['serve', 'controller-directory'],
+  ['wire', 'front-controller'],
+  ['options'],
+  ['dispatcher', 'error-controller', 'index-controller', 'plugin'],
+  ['controller', 'error-handler'],
+  ['router', 'form-body'],
+  ['request', 'response'],
+  ['message', 'headers'],
+  ['body', 'rewrite', 'params', 'names', 'html', 'deadlines'],
+  ['errors'],
+]
+
+const files = ['server', ...readdirSync(repositoryFile('lib')).map((file) => file.slice(0, -3))]
+
+describe('The house', () => {
+  it('has every file on one floor', () => {
+    assert.deepEqual(floors.flat().sort(), files.sort())
+  })
+
+  it('lets a file import only from the floors below its own', () => {
+    const upward = files.flatMap((file) =>
+      imports(file)
+        .filter((imported) => floorOf(imported) <= floorOf(file))
+        .map((imported) => `${file} imports ${imported}`),
+    )
+    assert.deepEqual(upward, [])
+  })
+
+  it('depends on nothing at run time', () => {
+    const { dependencies } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
+    assert.equal(dependencies, undefined)
+    const foreign = files.filter((file) => /from '(?!node:|\.)/.test(source(file)))
+    assert.deepEqual(foreign, [])
+  })
+
+  it('reads process in server.ts alone, and sees a socket in the wire and in serve alone', () => {
+    const using = (pattern: RegExp): string[] => files.filter((file) => pattern.test(source(file)))
+    assert.deepEqual(using(/\bprocess\./), ['server'])
+    assert.deepEqual(using(/\bsocket\b/i).sort(), ['serve', 'wire'])
+  })
+})
+
+function floorOf(file: string): number {
+  return floors.findIndex((floor) => floor.includes(file))
+}
+
+function imports(file: string): string[] {
+  return [...source(file).matchAll(/from '\.\/(?:lib\/)?([\w-]+)\.ts'/g)].map(
+    ([, name = '']) => name,
+  )
+}
+
+function source(file: string): string {
+  const text = readFileSync(
+    repositoryFile(file === 'server' ? 'server.ts' : `lib/${file}.ts`),
+    'utf8',
+  )
+  return text.replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, '')
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { PassThrough, Readable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import { firstBytes, readBody, streamBody, tooLarge } from '../lib/body.ts'
+
+const tooLargeFor = (maxBytes: number) => ({
+  name: 'HttpError',
+  status: 413,
+  message: `The body is larger than ${maxBytes} bytes`,
+})
+const incomplete = { name: 'HttpError', status: 400, message: 'The body is incomplete' }
+
+function incoming(t: TestContext): PassThrough {
+  const stream = new PassThrough()
+  t.after(() => stream.on('error', () => {}).destroy())
+  return stream
+}
+
+async function text(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+describe('readBody()', () => {
+  it('reads text and bytes up to the limit, counted in bytes', async () => {
+    assert.equal(String(await readBody('héé', 5)), 'héé')
+    assert.deepEqual(await readBody(Uint8Array.of(0, 255), 2), Buffer.of(0, 255))
+    assert.equal((await readBody('', 1)).length, 0)
+    await assert.rejects(readBody('hééé', 6), tooLargeFor(6))
+    await assert.rejects(readBody(new Uint8Array(3), 2), tooLargeFor(2))
+  })
+
+  it('reads a stream of no, one and several chunks', async () => {
+    for (const chunks of [[], ['abc'], ['a', 'b', 'c']]) {
+      const bytes = await readBody(Readable.from(chunks.map(Buffer.from)), 3)
+      assert.equal(String(bytes), chunks.join(''))
+    }
+  })
+
+  it('refuses a stream at the first chunk past the limit, and waits for no end', async (t) => {
+    const stream = incoming(t)
+    const read = readBody(stream, 8)
+    stream.write('12345678')
+    stream.write('9')
+    await assert.rejects(read, tooLargeFor(8))
+    assert.equal(stream.writableEnded, false)
+    assert.deepEqual(
+      ['data', 'end', 'close'].map((event) => stream.listenerCount(event)),
+      [0, 0, 0],
+    )
+  })
+
+  it('fails as the stream fails', async (t) => {
+    const stream = incoming(t)
+    const read = readBody(stream, 8)
+    stream.destroy(new Error('reset'))
+    await assert.rejects(read, { message: 'reset' })
+  })
+
+  it('is a 400 where the stream is closed before its end', async (t) => {
+    const stream = incoming(t)
+    const read = readBody(stream, 8)
+    stream.write('123')
+    stream.destroy()
+    await assert.rejects(read, incomplete)
+  })
+})
+
+describe('streamBody()', () => {
+  it('gives the bytes of every kind of source, up to the limit', async () => {
+    const chunks = ['ab', 'c'].map(Buffer.from)
+    for (const source of ['abc', Buffer.from('abc'), Readable.from(chunks)]) {
+      assert.equal(await text(streamBody(source, 3)), 'abc')
+    }
+    assert.equal(await text(streamBody('', 3)), '')
+  })
+
+  it('gives what is within the limit, then fails at the first chunk past it', async (t) => {
+    const source = incoming(t)
+    const body = streamBody(source, 4)
+    source.write('1234')
+    const [chunk] = await once(body, 'data')
+    assert.equal(String(chunk), '1234')
+    const failed = once(body, 'error')
+    source.write('5')
+    const [error] = await failed
+    assert.deepEqual(
+      [error.name, error.status, error.message],
+      ['HttpError', 413, 'The body is larger than 4 bytes'],
+    )
+  })
+
+  it('refuses text and bytes past the limit', async () => {
+    await assert.rejects(text(streamBody('12345', 4)), tooLargeFor(4))
+    await assert.rejects(text(streamBody(new Uint8Array(5), 4)), tooLargeFor(4))
+  })
+
+  it('fails as its source fails', async (t) => {
+    const source = incoming(t)
+    const read = text(streamBody(source, 4))
+    source.destroy(new Error('reset'))
+    await assert.rejects(read, { message: 'reset' })
+  })
+})
+
+describe('tooLarge()', () => {
+  it('is a 413', () => {
+    const { name, status, message } = tooLarge(10)
+    assert.deepEqual({ name, status, message }, tooLargeFor(10))
+  })
+})
+
+describe('firstBytes()', () => {
+  const LONG_MS = 60_000
+
+  it('waits for bytes, and leaves them in the stream', async (t) => {
+    const stream = incoming(t)
+    const first = firstBytes(stream, LONG_MS)
+    stream.write('first')
+    await first
+    stream.end(', last')
+    assert.equal(await text(stream), 'first, last')
+  })
+
+  it('does not wait where there are bytes already', async () => {
+    const stream = new Readable({ read() {} })
+    stream.push('here')
+    await firstBytes(stream, LONG_MS)
+    stream.push(null)
+    assert.equal(await text(stream), 'here')
+  })
+
+  it('ends with a stream that is empty', async () => {
+    const stream = Readable.from([])
+    await firstBytes(stream, LONG_MS)
+    assert.equal(await text(stream), '')
+  })
+
+  it('does not hold back a stream that has nothing to say yet', async (t) => {
+    const stream = incoming(t)
+    await firstBytes(stream, 30)
+    assert.equal(stream.destroyed, false)
+    stream.end('later')
+    assert.equal(await text(stream), 'later')
+  })
+
+  it('fails as the stream fails, be it before or after', async (t) => {
+    const early = incoming(t).destroy(new Error('no such file'))
+    await assert.rejects(once(early, 'close'))
+    await assert.rejects(firstBytes(early, LONG_MS), { message: 'no such file' })
+
+    const late = incoming(t)
+    const first = firstBytes(late, LONG_MS)
+    late.destroy(new Error('no such file'))
+    await assert.rejects(first, { message: 'no such file' })
+  })
+
+  it('fails where the stream is closed without a word', async (t) => {
+    const early = incoming(t).destroy()
+    await assert.rejects(firstBytes(early, LONG_MS), { message: 'The body was closed unsent' })
+
+    const late = incoming(t)
+    const first = firstBytes(late, LONG_MS)
+    late.destroy()
+    await assert.rejects(first, { message: 'The body was closed unsent' })
+  })
+
+  it('leaves no listener behind', async (t) => {
+    const stream = incoming(t)
+    const events = ['readable', 'error', 'close']
+    const before = events.map((event) => stream.listenerCount(event))
+    await firstBytes(stream, 1)
+    assert.deepEqual(
+      events.map((event) => stream.listenerCount(event)),
+      before,
+    )
+  })
+})

@@ -1,0 +1,239 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Dispatcher } from '../lib/dispatcher.ts'
+import { toErrorRequest } from '../lib/error-handler.ts'
+import { HttpError } from '../lib/errors.ts'
+import { type NameRule, nameRules } from '../lib/names.ts'
+import { derive, HttpRequest } from '../lib/request.ts'
+import { HttpResponse } from '../lib/response.ts'
+
+const noController = (name: string): object => ({
+  name: 'NoControllerError',
+  message: `Invalid controller specified (${name})`,
+  controller: name,
+  code: 0,
+})
+const noAction = (name: string): object => ({
+  name: 'NoActionError',
+  message: `Action "${name}" does not exist`,
+  action: name,
+  code: 404,
+})
+
+describe('new Dispatcher()', () => {
+  it('refuses a name that no URL can name', () => {
+    for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n']) {
+      assert.throws(() => dispatcher({ [name]: {} }), { name: 'TypeError', message: /"/ })
+      assert.throws(() => new Dispatcher([[name, new Map()]], nameRules.exact), TypeError)
+      assert.throws(() => dispatcher({ news: { [name]() {} } }), TypeError)
+    }
+    assert.throws(() => dispatcher({ '!': {} }, 'zf1'), /No URL can name the controller "!"/)
+  })
+
+  it('refuses two that are one under the rule of names', () => {
+    const one = { 'user-admin': {}, 'USER.ADMIN': {} }
+    assert.doesNotThrow(() => dispatcher(one, 'exact'))
+    assert.throws(() => dispatcher(one, 'zf1'), {
+      name: 'TypeError',
+      message: 'The controller "USER.ADMIN" has the name of another one',
+    })
+    assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
+      message: 'The action "foo-bar" has the name of another one',
+    })
+    const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
+    assert.doesNotThrow(() => new Dispatcher(modules, nameRules.exact))
+    assert.throws(() => new Dispatcher(modules, nameRules.zf1), /The module "ADMIN"/)
+  })
+
+  it('refuses methods that are none', () => {
+    for (const methods of ['GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
+      const save = Object.assign(() => {}, { methods })
+      assert.throws(() => dispatcher({ news: { save } }), {
+        name: 'TypeError',
+        message: /"methods"/,
+      })
+    }
+  })
+})
+
+describe('Dispatcher.dispatch()', () => {
+  it('calls the action on its controller, and returns what it returned', () => {
+    const calls: unknown[] = []
+    const news = {
+      list(...given: unknown[]) {
+        calls.push(this, ...given)
+        return 'returned'
+      },
+    }
+    const [request, response] = [asking('news', 'list'), new HttpResponse()]
+    assert.equal(dispatcher({ news }).dispatch(request, response), 'returned')
+    assert.deepEqual(calls, [news, request, response])
+  })
+
+  it('finds by the exact name: one URL for one action', () => {
+    const table: [string, string, object | undefined][] = [
+      ['user-admin', 'save-all', undefined],
+      ['user-admin', 'saveAll', noAction('saveAll')],
+      ['user-admin', 'SAVE-ALL', noAction('SAVE-ALL')],
+      ['user-admin', 'save.all', noAction('save.all')],
+      ['User-Admin', 'save-all', noController('User-Admin')],
+      ['userAdmin', 'save-all', noController('userAdmin')],
+      ['user%2Dadmin', 'save-all', noController('user%2Dadmin')],
+      ['', '', noController('')],
+    ]
+    for (const [controller, action, error] of table) check('exact', controller, action, error)
+  })
+
+  it("finds by the folded name under 'zf1'", () => {
+    const table: [string, string, object | undefined][] = [
+      ['user-admin', 'save-all', undefined],
+      ['User.Admin', 'SAVE--ALL', undefined],
+      ['u!ser-admin', 'save.all', undefined],
+      ['user-admin', 'saveAll', noAction('saveAll')],
+      ['useradmin', 'save-all', noController('useradmin')],
+      ['user_admin', 'save-all', noController('user_admin')],
+    ]
+    for (const [controller, action, error] of table) check('zf1', controller, action, error)
+  })
+
+  it('knows own functions only', () => {
+    class Base {
+      inherited(): void {}
+    }
+    const news = Object.assign(new Base(), { title: 'x', list() {}, nested: { list() {} } })
+    Object.defineProperty(news, 'hidden', { value() {}, enumerable: false })
+    const names = ['inherited', 'title', 'nested', 'constructor', 'toString', '__proto__', 'then']
+    for (const rule of ['exact', 'zf1'] as const) {
+      const { dispatch } = bound(dispatcher({ news }, rule))
+      dispatch(asking('news', 'list'))
+      for (const name of names) {
+        assert.throws(() => dispatch(asking('news', name)), noAction(name))
+        assert.throws(() => dispatch(asking(name, 'list')), noController(name))
+        assert.throws(
+          () => dispatch(asking('news', 'list', { module: name })),
+          noController('news'),
+        )
+      }
+    }
+  })
+
+  it('takes a name that Object has for an ordinary one where it is registered', () => {
+    const names = ['constructor', 'hasOwnProperty', 'then', '__proto__']
+    const all = (value: unknown): object => Object.fromEntries(names.map((name) => [name, value]))
+    const { dispatch } = bound(dispatcher(all(all(() => 'ran'))))
+    for (const controller of names) {
+      for (const action of ['constructor', 'has-own-property', 'then', '__proto__']) {
+        assert.equal(dispatch(asking(controller, action)), 'ran')
+      }
+    }
+  })
+
+  it('takes the methods of the action alone, HEAD where GET is', () => {
+    const only = (...methods: string[]): object => Object.assign(() => 'ran', { methods })
+    const actions = { any: () => 'ran', page: only('GET'), save: only('POST', 'PUT'), none: only() }
+    const { dispatch } = bound(dispatcher({ news: actions }))
+    const table: [string, string[], string[]][] = [
+      ['any', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'], ['TRACE']],
+      ['page', ['GET', 'HEAD'], ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'get']],
+      ['save', ['POST', 'PUT'], ['GET', 'HEAD', 'PATCH', 'DELETE', 'TRACE']],
+      ['none', [], ['GET', 'HEAD', 'POST', 'TRACE']],
+    ]
+    for (const [action, taken, refused] of table) {
+      for (const method of taken) {
+        assert.equal(dispatch(asking('news', action, { method })), 'ran', `${method} ${action}`)
+      }
+      for (const method of refused) {
+        assert.throws(
+          () => dispatch(asking('news', action, { method })),
+          (error: unknown) => error instanceof HttpError && error.status === 405,
+          `${method} ${action}`,
+        )
+      }
+    }
+  })
+
+  it('tells the methods with Allow, in a 405 and in the 204 to OPTIONS', () => {
+    const allowed: [string[], string[]][] = [
+      [['GET'], ['GET', 'HEAD', 'OPTIONS']],
+      [
+        ['GET', 'HEAD', 'OPTIONS'],
+        ['GET', 'HEAD', 'OPTIONS'],
+      ],
+      [
+        ['POST', 'POST'],
+        ['OPTIONS', 'POST'],
+      ],
+      [[], ['OPTIONS']],
+    ]
+    for (const [methods, expected] of allowed) {
+      const news = { save: Object.assign(assert.fail, { methods }) }
+      const sorted = (allow = ''): string[] => allow.split(', ').sort()
+      const response = new HttpResponse()
+      const options = asking('news', 'save', { method: 'OPTIONS' })
+      assert.equal(dispatcher({ news }).dispatch(options, response), undefined)
+      assert.deepEqual([response.status, response.body], [204, undefined])
+      assert.deepEqual(sorted(response.headers.get('Allow')), expected)
+      assert.throws(
+        () => dispatcher({ news }).dispatch(asking('news', 'save', { method: 'DELETE' }), response),
+        (error: HttpError) => {
+          assert.deepEqual(sorted(error.headers.Allow), expected)
+          return true
+        },
+      )
+    }
+  })
+
+  it('ignores methods that an action has from elsewhere', () => {
+    const save = Object.setPrototypeOf(
+      () => 'ran',
+      Object.assign(() => {}, { methods: ['POST'] }),
+    )
+    assert.equal(bound(dispatcher({ news: { save } })).dispatch(asking('news', 'save')), 'ran')
+  })
+
+  it('finds error/error for the loop alone, by any method', () => {
+    const error = Object.assign(() => 'ran', { methods: ['GET'] })
+    for (const rule of ['exact', 'zf1'] as const) {
+      const { dispatch } = bound(dispatcher({ error: { error, other: error } }, rule))
+      for (const name of ['error', 'ERROR', '-error', 'e!rror']) {
+        assert.throws(() => dispatch(asking(name, 'error')), noController(name))
+        assert.throws(() => dispatch(asking(name, 'other')), noController(name))
+      }
+      for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
+        const request = toErrorRequest(asking('news', 'list', { method }), new Error('x'))
+        assert.equal(dispatch(request), 'ran')
+      }
+    }
+  })
+
+  it("leaves another module's controller error to be asked for", () => {
+    const error = { error: () => 'ran' }
+    const modules = [['admin', new Map([['error', error]])] as const]
+    const { dispatch } = bound(new Dispatcher(modules, nameRules.exact))
+    assert.equal(dispatch(asking('error', 'error', { module: 'admin' })), 'ran')
+  })
+})
+
+function check(rule: NameRule, controller: string, action: string, error?: object): void {
+  const { dispatch } = bound(dispatcher({ 'user-admin': { saveAll: () => 'ran' } }, rule))
+  if (error === undefined) assert.equal(dispatch(asking(controller, action)), 'ran')
+  else assert.throws(() => dispatch(asking(controller, action)), error)
+}
+
+function dispatcher(controllers: object, rule: NameRule = 'exact'): Dispatcher {
+  return new Dispatcher([['default', new Map(Object.entries(controllers))]], nameRules[rule])
+}
+
+function bound(dispatcher: Dispatcher): { dispatch: (request: HttpRequest) => unknown } {
+  return { dispatch: (request) => dispatcher.dispatch(request, new HttpResponse()) }
+}
+
+function asking(
+  controller: string,
+  action: string,
+  { module = 'default', method = 'GET' } = {},
+): HttpRequest {
+  const route = { module, controller, action }
+  const request = new HttpRequest({ target: '/', method })
+  return derive(request, { path: '/', q: '/', route, maxBodyBytes: 1 })
+}

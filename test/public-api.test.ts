@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import * as portico from 'portico'
+import { repositoryFile } from './support/repository.ts'
+
+describe('The package', () => {
+  it('exports these values and no others', () => {
+    assert.deepEqual(Object.keys(portico).sort(), [
+      'FrontController',
+      'HttpError',
+      'HttpRequest',
+      'HttpResponse',
+      'NoActionError',
+      'NoControllerError',
+      'NoRouteError',
+      'ThrownValueError',
+      'createRequestListener',
+      'loadControllers',
+      'serve',
+    ])
+  })
+
+  it('exports these types', () => {
+    const index = readFileSync(repositoryFile('lib/index.ts'), 'utf8')
+    const types = [...index.matchAll(/export type \{([^}]*)\}|\btype (\w+)/g)]
+      .flatMap(([, list, one]) => (list ?? one ?? '').split(','))
+      .map((name) => name.trim())
+      .filter((name) => name !== '')
+    assert.deepEqual(types.sort(), [
+      'Action',
+      'BodySource',
+      'Controller',
+      'ControllerDirectory',
+      'Controllers',
+      'Destination',
+      'ErrorHandler',
+      'ErrorType',
+      'FrontControllerOptions',
+      'Handler',
+      'HeaderValue',
+      'HttpErrorOptions',
+      'HttpRequestInit',
+      'Limits',
+      'ListenerOptions',
+      'Moment',
+      'NameRule',
+      'Plugin',
+      'RequestHeaders',
+      'ResponseBody',
+      'ResponseHeaders',
+      'Route',
+      'Router',
+      'ServeOptions',
+      'Service',
+    ])
+  })
+})

@@ -1,0 +1,274 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  type Action,
+  createRequestListener,
+  FrontController,
+  type Handler,
+  type HttpRequest,
+} from '../lib/index.ts'
+import { deferred } from './support/deferred.ts'
+import { bytesOf, exchange, listening, parse, send } from './support/http.ts'
+
+describe('createRequestListener()', () => {
+  it('answers HEAD as GET, header for header, without the body', async (t) => {
+    const port = await serving(t, {
+      text: (_, response) => response.text('grün'),
+      stream: (_, response) => {
+        response.body = Readable.from(['a', 'b'])
+      },
+      sized: (_, response) => {
+        response.headers.set('Content-Length', 2)
+        response.body = Readable.from(['a', 'b'])
+      },
+      nothing: () => {},
+      gone: (_, response) => {
+        response.status = 204
+      },
+      fails: () => {
+        throw new Error('no')
+      },
+    })
+    for (const action of ['text', 'stream', 'sized', 'nothing', 'gone', 'fails', 'nosuch']) {
+      const target = `/app/${action}`
+      const get = await exchange(port, { target })
+      const head = await exchange(port, { method: 'HEAD', target })
+      assert.equal(withoutDate(head.rawHeaders), withoutDate(get.rawHeaders), action)
+      assert.equal(head.body, '', action)
+    }
+  })
+
+  it('counts bytes, not characters', async (t) => {
+    const port = await serving(t, { text: (_, response) => response.text('grün') })
+    const { headers, body } = await exchange(port, { target: '/app/text' })
+    assert.equal(headers['content-length'], '5')
+    assert.equal(Buffer.from(body, 'latin1').toString(), 'grün')
+  })
+
+  it('sends each field of a header on a line of its own', async (t) => {
+    const port = await serving(t, {
+      cookies(_, response) {
+        response.headers.append('Set-Cookie', 'a=1').append('Set-Cookie', 'b=2')
+      },
+    })
+    const { rawHeaders } = await exchange(port, { target: '/app/cookies' })
+    assert.match(rawHeaders, /Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n/)
+  })
+
+  it('leaves the framing to itself: a Content-Length of the application does not count', async (t) => {
+    const port = await serving(t, {
+      lies(_, response) {
+        response.text('four')
+        response.headers.set('Content-Length', 2)
+      },
+    })
+    const { rawHeaders, body } = await exchange(port, { target: '/app/lies' })
+    assert.match(rawHeaders, /Content-Length: 4/)
+    assert.doesNotMatch(rawHeaders, /Content-Length: 2/)
+    assert.equal(body, 'four')
+  })
+
+  it('ends the connection under a stream of another length than declared', async (t) => {
+    const port = await serving(t, {
+      lies(_, response) {
+        response.headers.set('Content-Length', 2)
+        response.body = Readable.from(['abc'])
+      },
+    })
+    const { body } = await exchange(port, { target: '/app/lies' })
+    assert.ok(body.length <= 2, body)
+  })
+
+  it('ends the connection when a stream fails under way', async (t) => {
+    const port = await serving(t, {
+      fails(_, response) {
+        response.body = Readable.from(
+          (async function* () {
+            yield 'begun'
+            throw new Error('no more')
+          })(),
+        )
+      },
+    })
+    const { status, body } = await exchange(port, { target: '/app/fails' })
+    assert.equal(status, 200)
+    // The last chunk, of length 0, is what tells a whole answer from half of one.
+    assert.doesNotMatch(body, /\r\n0\r\n\r\n$/)
+  })
+
+  it('keeps the order of 100 pipelined requests', async (t) => {
+    const port = await serving(t, {
+      async echo(request, response) {
+        const id = Number(request.param('id'))
+        for (let i = 0; i < id % 7; i++) await new Promise(setImmediate)
+        response.text(`<${id}>`)
+      },
+    })
+    const one = (id: number): string =>
+      bytesOf({ target: `/app/echo/id/${id}` }).replace('close', id === 99 ? 'close' : 'keep-alive')
+    const answers = await send(port, Array.from({ length: 100 }, (_, id) => one(id)).join(''))
+    const ids = [...answers.matchAll(/<(\d+)>/g)].map(([, id]) => Number(id))
+    assert.deepEqual(
+      ids,
+      Array.from({ length: 100 }, (_, id) => id),
+    )
+  })
+
+  it('holds a streamed body back while the client does not read, and lets go when it leaves', async (t) => {
+    const total = 4_096
+    const closed = deferred()
+    let read = 0
+    const port = await serving(t, {
+      large(_, response) {
+        response.body = new Readable({
+          read() {
+            read++
+            this.push(read > total ? null : Buffer.alloc(65_536))
+          },
+        }).once('close', closed.resolve)
+      },
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytesOf({ target: '/app/large' }))
+    await new Promise((resolve) => socket.once('readable', resolve))
+    await settled(() => read)
+    assert.ok(read < total / 2, `${read} of ${total} chunks were read`)
+    socket.destroy()
+    await closed.promise
+  })
+
+  it("aborts the request's signal when the client leaves, also behind another request", async (t) => {
+    const asked = deferred()
+    const aborted = deferred()
+    const port = await serving(t, {
+      first: () => aborted.promise,
+      second(request) {
+        request.signal.addEventListener('abort', () => aborted.resolve())
+        asked.resolve()
+        return aborted.promise
+      },
+    })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(bytesOf({ target: '/app/first' }).replace('close', 'keep-alive'))
+    socket.write(bytesOf({ target: '/app/second' }))
+    await asked.promise
+    socket.destroy()
+    await aborted.promise
+  })
+
+  it('lets go of a stream whose client has left before it was sent', async (t) => {
+    const asked = deferred()
+    const left = deferred()
+    const closed = deferred()
+    const port = await serving(t, {
+      async late(request, response) {
+        request.signal.addEventListener('abort', () => left.resolve())
+        asked.resolve()
+        await left.promise
+        response.body = Readable.from(['late']).once('close', closed.resolve)
+      },
+    })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(bytesOf({ target: '/app/late' }))
+    await asked.promise
+    socket.destroy()
+    await closed.promise
+  })
+
+  it('closes the connection when a body was left unread', async (t) => {
+    const port = await serving(t, { ignores: (_, response) => response.text('ok') })
+    const head = 'POST /app/ignores HTTP/1.1\r\nHost: a\r\nContent-Length: 50000\r\n\r\n'
+    const smuggled = 'GET /app/nosuch HTTP/1.1\r\nHost: a\r\n\r\n'
+    const answer = await send(port, head + smuggled)
+    assert.equal(parse(answer).headers.connection, 'close')
+    assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)
+  })
+
+  it('gives an action a body of another type than a form, and of a form the bytes as they came', async (t) => {
+    const port = await serving(t, {
+      async echo(request, response) {
+        const chunks: Buffer[] = []
+        for await (const chunk of request.body) chunks.push(chunk)
+        response.text(`${Buffer.concat(chunks)}|${request.form}`)
+      },
+    })
+    const target = '/app/echo'
+    const json = await exchange(port, { method: 'POST', target, body: '{"a":1}' })
+    assert.equal(json.body, '{"a":1}|')
+    const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+    const form = await exchange(port, { method: 'POST', target, headers, body: 'a=%31' })
+    assert.equal(form.body, 'a=%31|a=1')
+  })
+
+  it('answers 500 when a handler fails that is no front controller', async (t) => {
+    const handler: Handler = { handle: () => Promise.reject(new Error('secret')) }
+    const port = await listening(t, createServer(createRequestListener(handler)))
+    const { status, body } = await exchange(port, { target: '/' })
+    assert.deepEqual([status, body], [500, ''])
+  })
+
+  it('speaks to a client of HTTP/1.0', async (t) => {
+    const port = await serving(t, {
+      stream(_, response) {
+        response.body = Readable.from(['a', 'b'])
+      },
+    })
+    const answer = parse(await send(port, 'GET /app/stream HTTP/1.0\r\n\r\n'))
+    assert.equal(answer.headers['transfer-encoding'], undefined)
+    assert.equal(answer.body, 'ab')
+  })
+
+  it('reads one path from any target: q is what was routed, decoded once', async (t) => {
+    const told = new Map<string, HttpRequest>()
+    const error: Action = (request, response) => {
+      if (request.errorHandler) told.set(request.target, request.errorHandler.request)
+      response.text('')
+    }
+    const front = new FrontController({ controllers: new Map([['error', { error }]]) })
+    const port = await listening(t, createServer(createRequestListener(front)))
+    for (const target of targets) {
+      await exchange(port, { target })
+      const request = told.get(target)
+      // What node:http itself refuses never becomes a request.
+      if (request === undefined) continue
+      const { path, q, controller, action } = request
+      if (q !== path) assert.equal(q, decodeURIComponent(path), target)
+      assert.doesNotMatch(q, /\p{Cc}/u, target)
+      const names = path.split('/').filter((segment) => segment !== '')
+      assert.equal(controller, names[0] ?? 'index', target)
+      if (!path.includes(`${controller}//`)) assert.equal(action, names[1] ?? 'index', target)
+    }
+    assert.ok(told.size > targets.length / 2)
+  })
+})
+
+// biome-ignore format: a table
+const targets = [
+  '/', '//', '///', '/a', '//a', '/a/', '/a//', '/a//b', '/a/b/../c', '/./a', '/../a', '/a/%2e%2e/b',
+  '/%2fa', '/a%2fb', '/a%5cb', '/a\\b', '/a;x=1', '/a%3fb', '/a?b?c', '/a??b', '/a%23b', '/a#b', '/a#?b',
+  '/a%00', '/a%0d%0aX:%20y', '/%', '/%zz', '/%c3%28', '/%e2%80%a8', '/%c2%85', '/caf%C3%A9', '/café',
+  'http://a/b', 'HTTP://a/b', 'http://a', 'http://a?b', 'http://a//b', '//a.example/b', '*', 'a', '', 'a:80',
+  '/http://a/b', '/a?http://b/c', '/%68%74', '/A', '/a.b', '/a+b', '/a%2Bb', '/0', '/0/0', '/-', '/_', '/~',
+  '/__proto__', '/constructor/toString', '/a|b', '/a"b', '/a<b>', '/a^b', '/{a}', '/a`b', '/a\tb', '/a b',
+  `/${'a'.repeat(4000)}`, `/${'/'.repeat(4000)}a`, `/${'%41'.repeat(1000)}`,
+]
+
+async function serving(t: TestContext, actions: Record<string, Action>): Promise<number> {
+  const front = new FrontController({ controllers: new Map([['app', actions]]) })
+  return listening(t, createServer(createRequestListener(front)))
+}
+
+function withoutDate(headers: string): string {
+  return headers.replace(/\r\nDate: [^\r]*/, '')
+}
+
+// Waits until a count stands still for a while of turns of the event loop.
+async function settled(count: () => number): Promise<void> {
+  for (let last = -1; last !== count(); ) {
+    last = count()
+    for (let turn = 0; turn < 2_000; turn++) await new Promise(setImmediate)
+  }
+}
