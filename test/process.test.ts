@@ -53,8 +53,7 @@ describe('node server.js', () => {
     await once(socket, 'connect')
     socket.write(bytesOf({ target: '/' }).slice(0, 10))
     server.child.kill('SIGTERM')
-    const listens = connect(Number(port), '127.0.0.1').on('error', () => {})
-    await once(listens, 'close')
+    while (await accepts(Number(port)));
     server.child.kill('SIGTERM')
     assert.equal((await server.ended).signal, 'SIGTERM')
   })
@@ -125,3 +124,11 @@ describe('node server.js', () => {
     assert.doesNotMatch(stdout + stderr, /CANARY/)
   })
 })
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED'))
+    socket.on('connect', () => socket.destroy()).on('close', () => resolve(true))
+  })
+}
