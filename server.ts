@@ -1,14 +1,23 @@
 #!/usr/bin/env node
+import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
-import { type Config, ConfigError, helpText, readConfig } from './lib/config.ts'
-import { loadControllers } from './lib/controller-directory.ts'
+import { logAccess } from './lib/access-log.ts'
+import { STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
+import { type Command, ConfigError, helpText, readConfig } from './lib/config.ts'
+import { type ControllerDirectory, loadControllers } from './lib/controller-directory.ts'
 import { FrontController } from './lib/front-controller.ts'
+import { askHealth, serveHealth } from './lib/health.ts'
+import { Log } from './lib/log.ts'
+import { printable } from './lib/printable.ts'
 import { type Service, serve } from './lib/serve.ts'
+import type { Config } from './lib/settings.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
 
 const EXIT_FAILURE = 1
 const EXIT_CONFIG = 2
+// The first of the sockets that systemd hands over (sd_listen_fds(3)).
+const FIRST_FD = 3
 
 // A closed or full stdout must not end a server.
 process.stdout.on('error', () => {})
@@ -20,49 +29,215 @@ await main()
 
 async function main(): Promise<void> {
   try {
-    const command = readConfig(process.argv.slice(2), process.env)
-    if (command.name === 'help') process.stdout.write(helpText())
-    else if (command.name === 'version') process.stdout.write(`${version()}\n`)
-    else await run(command.config)
+    const args = process.argv.slice(2)
+    await run(readConfig(args, process.env, (file) => readFileSync(file, 'utf8')))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
-    fail(EXIT_CONFIG, ...error.problems)
+    fail(EXIT_CONFIG, error.problems)
   }
 }
 
-async function run(config: Config): Promise<void> {
-  const front = await frontController(config)
-  const service = await serve(front, config).catch((error: NodeJS.ErrnoException) => {
-    fail(EXIT_FAILURE, `Can't listen on ${config.host}, port ${config.port}: ${error.code}`)
-  })
-  if (service === undefined) return
-  stopOnSignals(service)
-  process.stdout.write(`Portico ${version()} listens on ${service.url}\n`)
+async function run(command: Command): Promise<void> {
+  switch (command.name) {
+    case 'help':
+      return tell(helpText())
+    case 'version':
+      return tell(`${version()}\n`)
+    case 'healthcheck':
+      return exitHealthy(command.config)
+    case 'check':
+      await createFront(command.config, createLog(command.config))
+      tell(`${JSON.stringify(command.config, null, 2)}\n`)
+      // A controller may have timers that would keep the process.
+      process.exit()
+    case 'run':
+      return command.config.workers > 0 && cluster.isPrimary
+        ? supervise(command.config)
+        : answer(command.config)
+  }
 }
 
-async function frontController({ controllers, names }: Config): Promise<FrontController> {
+// The one process, or a worker among several.
+async function answer(config: Config): Promise<void> {
+  const log = createLog(config)
+  const front = await createFront(config, log)
+  let ready = true
+  const service = await listen(front, config, log)
+  const health = await listenForHealth(config, () => ready)
+  const stop = once(async (exitCode: number) => {
+    ready = false
+    await delay(config.drainDelayMs)
+    const destroyed = await service.close()
+    health?.close()
+    if (!cluster.isWorker || destroyed > 0) {
+      log.info({ event: 'stop', destroyed }, `Stopped, ${destroyed} connections destroyed`)
+    }
+    process.exit(destroyed > 0 ? EXIT_FAILURE : exitCode)
+  })
+  const crash = (error: unknown): void => {
+    front.report(error)
+    stop(EXIT_FAILURE)
+  }
+  process.on('uncaughtException', crash).on('unhandledRejection', crash)
+  if (cluster.isWorker) obeySupervisor(() => stop(0))
+  else obeySignals(stop)
+  if (!cluster.isWorker) logStart(log, service.url)
+}
+
+// The process above the workers.
+async function supervise(config: Config): Promise<void> {
+  const log = createLog(config)
+  const { workers, drainDelayMs, closeTimeoutMs } = config
+  const stopTimeoutMs = drainDelayMs + closeTimeoutMs + 2_000
+  const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs })
+  const health = await listenForHealth(config, () => supervisor.isReady)
+  const stop = once(async (exitCode: number) => {
+    const worst = await supervisor.stop()
+    health?.close()
+    log.info({ event: 'stop' }, 'Stopped, with all workers')
+    process.exit(Math.max(worst, exitCode))
+  })
+  obeySignals(stop, () => supervisor.kill())
+  process.on('SIGHUP', () => supervisor.reload())
   try {
-    const loaded = controllers === undefined ? {} : await loadControllers(controllers)
-    return new FrontController({ ...loaded, names })
+    const { address, port } = await supervisor.start()
+    logStart(log, `http://${address.includes(':') ? `[${address}]` : address}:${port}`)
+  } catch (error) {
+    if (!(error instanceof WorkerError)) throw error
+    // It has said itself what was wrong.
+    supervisor.kill()
+    process.exit(error.exitCode)
+  }
+}
+
+function obeySignals(stop: (exitCode: number) => void, onSecond = (): void => {}): void {
+  let stopping = false
+  const onSignal = (): void => {
+    if (stopping) {
+      // Whoever asks twice does not want to wait.
+      onSecond()
+      process.exit(EXIT_FAILURE)
+    }
+    stopping = true
+    stop(0)
+  }
+  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+}
+
+// A terminal and systemd signal every process of a group; a worker waits for its supervisor's word.
+function obeySupervisor(stop: () => void): void {
+  process
+    .on('SIGTERM', () => {})
+    .on('SIGINT', () => {})
+    .on('SIGHUP', () => {})
+  process.on('message', (message) => {
+    if (message === STOP_MESSAGE) stop()
+  })
+  process.on('disconnect', stop)
+}
+
+function createLog({ logLevel }: Config): Log {
+  const stream = process.stdout
+  return new Log({
+    stream,
+    level: logLevel,
+    pretty: stream.isTTY,
+    // https://no-color.org
+    color: stream.isTTY && !process.env.NO_COLOR,
+  })
+}
+
+function logStart(log: Log, url: string): void {
+  const fields = { event: 'start', version: version(), url, pid: process.pid }
+  log.info(fields, `Portico ${version()} listens on ${url}`)
+}
+
+async function createFront(config: Config, logger: Log): Promise<FrontController> {
+  const { controllers, names, basePath, env, logParams, trustProxy } = config
+  const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
+  try {
+    const loaded: Partial<ControllerDirectory> =
+      controllers === undefined ? {} : await loadControllers(controllers)
+    return new FrontController({
+      ...loaded,
+      names,
+      basePath,
+      logger,
+      logParams,
+      trustProxy,
+      development: env === 'development',
+      limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
+    })
   } catch (error) {
     throw new ConfigError([(error as Error).message])
   }
 }
 
-function stopOnSignals(service: Service): void {
-  const stop = async (): Promise<void> => {
-    // The second one ends the process at once.
-    process.off('SIGTERM', stop).off('SIGINT', stop)
-    const destroyed = await service.close()
-    if (destroyed > 0) fail(EXIT_FAILURE, `Stopped; ${destroyed} connections had to be destroyed`)
-    process.exit()
+async function listen(front: FrontController, config: Config, log: Log): Promise<Service> {
+  const { port, host, accessLog, closeTimeoutMs } = config
+  const onAccess = accessLog ? logAccess.bind(undefined, log) : undefined
+  try {
+    return await serve(front, {
+      port,
+      host,
+      fd: inheritedFd(),
+      onAccess,
+      closeTimeoutMs,
+      limits: config,
+    })
+  } catch (error) {
+    return failToListen(host, port, error)
   }
-  process.on('SIGTERM', stop).on('SIGINT', stop)
 }
 
-function fail(code: number, ...lines: readonly string[]): void {
-  for (const line of lines) process.stderr.write(`portico: ${line}\n`)
-  process.exitCode = code
+async function listenForHealth({ healthPort, host }: Config, isReady: () => boolean) {
+  if (healthPort === undefined || cluster.isWorker) return undefined
+  try {
+    return await serveHealth(isReady, healthPort, host)
+  } catch (error) {
+    return failToListen(host, healthPort, error)
+  }
+}
+
+function failToListen(host: string, port: number, error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException
+  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}`])
+}
+
+async function exitHealthy({ healthPort, host }: Config): Promise<void> {
+  if (healthPort === undefined) throw new ConfigError(['--healthcheck needs --health-port'])
+  // Who listens everywhere is asked here.
+  const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  process.exit((await askHealth(healthPort, address)) ? 0 : EXIT_FAILURE)
+}
+
+// Socket activation: systemd, or whatever speaks its protocol, listens for us.
+function inheritedFd(): number | undefined {
+  const { LISTEN_FDS, LISTEN_PID } = process.env
+  const isOurs = cluster.isWorker ? LISTEN_PID !== undefined : LISTEN_PID === String(process.pid)
+  return isOurs && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
+}
+
+function once(stop: (exitCode: number) => Promise<void>): (exitCode: number) => void {
+  let stopping = false
+  return (exitCode) => {
+    if (!stopping) stop(exitCode)
+    stopping = true
+  }
+}
+
+function delay(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+function tell(text: string): void {
+  process.stdout.write(text)
+}
+
+function fail(code: number, problems: readonly string[]): never {
+  for (const problem of problems) process.stderr.write(`portico: ${printable(problem)}\n`)
+  // At once: a controller that was loaded may have timers that would keep the process.
+  process.exit(code)
 }
 
 function version(): string {

@@ -1,5 +1,8 @@
 import { Readable } from 'node:stream'
-import { HttpError } from './errors.ts'
+import { ClientGoneError, HttpError } from './errors.ts'
+
+// How long the first bytes of an answer are waited for.
+const FIRST_BYTES_MS = 200
 
 /** Where a body's bytes come from. */
 export type BodySource = string | Uint8Array | Readable
@@ -22,6 +25,12 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
   return limited(Readable.from(bytes.length > 0 ? [bytes] : [], { objectMode: false }), maxBytes)
 }
 
+/** A body that is past its limit by its own account: none of it is read. */
+export function refusedBody(maxBytes: number): Readable {
+  const body = new Readable({ read: () => body.destroy(tooLarge(maxBytes)) })
+  return body.on('error', () => {})
+}
+
 /** The error of a body past its limit. */
 export function tooLarge(maxBytes: number): HttpError {
   return new HttpError(413, `The body is larger than ${maxBytes} bytes`)
@@ -31,7 +40,7 @@ export function tooLarge(maxBytes: number): HttpError {
 function collect(stream: Readable, maxBytes: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (stream.readableEnded) throw new Error('The body has been read already')
-    if (stream.destroyed) throw incomplete()
+    if (stream.destroyed) throw new ClientGoneError()
     const chunks: Buffer[] = []
     let bytes = 0
     const settle = (finish: () => void): void => {
@@ -40,15 +49,17 @@ function collect(stream: Readable, maxBytes: number): Promise<Uint8Array> {
       stream.pause()
       finish()
     }
-    const onData = (chunk: Buffer): void => {
+    const onData = (given: Buffer | string): void => {
+      const chunk = Buffer.from(given)
       bytes += chunk.length
       chunks.push(chunk)
       if (bytes > maxBytes) settle(() => reject(tooLarge(maxBytes)))
     }
     const onEnd = (): void =>
       settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    const onError = (error: Error): void => settle(() => reject(error))
-    const onClose = (): void => settle(() => reject(incomplete()))
+    // The bytes end before the body does: whatever the socket says, the client did not send them.
+    const onError = (): void => settle(() => reject(new ClientGoneError()))
+    const onClose = (): void => settle(() => reject(new ClientGoneError()))
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }
@@ -56,15 +67,16 @@ function collect(stream: Readable, maxBytes: number): Promise<Uint8Array> {
 // By hand: a pipe or an iterator would destroy its source at the limit, and the connection with it.
 function limited(source: Readable, maxBytes: number): Readable {
   let bytes = 0
-  const onData = (chunk: Buffer): void => {
+  const onData = (given: Buffer | string): void => {
+    const chunk = Buffer.from(given)
     bytes += chunk.length
     if (bytes > maxBytes) body.destroy(tooLarge(maxBytes))
     else if (!body.push(chunk)) source.pause()
   }
   const onEnd = (): unknown => body.push(null)
-  const onError = (error: Error): unknown => body.destroy(error)
+  const onError = (): unknown => body.destroy(new ClientGoneError())
   const onClose = (): void => {
-    if (!source.readableEnded) body.destroy(incomplete())
+    if (!source.readableEnded) body.destroy(new ClientGoneError())
   }
   const body = new Readable({
     read: () => source.resume(),
@@ -79,20 +91,18 @@ function limited(source: Readable, maxBytes: number): Readable {
     },
   })
   source.pause().on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+  // Whoever reads it hears of an error; nobody has to: it must not end the process then.
+  body.on('error', () => {})
   if (source.readableEnded) onEnd()
   else if (source.destroyed) onClose()
   return body
-}
-
-function incomplete(): HttpError {
-  return new HttpError(400, 'The body is incomplete')
 }
 
 /**
  * Waits until a stream has bytes to send, or has ended, or the time is over: an error before that
  * can still become an answer. A stream with nothing to say yet (server-sent events) is not held back.
  */
-export function firstBytes(stream: Readable, timeoutMs: number): Promise<void> {
+export function firstBytes(stream: Readable, timeoutMs: number = FIRST_BYTES_MS): Promise<void> {
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       clearTimeout(timer)

@@ -1,16 +1,11 @@
-import { parseArgs } from 'node:util'
+import { parseArgs, parseEnv } from 'node:util'
+import { type Config, type Setting, settings } from './settings.ts'
 
-/** What `node server.js` runs with: each setting of {@link settings}, checked. */
-export interface Config {
-  readonly port: number
-  readonly host: string
-  readonly controllers: string | undefined
-  readonly names: 'exact' | 'zf1'
-}
-
-/** What the command line asks for: to run, or to be told something. */
+/** What the command line asks for: to run, to check the configuration, to ask a running server, to be told something. */
 export type Command =
   | { readonly name: 'run'; readonly config: Config }
+  | { readonly name: 'check'; readonly config: Config }
+  | { readonly name: 'healthcheck'; readonly config: Config }
   | { readonly name: 'help' }
   | { readonly name: 'version' }
 
@@ -31,94 +26,87 @@ export class ConfigError extends Error {
   }
 }
 
-// Reads the text of a setting; undefined where it is not what was expected.
-interface Setting<T> {
-  readonly flag: string
-  /** What else the environment may call it, beside `PORTICO_<FLAG>`. */
-  readonly alias?: string
-  readonly value: string
-  readonly expected: string
-  readonly help: string
-  readonly fallback: T
-  readonly parse: (text: string) => T | undefined
-}
-
-const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> } = {
-  port: {
-    flag: 'port',
-    alias: 'PORT',
-    value: 'N',
-    expected: 'a whole number from 0 to 65535',
-    help: 'the port to listen on; 0 takes a free one',
-    fallback: 3000,
-    parse: wholeNumber(0, 65_535),
-  },
-  host: {
-    flag: 'host',
-    alias: 'HOST',
-    value: 'ADDRESS',
-    expected: 'an address or a host name',
-    help: 'the address to listen on',
-    fallback: '127.0.0.1',
-    parse: matching(/^[^\s]+$/),
-  },
-  controllers: {
-    flag: 'controllers',
-    value: 'DIR',
-    expected: 'a folder',
-    help: 'the folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
-    fallback: undefined,
-    parse: matching(/./),
-  },
-  names: {
-    flag: 'names',
-    value: 'RULE',
-    expected: '"exact" or "zf1"',
-    help: 'how names in a URL find controllers: exact, or folded as in Zend Framework 1 (zf1)',
-    fallback: 'exact',
-    parse: oneOf('exact', 'zf1'),
-  },
-}
+// What stands alone on the command line, and is no setting.
+const COMMANDS = {
+  check: 'load everything, print the effective configuration, and exit',
+  healthcheck: 'ask a running server on its health port whether it is ready; exit 0 or 1',
+  help: 'this text',
+  version: 'the version',
+} as const
 
 const table: readonly Setting<unknown>[] = Object.values(settings)
 
 /**
- * Reads the command line and the environment: flags over environment over defaults.
+ * Reads the command line and the environment: flags over environment over `--env-file` over defaults.
  *
+ * @param readFile Reads the file of `--env-file`.
  * @throws {ConfigError} With all problems at once.
  */
-export function readConfig(args: readonly string[], env: Environment): Command {
-  const flags = readFlags(args)
-  if (flags.values.has('help')) return { name: 'help' }
-  if (flags.values.has('version')) return { name: 'version' }
+export function readConfig(
+  args: readonly string[],
+  env: Environment,
+  readFile: (file: string) => string,
+): Command {
+  const { values, problems } = readFlags(args)
+  if (values.has('help')) return { name: 'help' }
+  if (values.has('version')) return { name: 'version' }
 
-  const problems = [...flags.problems]
+  const allProblems = [...problems]
+  // An empty variable is how a shell says that there is none.
+  const present = Object.entries(env).filter(([, text]) => text)
+  const all = {
+    ...readEnvFile(values.get('env-file'), readFile, allProblems),
+    ...Object.fromEntries(present),
+  }
   const config = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
-    const given = givenValue(setting, flags.values, env)
+    const given = givenValue(setting, values, all)
     if (given === undefined) return [name, setting.fallback]
     const value = setting.parse(given.text)
-    if (value === undefined) problems.push(problem(given.name, given.text, setting.expected))
+    if (value === undefined) {
+      allProblems.push(`${given.name} is ${quoted(given.text)}: expected ${setting.expected}`)
+    }
     return [name, value]
   })
-  if (problems.length > 0) throw new ConfigError(problems)
-  return { name: 'run', config: Object.freeze(Object.fromEntries(config)) }
+  const whole: Config = Object.freeze(Object.fromEntries(config))
+  if (allProblems.length > 0) throw new ConfigError(allProblems)
+  const name = values.has('check') ? 'check' : values.has('healthcheck') ? 'healthcheck' : 'run'
+  return { name, config: whole }
+}
+
+function readEnvFile(
+  file: string | undefined,
+  readFile: (file: string) => string,
+  problems: string[],
+): Environment {
+  if (file === undefined) return {}
+  try {
+    return parseEnv(readFile(file)) as Environment
+  } catch (error) {
+    problems.push(
+      `--env-file is ${quoted(file)}: it can't be read (${(error as NodeJS.ErrnoException).code})`,
+    )
+    return {}
+  }
 }
 
 /** The text of `--help`. */
 export function helpText(): string {
   const rows = table.map(({ flag, value, help, fallback }) => [
-    `--${flag} ${value}`,
-    fallback === undefined ? help : `${help} (default ${fallback})`,
+    `--${flag} ${value}`.trimEnd(),
+    fallback !== '' && ['string', 'number'].includes(typeof fallback)
+      ? `${help} (default ${fallback})`
+      : help,
   ])
-  rows.push(['--help', 'this text'], ['--version', 'the version'])
+  rows.push(['--env-file FILE', 'a file of environment variables; the environment itself wins'])
+  for (const [name, help] of Object.entries(COMMANDS)) rows.push([`--${name}`, help])
   const width = Math.max(...rows.map(([left = '']) => left.length))
   return [
     'Usage: node server.js [options]',
     '',
     ...rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`),
     '',
-    `Each can be set in the environment too: ${table.map(environmentName).join(', ')}.`,
-    'PORT and HOST count where the PORTICO_ ones are absent. A flag wins.',
+    'Each setting can be given in the environment too: --max-fields as PORTICO_MAX_FIELDS. PORT and HOST',
+    'count where the PORTICO_ ones are absent. A flag wins over the environment.',
     '',
   ].join('\n')
 }
@@ -129,27 +117,38 @@ interface Flags {
 }
 
 function readFlags(args: readonly string[]): Flags {
-  const known = new Set(table.map(({ flag }) => flag))
-  const options = Object.fromEntries([...known].map((flag) => [flag, { type: 'string' }] as const))
+  const switches = table.filter(({ value }) => value === '').map(({ flag }) => flag)
+  const known = new Set([...table.map(({ flag }) => flag), 'env-file'])
+  const options = Object.fromEntries(
+    [...known].map((flag) => [
+      flag,
+      { type: switches.includes(flag) ? 'boolean' : 'string' } as const,
+    ]),
+  )
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const values = new Map<string, string>()
   const problems: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
     if (token.kind !== 'option') continue
-    if (['help', 'version'].includes(token.name)) values.set(token.name, '')
-    else if (!known.has(token.name)) problems.push(`Unknown option ${quoted(token.rawName)}`)
-    else values.set(token.name, isValue(token) ? token.value : '')
+    // The unit may be left out where the issue of a deployment's manifest does: --drain-delay 5000.
+    const name = known.has(`${token.name}-ms`) ? `${token.name}-ms` : token.name
+    if (Object.hasOwn(COMMANDS, name)) values.set(name, '')
+    else if (!known.has(name)) problems.push(`Unknown option ${quoted(token.rawName)}`)
+    else values.set(name, textOf(token, switches.includes(name)))
   }
   return { values, problems }
 }
 
-// `--host --version` is a forgotten address, not a strange one.
-function isValue(token: { value: string | undefined; inlineValue: boolean | undefined }): token is {
-  value: string
-  inlineValue: boolean
-} {
-  return token.value !== undefined && (token.inlineValue === true || !token.value.startsWith('--'))
+interface OptionToken {
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function textOf({ value, inlineValue }: OptionToken, isSwitch: boolean): string {
+  if (value === undefined) return isSwitch ? 'true' : ''
+  // `--host --version` is a forgotten address, not a strange one.
+  return inlineValue === true || !value.startsWith('--') ? value : ''
 }
 
 function givenValue(
@@ -161,7 +160,6 @@ function givenValue(
   if (flag !== undefined) return { name: `--${setting.flag}`, text: flag }
   for (const name of [environmentName(setting), setting.alias ?? '']) {
     const text = env[name]
-    // An empty variable is how a shell says that there is none.
     if (text) return { name, text }
   }
   return undefined
@@ -171,26 +169,7 @@ function environmentName({ flag }: Setting<unknown>): string {
   return `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
 }
 
-function problem(name: string, text: string, expected: string): string {
-  return `${name} is ${quoted(text)}: expected ${expected}`
-}
-
 // A line break in a value must not make two lines of one problem.
 function quoted(text: string): string {
   return JSON.stringify(text)
-}
-
-function wholeNumber(least: number, most: number): (text: string) => number | undefined {
-  return (text) => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-    return number >= least && number <= most ? number : undefined
-  }
-}
-
-function matching(pattern: RegExp): (text: string) => string | undefined {
-  return (text) => (pattern.test(text) ? text : undefined)
-}
-
-function oneOf<T extends string>(...choices: readonly T[]): (text: string) => T | undefined {
-  return (text) => choices.find((choice) => choice === text)
 }

@@ -2,6 +2,12 @@ import { readdir, stat } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Controller, Controllers } from './controller.ts'
+import { toError } from './error-handler.ts'
+
+const OWN_FOLDER = new URL('.', import.meta.url).href
+
+// A controller may fetch what it needs before the first request, but not for ever.
+const LOAD_TIMEOUT_MS = 10_000
 
 /** The controllers of a folder, as a front controller takes them. */
 export interface ControllerDirectory {
@@ -12,7 +18,7 @@ export interface ControllerDirectory {
 /**
  * Loads a folder of controllers, once: `<name>.js` is a controller of the default module,
  * `<module>/<name>.js` one of that module; a file's exported functions are its actions. `.mjs` counts
- * as `.js` does, other files are left alone, and so are folders without such a file.
+ * as `.js` does; other files are left alone, tests (`<name>.test.js`) too, and folders without such a file.
  *
  * @throws {Error} With one line that names the folder or the file: it does not exist, it does not load,
  * another file has its name.
@@ -41,7 +47,9 @@ async function list(folder: string): Promise<Listing> {
   // Not by readdir's own types: those of a link are the link's.
   const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
   return {
-    files: visible.filter((name, i) => stats[i]?.isFile() && /\.m?js$/.test(name)),
+    files: visible.filter(
+      (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.m?js$/.test(name),
+    ),
     folders: visible.filter((_, i) => stats[i]?.isDirectory()),
   }
 }
@@ -52,18 +60,35 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
     const { name } = parse(file)
     if (controllers.has(name))
       throw new Error(`Two files for the controller "${name}" in "${folder}"`)
-    controllers.set(name, await load(join(folder, file)))
+    controllers.set(name, (await load(join(folder, file))).controller)
   }
   return controllers
 }
 
-async function load(file: string): Promise<Controller> {
-  // Through a module of its own: import() would take a controller with an action `then` for a promise.
+async function load(file: string): Promise<{ readonly controller: Controller }> {
+  // In a module of its own, all the way: a promise would take a controller with an action `then` for another.
   const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
+  const loading = import(`data:text/javascript,${encodeURIComponent(source)}`)
   try {
-    return (await import(`data:text/javascript,${encodeURIComponent(source)}`)).controller
-  } catch (error) {
-    const [reason] = String((error as Error | null)?.message ?? error).split('\n')
-    throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })
+    return await within(loading, LOAD_TIMEOUT_MS)
+  } catch (thrown) {
+    const error = toError(thrown)
+    throw new Error(`The controller "${file}" does not load: ${reasonOf(error)}`, { cause: error })
   }
+}
+
+// A file that awaits for ever at its top level would end the process without a word.
+function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const late = new Error(`not done after ${timeoutMs} milliseconds`)
+    const timer = setTimeout(() => reject(late), timeoutMs)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+// What went wrong, and the first place that its stack names.
+function reasonOf({ message, stack = '' }: Error): string {
+  const places = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []
+  const place = places.find((each) => !each.startsWith(OWN_FOLDER))
+  return [message.split('\n')[0] || 'it throws', place].filter(Boolean).join(', at ')
 }

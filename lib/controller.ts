@@ -1,4 +1,4 @@
-import { HttpRequest } from './request.ts'
+import { type HttpRequest, isRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 /**
@@ -32,6 +32,6 @@ export type Controllers = ReadonlyMap<string, Controller>
  * @throws {TypeError} If it returned anything else.
  */
 export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
-  if (returned === undefined || returned instanceof HttpRequest) return returned
+  if (returned === undefined || isRequest(returned)) return returned
   throw new TypeError(`${who} returned a ${typeof returned}; expected nothing or a request`)
 }

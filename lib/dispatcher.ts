@@ -1,18 +1,23 @@
+import { METHODS } from 'node:http'
 import type { Action, Controller, Controllers } from './controller.ts'
 import { HttpError, NoActionError, NoControllerError } from './errors.ts'
 import { actionName, type Names } from './names.ts'
-import type { HttpRequest } from './request.ts'
+import type { HttpRequest, Route } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+// TRACE would mirror the headers that a proxy added, secrets too; CONNECT is for proxies.
+const REFUSED = ['TRACE', 'CONNECT']
+const USUAL = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-// A controller and its actions, as they are looked up.
-interface Entry {
+// What is registered under a name, by the key that the name is looked up by.
+type Registry<T> = ReadonlyMap<string, { readonly name: string; readonly value: T }>
+
+interface RegisteredController {
   readonly controller: Controller
-  readonly actions: ReadonlyMap<string, Choice>
+  readonly actions: Registry<RegisteredAction>
 }
 
-interface Choice {
+interface RegisteredAction {
   readonly action: Action
   /** The methods it takes; undefined for all. */
   readonly methods: readonly string[] | undefined
@@ -20,7 +25,7 @@ interface Choice {
 
 /** Looks the action up, and calls it. */
 export class Dispatcher {
-  readonly #modules: ReadonlyMap<string, ReadonlyMap<string, Entry>>
+  readonly #modules: Registry<Registry<RegisteredController>>
   readonly #names: Names
   readonly #errorKey: string
 
@@ -28,11 +33,33 @@ export class Dispatcher {
   constructor(modules: Iterable<readonly [string, Controllers]>, names: Names) {
     this.#names = names
     this.#errorKey = names.controller('error')
-    this.#modules = keyed(modules, names.module, 'module', (controllers) =>
-      keyed(controllers, names.controller, 'controller', (controller, name) => ({
+    this.#modules = register(modules, names.module, 'module', (controllers) =>
+      register(controllers, names.controller, 'controller', (controller, name) => ({
         controller,
         actions: this.#actionsOf(controller, name),
       })),
+    )
+  }
+
+  /** Every action that can be asked for, such as `news/list`, `admin/report/daily`. */
+  get registered(): readonly string[] {
+    return [...this.#modules].flatMap(([moduleKey, module]) =>
+      [...module.value]
+        .filter(([key]) => !this.#isErrorController(moduleKey, key))
+        .flatMap(([, { name, value }]) =>
+          [...value.actions.values()].map((action) =>
+            [...(moduleKey === 'default' ? [] : [module.name]), name, action.name].join('/'),
+          ),
+        ),
+    )
+  }
+
+  /** Whether a route leads to a controller that can be asked for. */
+  serves({ module, controller }: Route): boolean {
+    const [moduleKey, key] = [this.#names.module(module), this.#names.controller(controller)]
+    return (
+      this.#modules.get(moduleKey)?.value.has(key) === true &&
+      !this.#isErrorController(moduleKey, key)
     )
   }
 
@@ -44,10 +71,10 @@ export class Dispatcher {
    */
   dispatch(request: HttpRequest, response: HttpResponse): unknown {
     const { controller, actions } = this.#find(request)
-    const choice = actions.get(this.#names.action(request.action))
-    if (choice === undefined) throw new NoActionError(request.action)
+    const registered = actions.get(this.#names.action(request.action))
+    if (registered === undefined) throw new NoActionError(request.action)
 
-    const { action, methods } = choice
+    const { action, methods } = registered.value
     // The error action answers whatever the method was.
     if (request.errorHandler !== undefined || takes(methods, request.method)) {
       // Not action.call(): a function may have a property of that name.
@@ -59,69 +86,80 @@ export class Dispatcher {
     return undefined
   }
 
-  #find(request: HttpRequest): Entry {
+  #find(request: HttpRequest): RegisteredController {
     const { module, controller } = request
+    const moduleKey = this.#names.module(module)
     const key = this.#names.controller(controller)
-    const entry = this.#modules.get(this.#names.module(module))?.get(key)
-    if (entry === undefined || (this.#isErrorController(module, key) && !request.errorHandler)) {
-      throw new NoControllerError(controller)
-    }
-    return entry
+    const registered = this.#modules.get(moduleKey)?.value.get(key)
+    // Nobody may ask for the error page, or bring an error handler of one's own: there is none but the loop's.
+    const isHidden = request.errorHandler === undefined && this.#isErrorController(moduleKey, key)
+    if (registered === undefined || isHidden) throw new NoControllerError(controller)
+    return registered.value
   }
 
-  // Nobody may ask for the error page, or bring an error handler of one's own: there is none but the loop's.
-  #isErrorController(module: string, key: string): boolean {
-    return key === this.#errorKey && this.#names.module(module) === 'default'
+  #isErrorController(moduleKey: string, key: string): boolean {
+    return moduleKey === 'default' && key === this.#errorKey
   }
 
   // Own properties only: /news/constructor must be a 404, never Object's constructor.
-  #actionsOf(controller: Controller, name: string): ReadonlyMap<string, Choice> {
+  #actionsOf(controller: Controller, name: string): Registry<RegisteredAction> {
     if (typeof controller !== 'object' || controller === null) {
       throw new TypeError(`Expected the controller "${name}" to be an object of functions`)
     }
-    const functions = Object.entries(controller).filter(([, value]) => typeof value === 'function')
+    const functions = Object.entries(controller).filter(([, value]) => isAction(value))
     const named = functions.map(([name, action]) => [actionName(name), action] as [string, Action])
-    return keyed(named, this.#names.action, 'action', (action) => ({
+    return register(named, this.#names.action, 'action', (action) => ({
       action,
-      methods: methodsOf(action),
+      methods: methodsOf(action, name),
     }))
   }
 }
 
-function keyed<T, U>(
+function register<T, U>(
   entries: Iterable<readonly [string, T]>,
   toKey: (name: string) => string,
   what: string,
   map: (value: T, name: string) => U,
-): ReadonlyMap<string, U> {
-  const byKey = new Map<string, U>()
+): Registry<U> {
+  const byKey = new Map<string, { name: string; value: U }>()
   for (const [name, value] of entries) {
     const key = toKey(name)
-    if (key === '' || /[/?#\s]/.test(name))
+    if (key === '' || /[/?#\s]/.test(name)) {
       throw new TypeError(`No URL can name the ${what} "${name}"`)
+    }
     if (byKey.has(key)) throw new TypeError(`The ${what} "${name}" has the name of another one`)
-    byKey.set(key, map(value, name))
+    byKey.set(key, { name, value: map(value, name) })
   }
   return byKey
 }
 
-function methodsOf(action: Action): readonly string[] | undefined {
+// A class that a controller's file exports for others can't be called, so it is no action.
+function isAction(value: unknown): value is Action {
+  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
+}
+
+function methodsOf(action: Action, controller: string): readonly string[] | undefined {
   const methods = Object.hasOwn(action, 'methods') ? action.methods : undefined
   if (methods === undefined) return undefined
-  if (!Array.isArray(methods) || !methods.every((method) => METHODS.includes(method))) {
-    throw new TypeError(`Expected "methods" to be a list out of ${METHODS.join(', ')}`)
+  if (!Array.isArray(methods) || methods.length === 0 || !methods.every(isMethod)) {
+    throw new TypeError(
+      `Expected the methods of an action of "${controller}" to be a list out of ${USUAL.join(', ')}`,
+    )
   }
   const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
   return [...new Set([...methods, ...implied])]
 }
 
+function isMethod(method: string): boolean {
+  return METHODS.includes(method) && !REFUSED.includes(method)
+}
+
 function takes(methods: readonly string[] | undefined, method: string): boolean {
-  // TRACE would mirror the headers that a proxy added, secrets too.
-  if (methods === undefined) return method !== 'TRACE'
+  if (methods === undefined) return !REFUSED.includes(method)
   return methods.includes(method) && method !== 'OPTIONS'
 }
 
-function notAllowed(methods: readonly string[] = METHODS): HttpError {
+function notAllowed(methods: readonly string[] = USUAL): HttpError {
   return new HttpError(405, 'The method is not allowed here', {
     headers: { Allow: methods.join(', ') },
   })

@@ -1,8 +1,14 @@
 import { STATUS_CODES } from 'node:http'
-import { type ExceptionFacts, factsOf, headersOf } from './error-handler.ts'
-import { html } from './html.ts'
+import { negotiate } from './accept.ts'
+import { factsOf, headersOf } from './error-handler.ts'
+import { type Development, type ErrorPage, errorPage } from './error-page.ts'
+import { messageForClient } from './error-report.ts'
+import { jsonLine } from './printable.ts'
 import type { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
+
+/** What the page of a request's exception shows in development. */
+export type Develop = (request: HttpRequest, exception: Error) => Development
 
 const SAFE_HEADERS = {
   'Cache-Control': 'no-store',
@@ -10,18 +16,31 @@ const SAFE_HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-/** The built-in controller `error`: answers with the exception's status, for people or for programs. */
-export const errorController = {
-  error(request: HttpRequest, response: HttpResponse): void {
-    const exception = request.errorHandler?.exception ?? new Error('No error is at hand')
-    const facts = factsOf(exception)
-    response.status = facts.status
-    setHeaders(response, headersOf(exception))
-    setHeaders(response, SAFE_HEADERS)
-    response.headers.set('Vary', 'Accept')
-    if (/text\/html/i.test(String(request.headers.accept))) answerPage(response, facts)
-    else answerProblem(response, facts)
-  },
+// The first for who has no wish, or none that can be met.
+const OFFERS = ['application/problem+json', 'application/json', 'text/html', 'text/plain'] as const
+const MAX_DETAIL = 200
+const FAULT = 'The server failed to answer this request.'
+
+/**
+ * The built-in controller `error`: answers with the exception's status, as the client's `Accept` asks.
+ *
+ * @param develop What the page shows besides, in development; nothing where it is absent.
+ */
+export function createErrorController(develop?: Develop): {
+  error(request: HttpRequest, response: HttpResponse): void
+} {
+  return {
+    error(request, response) {
+      const { errorHandler } = request
+      if (errorHandler === undefined) throw new TypeError('There is no error to answer for')
+      const { exception } = errorHandler
+      response.status = factsOf(exception).status
+      setHeaders(response, headersOf(exception))
+      setHeaders(response, SAFE_HEADERS)
+      response.headers.set('Vary', 'Accept')
+      answer(request, response, pageOf(request, exception), develop)
+    },
+  }
 }
 
 /** The fixed answer to a second fault: nothing of the application takes part in it. */
@@ -32,30 +51,52 @@ export function failsafe(response: HttpResponse): HttpResponse {
   return response
 }
 
-function answerPage(response: HttpResponse, facts: ExceptionFacts): void {
-  const title = titleOf(facts)
-  response.headers.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
-  response.html(
-    html`<!doctype html><html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${detailOf(facts)}</p></html>`.toString(),
-  )
+function answer(
+  request: HttpRequest,
+  response: HttpResponse,
+  page: ErrorPage,
+  develop: Develop | undefined,
+): void {
+  const { accept } = request.headers
+  const { errorHandler } = request
+  switch (negotiate(accept === undefined ? undefined : String(accept), OFFERS)) {
+    case 'text/html':
+      response.html(
+        errorPage(page, errorHandler && develop?.(errorHandler.request, errorHandler.exception)),
+      )
+      response.headers.set(
+        'Content-Security-Policy',
+        "default-src 'none'; style-src 'unsafe-inline'",
+      )
+      break
+    case 'text/plain':
+      response.text(`${page.status} ${page.title}\n${page.detail}\nurn:uuid:${page.id}\n`)
+      break
+    default:
+      response.text(jsonLine(problemOf(page)))
+      response.headers.set('Content-Type', 'application/problem+json')
+  }
 }
 
-function answerProblem(response: HttpResponse, facts: ExceptionFacts): void {
-  response.json({
-    type: 'about:blank',
-    title: titleOf(facts),
-    status: facts.status,
-    detail: detailOf(facts),
-  })
-  response.headers.set('Content-Type', 'application/problem+json')
+// RFC 9457.
+function problemOf({ title, status, detail, id }: ErrorPage): object {
+  return { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
 }
 
-function titleOf({ status }: ExceptionFacts): string {
-  return STATUS_CODES[status] ?? 'Error'
+function pageOf(request: HttpRequest, exception: Error): ErrorPage {
+  const { status } = factsOf(exception)
+  const original = request.errorHandler?.request ?? request
+  return {
+    status,
+    title: STATUS_CODES[status] ?? 'Error',
+    // What failed in the server is nobody else's business.
+    detail: status < 500 ? cut(messageForClient(exception, original)) : FAULT,
+    id: request.id,
+  }
 }
 
-function detailOf({ status, message }: ExceptionFacts): string {
-  return status < 500 ? message.slice(0, 200) : 'The server failed to answer this request.'
+function cut(text: string): string {
+  return text.slice(0, MAX_DETAIL).toWellFormed()
 }
 
 function setHeaders(response: HttpResponse, headers: Readonly<Record<string, string>>): void {

@@ -1,6 +1,12 @@
 import { types } from 'node:util'
-import { type ErrorType, HttpError, ThrownValueError } from './errors.ts'
-import { derive, findingsOf, type HttpRequest } from './request.ts'
+import {
+  ClientGoneError,
+  type ErrorType,
+  errorTypes,
+  HttpError,
+  ThrownValueError,
+} from './errors.ts'
+import { derive, findingsOf, type HttpRequest, isAborted } from './request.ts'
 
 /** What can be said of an exception without a surprise: no getter of it runs twice. */
 export interface ExceptionFacts {
@@ -37,18 +43,34 @@ export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequ
 
 /** Type, status, code and message of an exception (SPEC section 5). */
 export function factsOf(exception: Error): ExceptionFacts {
-  const { type, status } = isA(HttpError, exception) ? exception : OTHER
+  const known = isA(HttpError, exception)
+  const status = known ? read(exception, 'status') : undefined
+  const type = known ? read(exception, 'type') : undefined
   const code = read(exception, 'code')
   const message = read(exception, 'message')
   return {
-    type,
-    status,
+    type: isErrorType(type) ? type : 'EXCEPTION_OTHER',
+    status: isErrorStatus(status) ? status : 500,
     code: isCode(code) ? code : 0,
     message: typeof message === 'string' ? message : '',
   }
 }
 
-const OTHER = { type: 'EXCEPTION_OTHER', status: 500 } as const
+/** Whether an exception says no more than that the client of its request has gone away. */
+export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
+  return (
+    isA(ClientGoneError, exception) ||
+    (read(exception, 'name') === 'AbortError' && request !== undefined && isAborted(request))
+  )
+}
+
+function isErrorStatus(status: unknown): status is number {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
+}
+
+function isErrorType(type: unknown): type is ErrorType {
+  return (errorTypes as readonly unknown[]).includes(type)
+}
 
 function isCode(code: unknown): code is number | string {
   return typeof code === 'number' || typeof code === 'string'
@@ -61,10 +83,12 @@ function isError(value: unknown): value is Error {
 
 /** The headers that an exception wants its answer to have. */
 export function headersOf(exception: Error): Readonly<Record<string, string>> {
-  return isA(HttpError, exception) ? exception.headers : {}
+  const headers = isA(HttpError, exception) ? read(exception, 'headers') : undefined
+  return Object(headers) === headers ? (headers as Record<string, string>) : {}
 }
 
-function isA<T>(type: abstract new (...args: never[]) => T, value: unknown): value is T {
+/** `instanceof`, for strangers. */
+export function isA<T>(type: abstract new (...args: never[]) => T, value: unknown): value is T {
   try {
     return value instanceof type
   } catch {

@@ -1,9 +1,13 @@
-/** The kind of an error, under the names that Zend Framework 1 gave them. */
-export type ErrorType =
-  | 'EXCEPTION_NO_CONTROLLER'
-  | 'EXCEPTION_NO_ACTION'
-  | 'EXCEPTION_NO_ROUTE'
-  | 'EXCEPTION_OTHER'
+import { checkHeader } from './headers.ts'
+
+/** The kinds of errors, under the names that Zend Framework 1 gave them. */
+export const errorTypes = [
+  'EXCEPTION_NO_CONTROLLER',
+  'EXCEPTION_NO_ACTION',
+  'EXCEPTION_NO_ROUTE',
+  'EXCEPTION_OTHER',
+] as const
+export type ErrorType = (typeof errorTypes)[number]
 
 /** What an {@link HttpError} may carry beside its status and message. */
 export interface HttpErrorOptions {
@@ -23,6 +27,7 @@ export interface HttpErrorOptions {
  * @example
  * throw new HttpError(403, 'Only editors may save news')
  * @throws {RangeError} If the status is not an integer from 400 to 599.
+ * @throws {TypeError} If a header can't be sent.
  */
 export class HttpError extends Error {
   readonly type: ErrorType = 'EXCEPTION_OTHER'
@@ -42,6 +47,7 @@ export class HttpError extends Error {
     this.status = status
     this.code = options.code ?? status
     this.headers = options.headers ?? {}
+    for (const [name, value] of Object.entries(this.headers)) checkHeader(name, value)
   }
 }
 
@@ -87,6 +93,29 @@ export class NoRouteError extends HttpError {
 
   constructor() {
     super(404, 'No route matched the request')
+  }
+}
+
+/** The client went away before it was answered: what `request.signal` aborts with. Not reported. */
+export class ClientGoneError extends HttpError {
+  static {
+    this.prototype.name = 'ClientGoneError'
+  }
+
+  constructor() {
+    super(400, 'The client has gone away')
+  }
+}
+
+/** A connection sent what is no request: there is nobody to dispatch to. */
+export class MalformedMessageError extends HttpError {
+  static {
+    this.prototype.name = 'MalformedMessageError'
+  }
+
+  /** @param code What the parser of `node:http` calls it, such as `HPE_INVALID_METHOD`. */
+  constructor(status: number, code: string) {
+    super(status, `The connection sent no valid request (${code})`, { code })
   }
 }
 

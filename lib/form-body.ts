@@ -2,7 +2,7 @@ import { readBody, tooLarge } from './body.ts'
 import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { bodySourceOf, type HttpRequest } from './request.ts'
+import { bodySourceOf, derive, findingsOf, type HttpRequest, messageRefusalOf } from './request.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -15,6 +15,21 @@ export interface FormLimits {
 /** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
 export function bringsForm(request: HttpRequest): boolean {
   return request.method === 'POST' && mediaType(request) === 'application/x-www-form-urlencoded'
+}
+
+/** Whether a request brings a form that has not been read. */
+export function isFormDue(request: HttpRequest): boolean {
+  if (request.method !== 'POST') return false
+  const { form, errorHandler } = findingsOf(request)
+  // Of a message whose framing is in doubt, nobody can say where its body is.
+  if (form !== undefined || errorHandler !== undefined || messageRefusalOf(request)) return false
+  return bringsForm(request)
+}
+
+/** The request with its form, as {@link readFormBody} reads it. */
+export async function withForm(request: HttpRequest, limits: FormLimits): Promise<HttpRequest> {
+  const form = await readFormBody(request, limits)
+  return derive(request, { ...findingsOf(request), form })
 }
 
 /**

@@ -2,26 +2,22 @@ import { Readable } from 'node:stream'
 import { firstBytes } from './body.ts'
 import { nextRequest } from './controller.ts'
 import { Deadlines } from './deadlines.ts'
+import { developer } from './development.ts'
+import { channels, publish } from './diagnostics.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { failsafe } from './error-controller.ts'
+import { createErrorController, failsafe } from './error-controller.ts'
 import { toError, toErrorRequest } from './error-handler.ts'
-import { HttpError, NoRouteError } from './errors.ts'
-import { bringsForm, readFormBody } from './form-body.ts'
+import { HttpError } from './errors.ts'
+import { isFormDue, withForm } from './form-body.ts'
 import { checkedOptions, type FrontControllerOptions, type Limits } from './options.ts'
-import { exceedsFields, exceedsPairs } from './params.ts'
 import { type Plugin, PluginBroker, type Within } from './plugin.ts'
-import { abort, derive, findingsOf, type HttpRequest, isRouted, type Route } from './request.ts'
+import { Reporter } from './reporter.ts'
+import { abort, findingsOf, HttpRequest, isRouted } from './request.ts'
+import { RequestRouting } from './request-routing.ts'
 import { HttpResponse } from './response.ts'
-import { rewrite, splitTarget } from './rewrite.ts'
-import { ModuleRouter, type Router } from './router.ts'
 
 // Forwards that go in a circle end here.
 const MAX_DISPATCHES = 16
-
-// How long a streamed body's first bytes are waited for.
-const FIRST_BYTES_MS = 200
-
-const NOWHERE = { module: '', controller: '', action: '' }
 
 /**
  * Gives every request a destination.
@@ -32,26 +28,23 @@ const NOWHERE = { module: '', controller: '', action: '' }
  * @throws {TypeError | RangeError} If an option is not what it should be.
  */
 export class FrontController {
-  readonly #basePath: string
-  readonly #router: Router
+  readonly #routing: RequestRouting
   readonly #dispatcher: Dispatcher
   readonly #plugins: readonly Plugin[]
   readonly #limits: Limits
   readonly #deadlines: Deadlines
+  readonly #reporter: Reporter
 
   constructor(options: FrontControllerOptions = {}) {
-    const { modules, names, basePath, router, plugins, limits } = checkedOptions(options)
-    this.#basePath = basePath
-    this.#router =
-      router ??
-      new ModuleRouter(
-        modules.map(([name]) => name),
-        names,
-      )
-    this.#dispatcher = new Dispatcher(modules, names)
-    this.#plugins = plugins
-    this.#limits = limits
-    this.#deadlines = new Deadlines(limits.actionTimeoutMs)
+    const reports = { logParams: new Set(options.logParams), serves: this.#serves }
+    const develop = options.development ? developer(reports, () => this.#dispatcher) : undefined
+    const checked = checkedOptions(options, createErrorController(develop))
+    this.#routing = new RequestRouting(checked)
+    this.#dispatcher = new Dispatcher(checked.modules, checked.names)
+    this.#plugins = checked.plugins
+    this.#limits = checked.limits
+    this.#deadlines = new Deadlines(checked.limits.actionTimeoutMs)
+    this.#reporter = new Reporter({ ...checked, ...reports })
   }
 
   /**
@@ -66,73 +59,72 @@ export class FrontController {
    */
   async handle(request: HttpRequest): Promise<HttpResponse> {
     const plugins = new PluginBroker(this.#plugins, this.#within)
+    const startedAt = performance.now()
     let response = new HttpResponse()
     let current = request
 
     for (let dispatches = 1; ; dispatches++) {
       try {
         if (!isRouted(current)) {
-          current = this.#rewrite(current)
-          current = this.#route(await plugins.notify('routeStartup', current, response))
-          current = this.#route(await plugins.notify('routeShutdown', current, response))
+          current = this.#routing.rewrite(current)
+          current = this.#routing.route(await plugins.notify('routeStartup', current, response))
+          current = this.#routing.route(await plugins.notify('routeShutdown', current, response))
         }
-        if (isFormDue(current)) current = await this.#readForm(current)
+        if (isFormDue(current)) current = await withForm(current, this.#limits)
         if (isFirst(current, dispatches)) {
-          current = this.#route(await plugins.notify('dispatchLoopStartup', current, response))
+          current = this.#routing.route(
+            await plugins.notify('dispatchLoopStartup', current, response),
+          )
+          if (isFormDue(current)) current = await withForm(current, this.#limits)
         }
         refuse(current, dispatches)
 
         const next = await this.#dispatch(current, response, plugins)
         if (next === undefined) {
           await plugins.notify('dispatchLoopShutdown', current, response)
-          if (response.body instanceof Readable) await firstBytes(response.body, FIRST_BYTES_MS)
-          return response
+          if (response.body instanceof Readable) await firstBytes(response.body)
+          return this.#answer(current, response, startedAt)
         }
         current = next
       } catch (thrown) {
         const exception = toError(thrown)
         response = response.reset(exception)
         // A second fault does not go round.
-        if (response.exceptions.length > 1) return failsafe(response)
+        if (response.exceptions.length > 1) {
+          return this.#answer(current, failsafe(response), startedAt)
+        }
         current = toErrorRequest(current, exception)
         dispatches = 0
+        publish(channels.redispatch, current)
       }
     }
   }
 
-  #rewrite(request: HttpRequest): HttpRequest {
-    const { path, q, refusal } = rewrite(request.target, this.#basePath)
-    return derive(request, { path, q, refusal, maxBodyBytes: this.#limits.maxBodyBytes })
+  /**
+   * Reports an error that did not pass through the loop: of a connection, of the process, of work that
+   * goes on when its request has been answered.
+   *
+   * @param about The request whose values must not be told; without one the message is not told either.
+   */
+  report(error: unknown, about: { request?: HttpRequest | undefined; status?: number } = {}): void {
+    const { request, status = 500 } = about
+    this.#reporter.report({ exceptions: [toError(error)], request, status })
   }
 
-  // A request that has its route keeps it.
-  #route(request: HttpRequest): HttpRequest {
-    if (isRouted(request)) return request
-    const rewritten = request.path === '' ? this.#rewrite(request) : request
-    const route = this.#router.route(rewritten)
-    const findings = findingsOf(rewritten)
-    const refusal = route ? this.#excess(rewritten, route) : new NoRouteError()
-    return derive(rewritten, {
-      ...findings,
-      route: route ?? NOWHERE,
-      refusal: findings.refusal ?? refusal,
-    })
+  /** Logs how many errors were only counted since the last summary: for the end of a process. */
+  flush(): void {
+    this.#reporter.flush()
   }
 
-  #excess({ target }: HttpRequest, { pairs }: Route): HttpError | undefined {
-    const { maxFields } = this.#limits
-    if (exceedsFields(splitTarget(target).search, maxFields)) {
-      return new HttpError(400, `The query string has more than ${maxFields} parameters`)
+  #answer(current: HttpRequest, response: HttpResponse, startedAt: number): HttpResponse {
+    const { exceptions, status } = response
+    const request = current.errorHandler?.request ?? current
+    response.request = request
+    if (exceptions.length > 0) {
+      const durationMs = performance.now() - startedAt
+      this.#reporter.report({ exceptions, request, status, durationMs })
     }
-    if (typeof pairs === 'string' && exceedsPairs(pairs, maxFields)) {
-      return new HttpError(400, `The path has more than ${maxFields} pairs`)
-    }
-    return undefined
-  }
-
-  async #readForm(request: HttpRequest): Promise<HttpRequest> {
-    const form = await readFormBody(request, this.#limits)
-    return derive(request, { ...findingsOf(request), form })
+    return response
   }
 
   async #dispatch(
@@ -143,11 +135,24 @@ export class FrontController {
     const instead = await plugins.notify('preDispatch', request, response)
     if (instead !== request) return instead
 
+    publish(channels.start, request)
     const returned = this.#dispatcher.dispatch(request, response)
     const settled = isPromiseLike(returned) ? await this.#within(request, returned) : returned
     const next = nextRequest(settled, 'The action')
+    publish(channels.end, request, response.status)
     const after = await plugins.notify('postDispatch', request, response)
     return after === request ? next : after
+  }
+
+  readonly #serves = (path: string): boolean => {
+    try {
+      const findings = findingsOf(this.#routing.route(new HttpRequest({ target: path })))
+      const { route, refusal } = findings
+      return refusal === undefined && route !== undefined && this.#dispatcher.serves(route)
+    } catch {
+      // A router of one's own that can't tell by the path alone: no hint is better than a wrong one.
+      return true
+    }
   }
 
   readonly #within: Within = (request, promise) =>
@@ -168,11 +173,6 @@ function refuse(request: HttpRequest, dispatches: number): void {
 
 function isFirst({ errorHandler }: HttpRequest, dispatches: number): boolean {
   return dispatches === 1 && errorHandler === undefined
-}
-
-function isFormDue(request: HttpRequest): boolean {
-  const { form, errorHandler } = findingsOf(request)
-  return form === undefined && errorHandler === undefined && bringsForm(request)
 }
 
 function isPromiseLike(value: unknown): value is PromiseLike<unknown> {

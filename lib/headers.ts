@@ -37,7 +37,11 @@ export class ResponseHeaders
    * framing headers (`Transfer-Encoding`, `Connection`, ...), which belong to the wire.
    */
   set(name: string, value: HeaderValue): this {
-    this.#fields.set(checkedName(name), { name, value: checkedValue(name, value) })
+    const values = checkHeader(name, value)
+    this.#fields.set(name.toLowerCase(), {
+      name,
+      value: Array.isArray(value) ? values : String(value),
+    })
     return this
   }
 
@@ -47,7 +51,7 @@ export class ResponseHeaders
    * @throws {TypeError} As {@link ResponseHeaders.set} does.
    */
   append(name: string, value: string): this {
-    const present = this.#fields.get(checkedName(name))?.value ?? []
+    const present = this.#fields.get(String(name).toLowerCase())?.value ?? []
     return this.set(name, [present, value].flat())
   }
 
@@ -70,14 +74,16 @@ export class ResponseHeaders
   }
 }
 
-function checkedName(name: string): string {
+/**
+ * Checks that a header can be sent.
+ *
+ * @returns Its field lines.
+ * @throws {TypeError} If it can't, or belongs to the wire.
+ */
+export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
   const key = name.toLowerCase()
   if (FRAMING.has(key)) throw new TypeError(`The header "${key}" is set by the server alone`)
-  return key
-}
-
-function checkedValue(name: string, value: HeaderValue): string | readonly string[] {
   const values = [value].flat().map((each) => (typeof each === 'number' ? String(each) : each))
   if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
     throw new TypeError(
@@ -85,5 +91,9 @@ function checkedValue(name: string, value: HeaderValue): string | readonly strin
     )
   }
   for (const each of values) validateHeaderValue(name, each)
-  return Array.isArray(value) ? values : String(value)
+  // One proxy reads 0x5 as five, the next one as nothing.
+  if (key === 'content-length' && !(values.length === 1 && /^\d{1,15}$/.test(values[0] ?? ''))) {
+    throw new TypeError('Expected the header "content-length" to be one whole number')
+  }
+  return values
 }

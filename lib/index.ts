@@ -1,7 +1,10 @@
 export type { BodySource } from './body.ts'
 export type { Action, Controller, Controllers } from './controller.ts'
 export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
+export { channels, type DispatchMessage } from './diagnostics.ts'
+export type { ErrorReport, ExceptionReport } from './error-report.ts'
 export {
+  ClientGoneError,
   type ErrorType,
   HttpError,
   type HttpErrorOptions,
@@ -10,8 +13,13 @@ export {
   NoRouteError,
   ThrownValueError,
 } from './errors.ts'
+export type { Access } from './exchange.ts'
+export type { Client } from './forwarded.ts'
+export type { HeaderLimits } from './framing.ts'
 export { FrontController } from './front-controller.ts'
 export type { HeaderValue, ResponseHeaders } from './headers.ts'
+export { html, type Markup } from './html.ts'
+export type { Logger } from './logger.ts'
 export type { HttpRequestInit, RequestHeaders } from './message.ts'
 export type { NameRule } from './names.ts'
 export type { FrontControllerOptions, Limits } from './options.ts'
@@ -19,5 +27,5 @@ export type { Moment, Plugin } from './plugin.ts'
 export { type Destination, type ErrorHandler, HttpRequest, type Route } from './request.ts'
 export { HttpResponse, type ResponseBody } from './response.ts'
 export type { Router } from './router.ts'
-export { type ServeOptions, type Service, serve } from './serve.ts'
+export { type ServeOptions, type ServerLimits, type Service, serve } from './serve.ts'
 export { createRequestListener, type Handler, type ListenerOptions } from './wire.ts'

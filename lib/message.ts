@@ -1,4 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import type { BodySource } from './body.ts'
+import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './rewrite.ts'
 
@@ -16,6 +18,12 @@ export interface HttpRequestInit {
   readonly body?: BodySource | undefined
   /** Aborts when the client has gone away. */
   readonly signal?: AbortSignal | undefined
+  /** Whether it has gone away; where it is absent, the signal tells. */
+  readonly aborted?: boolean | undefined
+  /** The address at the other end of the connection (default ''). */
+  readonly remoteAddress?: string | undefined
+  /** Why the message must not be served, though it could be read: a fault of its framing. */
+  readonly refusal?: HttpError | undefined
 }
 
 /** What came in, shared by all requests derived from it, so that it is parsed once. */
@@ -25,6 +33,7 @@ export class Message implements HttpRequestInit {
   readonly #init: HttpRequestInit
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
+  #id: string | undefined
 
   constructor(init: HttpRequestInit) {
     if (typeof init?.target !== 'string') {
@@ -33,6 +42,11 @@ export class Message implements HttpRequestInit {
     this.#init = init
     this.method = init.method ?? 'GET'
     this.target = init.target
+  }
+
+  get id(): string {
+    this.#id ??= randomUUID()
+    return this.#id
   }
 
   get headers(): RequestHeaders {
@@ -51,6 +65,18 @@ export class Message implements HttpRequestInit {
 
   get signal(): AbortSignal | undefined {
     return this.#init.signal
+  }
+
+  get remoteAddress(): string {
+    return this.#init.remoteAddress ?? ''
+  }
+
+  get refusal(): HttpError | undefined {
+    return this.#init.refusal
+  }
+
+  get aborted(): boolean {
+    return this.#init.aborted ?? this.#init.signal?.aborted ?? false
   }
 }
 

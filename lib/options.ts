@@ -1,23 +1,32 @@
+import type { BlockList } from 'node:net'
 import type { Controller, Controllers } from './controller.ts'
-import { errorController } from './error-controller.ts'
+import type { ErrorReport } from './error-report.ts'
 import type { FormLimits } from './form-body.ts'
+import { networks } from './forwarded.ts'
 import { indexController } from './index-controller.ts'
+import type { Logger } from './logger.ts'
 import { type NameRule, type Names, nameRules } from './names.ts'
 import type { Plugin } from './plugin.ts'
 import type { Router } from './router.ts'
 
 /** What one request may take (SPEC section 7). */
 export interface Limits extends FormLimits {
+  /** Bytes of a request target (default 8,192); beyond it 414. */
+  readonly maxTargetBytes: number
   /** Milliseconds for an action, and for a plugin's moment (default 25,000); beyond it 503. */
   readonly actionTimeoutMs: number
 }
 
-// What a timer takes, in milliseconds; one for longer would fire at once.
-const MOST = 2 ** 31 - 1
+/** A path of whole segments, without a slash at its end. */
+export const BASE_PATH: RegExp = /^(\/[\w.~-]+)*$/
 
-const DEFAULT_LIMITS: Limits = {
+// What a timer takes: one for longer would fire at once.
+const MAX_TIMEOUT_MS = 2 ** 31 - 1
+
+export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 1_048_576,
   maxFields: 1_000,
+  maxTargetBytes: 8_192,
   actionTimeoutMs: 25_000,
 }
 
@@ -35,7 +44,32 @@ export interface FrontControllerOptions {
   readonly router?: Router | undefined
   readonly plugins?: readonly Plugin[] | undefined
   readonly limits?: Partial<Limits> | undefined
+  /** Where errors are logged: pino, winston, `console` (default nowhere). */
+  readonly logger?: Logger | undefined
+  /** Is handed the report of every error, those too that the log only counts. */
+  readonly onReport?: ((report: ErrorReport) => unknown) | undefined
+  /** The names of parameters whose values may be shown in reports (default none). */
+  readonly logParams?: readonly string[] | undefined
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` count (default none). */
+  readonly trustProxy?: readonly string[] | undefined
+  /** Whether the built-in error page tells what went wrong, and where (default: not). */
+  readonly development?: boolean | undefined
 }
+
+const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
+  'controllers',
+  'modules',
+  'names',
+  'basePath',
+  'router',
+  'plugins',
+  'limits',
+  'logger',
+  'onReport',
+  'logParams',
+  'trustProxy',
+  'development',
+]
 
 /** The options, checked and whole: every module with its controllers, the built-in ones among them. */
 export interface CheckedOptions {
@@ -45,11 +79,18 @@ export interface CheckedOptions {
   readonly router: Router | undefined
   readonly plugins: readonly Plugin[]
   readonly limits: Limits
+  readonly logger: Logger | undefined
+  readonly onReport: ((report: ErrorReport) => unknown) | undefined
+  readonly trusted: BlockList
 }
 
 /** @throws {TypeError | RangeError} With the name of the option that is not what it should be. */
-export function checkedOptions(options: FrontControllerOptions): CheckedOptions {
+export function checkedOptions(
+  options: FrontControllerOptions,
+  errorController: Controller,
+): CheckedOptions {
   const { controllers = new Map(), modules = new Map(), router, plugins = [] } = options
+  checkNames('options', options, OPTIONS)
   const names = namesOf(options.names ?? 'exact')
   if (router !== undefined && typeof router.route !== 'function') {
     throw new TypeError('Expected a "router" with a function "route"')
@@ -58,12 +99,15 @@ export function checkedOptions(options: FrontControllerOptions): CheckedOptions 
     throw new TypeError('Expected "plugins" to be a list of objects')
   }
   return {
-    modules: allModules(controllers, modules, names),
+    modules: allModules(controllers, modules, names, errorController),
     names,
     basePath: checkedBasePath(options.basePath ?? ''),
     router,
     plugins,
     limits: checkedLimits(options.limits ?? {}),
+    logger: checkedLogger(options.logger),
+    onReport: checkedFunction('onReport', options.onReport),
+    trusted: networks(options.trustProxy ?? []),
   }
 }
 
@@ -78,6 +122,7 @@ function allModules(
   controllers: Controllers,
   modules: ReadonlyMap<string, Controllers>,
   names: Names,
+  errorController: Controller,
 ): readonly (readonly [string, Controllers])[] {
   checkMap(controllers, 'controllers')
   checkMap(modules, 'modules')
@@ -90,23 +135,48 @@ function allModules(
   return [['default', new Map([...missing, ...controllers])], ...modules]
 }
 
+// A misspelt limit is one that does not hold.
+function checkNames(what: string, given: object, known: readonly string[]): void {
+  const unknown = Object.keys(given).find((name) => !known.includes(name))
+  if (unknown !== undefined) throw new TypeError(`There is no "${unknown}" among the ${what}`)
+}
+
+function checkedLogger(logger: Logger | undefined): Logger | undefined {
+  for (const level of ['info', 'warn', 'error'] as const) {
+    if (logger !== undefined && typeof logger?.[level] !== 'function') {
+      throw new TypeError(`Expected "logger" to have a function "${level}"`)
+    }
+  }
+  return logger
+}
+
+function checkedFunction<T>(name: string, value: T): T {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new TypeError(`Expected "${name}" to be a function`)
+  }
+  return value
+}
+
 function checkMap(value: unknown, name: string): void {
   if (!(value instanceof Map)) throw new TypeError(`Expected "${name}" to be a Map`)
 }
 
 function checkedBasePath(basePath: string): string {
-  if (!/^(\/[\w.~-]+)*$/.test(basePath)) {
+  if (!BASE_PATH.test(basePath)) {
     throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
   }
   return basePath
 }
 
 function checkedLimits(limits: Partial<Limits>): Limits {
-  const all = { ...DEFAULT_LIMITS, ...limits }
+  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
+  checkNames('limits', limits, Object.keys(DEFAULT_LIMITS))
+  const all: Limits = { ...DEFAULT_LIMITS, ...Object.fromEntries(given) }
   for (const [name, value] of Object.entries(all)) {
-    if (!Number.isInteger(value) || value < 1 || value > MOST) {
+    const most = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
+    if (!Number.isInteger(value) || value < 1 || value > most) {
       throw new RangeError(
-        `Expected "${name}" to be a whole number from 1 to ${MOST}, got "${value}"`,
+        `Expected "${name}" to be a whole number from 1 to ${most}, got "${value}"`,
       )
     }
   }

@@ -1,6 +1,8 @@
+import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
-import { type BodySource, streamBody } from './body.ts'
+import { type BodySource, refusedBody, streamBody } from './body.ts'
 import type { ErrorType, HttpError } from './errors.ts'
+import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
 import { lastValue, parsePairs, reservedNames } from './params.ts'
 
@@ -39,6 +41,8 @@ export interface Findings {
   readonly route?: Route | undefined
   /** How much of the body may be read, in bytes. */
   readonly maxBodyBytes: number
+  /** The proxies that may tell who asks. */
+  readonly trusted?: BlockList | undefined
   readonly form?: FormBody | undefined
   readonly errorHandler?: ErrorHandler | undefined
   /** Why the request can't be dispatched: raised when its form has been read. */
@@ -51,8 +55,18 @@ export let derive: (request: HttpRequest, findings: Findings) => HttpRequest
 export let findingsOf: (request: HttpRequest) => Findings
 /** The body as it comes in, without a limit. */
 export let bodySourceOf: (request: HttpRequest) => BodySource
+/** The text of a form as it was sent; '' where there is none. */
+export let formTextOf: (request: HttpRequest) => string
+/** Why the message of a request must not be served. */
+export let messageRefusalOf: (request: HttpRequest) => HttpError | undefined
+/** Whether a value is a request in truth: `instanceof` is content with a prototype. */
+export let isRequest: (value: unknown) => value is HttpRequest
+/** Whether the client has gone away. */
+export let isAborted: (request: HttpRequest) => boolean
 /** Aborts the signal of a request whose time is over. */
 export let abort: (request: HttpRequest, reason: Error) => void
+
+const NOBODY = new BlockList()
 
 const NOTHING: Findings = { path: '', q: '', maxBodyBytes: Number.POSITIVE_INFINITY }
 
@@ -76,6 +90,11 @@ export class HttpRequest {
     derive = (request, findings) => new HttpRequest(request.#message, findings)
     findingsOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
+    formTextOf = (request) => Buffer.from(request.#findings.form?.bytes ?? '').toString()
+    messageRefusalOf = (request) => request.#message.refusal
+    isRequest = (value): value is HttpRequest =>
+      Object(value) === value && #message in (value as object)
+    isAborted = (request) => request.#message.aborted
     abort = (request, reason) => {
       request.#abort ??= new AbortController()
       request.#abort.abort(reason)
@@ -86,6 +105,11 @@ export class HttpRequest {
   constructor(init: HttpRequestInit, findings: Findings = NOTHING) {
     this.#message = init instanceof Message ? init : new Message(init)
     this.#findings = findings
+  }
+
+  /** A UUID that names the request in reports, and to the client where it is answered with an error. */
+  get id(): string {
+    return this.#message.id
   }
 
   /** Such as `GET`. */
@@ -128,6 +152,12 @@ export class HttpRequest {
     return this.#message.headers
   }
 
+  /** Who asks: the peer of the connection, or what a trusted proxy tells of its own. */
+  get client(): Client {
+    const { remoteAddress, headers } = this.#message
+    return clientOf(remoteAddress, headers, this.#findings.trusted ?? NOBODY)
+  }
+
   /** The key/value pairs of the path. */
   get pairs(): URLSearchParams {
     this.#pairs ??= toPairs(this.#findings.route?.pairs)
@@ -151,6 +181,8 @@ export class HttpRequest {
    */
   get body(): Readable {
     const { form, maxBodyBytes } = this.#findings
+    const declared = Number(this.headers['content-length'] ?? 0)
+    if (form === undefined && declared > maxBodyBytes) return refusedBody(maxBodyBytes)
     return streamBody(form?.bytes ?? this.#message.body, maxBodyBytes)
   }
 
@@ -193,9 +225,14 @@ export class HttpRequest {
 
   /** All parameters of the merged view, the reserved ones first, each name once. */
   get params(): Iterable<[name: string, value: string | ErrorHandler]> {
-    const sources = [this.pairs, this.query, this.form]
-    const names = new Set<string>([...reservedNames, ...sources.flatMap((s) => [...s.keys()])])
-    return this.#present(names)
+    const reserved = reservedNames.flatMap((name) => {
+      const value: string | ErrorHandler | undefined = this.param(name)
+      return value === undefined ? [] : [[name, value] as const]
+    })
+    // The last value of a source counts, and the first source: so the last to be set must be the first.
+    const sent = new Map([...this.form, ...this.query, ...this.pairs])
+    for (const name of reservedNames) sent.delete(name)
+    return new Map<string, string | ErrorHandler>([...reserved, ...sent])
   }
 
   /**
@@ -205,9 +242,13 @@ export class HttpRequest {
    * return request.forward({ action: 'list', params: { page: '1' } })
    */
   forward(destination: Destination): HttpRequest {
-    const { action, controller = this.controller, module = this.module } = destination
+    const { action, params = {} } = destination
+    if (typeof action !== 'string') throw new TypeError('A forward needs an "action"')
+    // Before routing there is nothing yet to stay as it is.
+    const module = destination.module ?? (this.module || 'default')
+    const controller = destination.controller ?? (this.controller || 'index')
     const pairs = new URLSearchParams(this.pairs)
-    for (const [name, value] of Object.entries(destination.params ?? {})) pairs.set(name, value)
+    for (const [name, value] of Object.entries(params)) pairs.set(name, value)
     return derive(this, { ...this.#findings, route: { module, controller, action, pairs } })
   }
 
@@ -215,13 +256,6 @@ export class HttpRequest {
     this.#abort ??= new AbortController()
     const { signal } = this.#message
     return signal === undefined ? this.#abort.signal : AbortSignal.any([this.#abort.signal, signal])
-  }
-
-  *#present(names: Iterable<string>): Generator<[string, string | ErrorHandler]> {
-    for (const name of names) {
-      const value: string | ErrorHandler | undefined = this.param(name)
-      if (value !== undefined) yield [name, value]
-    }
   }
 }
 

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream'
 import { ResponseHeaders } from './headers.ts'
+import type { Markup } from './html.ts'
+import type { HttpRequest } from './request.ts'
 
 /** What a response can send: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
@@ -15,15 +17,21 @@ export type ResponseBody = string | Uint8Array | Readable | undefined
 export class HttpResponse {
   readonly headers: ResponseHeaders = new ResponseHeaders()
   /** The exceptions so far: one for the error action, two for the failsafe. */
-  readonly exceptions: readonly Error[]
+  get exceptions(): readonly Error[] {
+    return this.#exceptions
+  }
+
   /** ZF1's switch, for an error controller of one's own to read and set; false, and nothing here looks at it. */
   renderExceptions = false
+  /** The request that it answers, with the names that were asked for; undefined until it is answered. */
+  request: HttpRequest | undefined
   #status = 200
   #body: ResponseBody
-  #discarded = false
+  #sealed = false
+  readonly #exceptions: readonly Error[]
 
   constructor(exceptions: readonly Error[] = []) {
-    this.exceptions = exceptions
+    this.#exceptions = exceptions
   }
 
   /** The status code (default 200). */
@@ -48,11 +56,12 @@ export class HttpResponse {
     if (!isBody(body)) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
-    if (body !== this.#body) this.#letGo()
-    this.#body = body
     // A stream that fails before anybody reads it must not end the process.
     if (body instanceof Readable) body.on('error', () => {})
-    if (this.#discarded) this.#letGo()
+    if (body === this.#body) return
+    // What comes when the answer is out would stay open for ever.
+    destroy(this.#sealed ? body : this.#body)
+    if (!this.#sealed) this.#body = body
   }
 
   /** Answers with plain text. For another type, set `Content-Type` after it (so with `html`, `json`). */
@@ -60,9 +69,9 @@ export class HttpResponse {
     this.#fill('text/plain; charset=utf-8', text)
   }
 
-  /** Answers with a page; what comes from a request must be escaped in it. */
-  html(page: string): void {
-    this.#fill('text/html; charset=utf-8', page)
+  /** Answers with a page; what comes from a request must be escaped in it, as the template `html` does. */
+  html(page: string | Markup): void {
+    this.#fill('text/html; charset=utf-8', String(page))
   }
 
   /**
@@ -102,20 +111,29 @@ export class HttpResponse {
     return new HttpResponse(Object.freeze([...this.exceptions, exception]))
   }
 
-  /** Lets go of a body that will not be sent, now or later: an open file stays open otherwise. */
-  discard(): void {
-    this.#discarded = true
-    this.#letGo()
+  /** Says that the body is on its way: one that is set later is let go of at once. */
+  seal(): void {
+    this.#sealed = true
   }
 
-  #letGo(): void {
-    if (this.#body instanceof Readable) this.#body.destroy()
+  /** Lets go of a body that will not be sent, now or later: an open file stays open otherwise. */
+  discard(): void {
+    this.seal()
+    destroy(this.#body)
   }
 
   #fill(type: string, body: string): void {
     // Always: text() after html() must not be read as a page.
     this.headers.set('Content-Type', type)
     this.body = body
+  }
+}
+
+function destroy(body: ResponseBody): void {
+  try {
+    if (body instanceof Readable) body.destroy()
+  } catch {
+    // A stream of one's own that can't be destroyed is nobody's to mend any more.
   }
 }
 

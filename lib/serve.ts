@@ -1,7 +1,36 @@
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
+import { answerClientErrors } from './client-error.ts'
+import type { Access } from './exchange.ts'
+import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { createRequestListener, type Handler } from './wire.ts'
+
+/** What a connection may take (SPEC section 7). */
+export interface ServerLimits extends HeaderLimits {
+  /** Bytes of a request target (default 8,192); beyond it 414. */
+  readonly maxTargetBytes: number
+  /** Connections at a time (default 10,000); one more is dropped. */
+  readonly maxConnections: number
+  /** Milliseconds for the headers to come (default 10,000); beyond it 408. */
+  readonly headersTimeoutMs: number
+  /** Milliseconds for the whole request to come (default 30,000); beyond it 408. */
+  readonly requestTimeoutMs: number
+  /** Milliseconds that a connection may be idle between two requests (default 65,000). */
+  readonly keepAliveTimeoutMs: number
+  /** Milliseconds without a byte either way (default 30,000): ends clients that do not read, after two of it. */
+  readonly socketTimeoutMs: number
+}
+
+export const DEFAULT_SERVER_LIMITS: ServerLimits = {
+  ...DEFAULT_HEADER_LIMITS,
+  maxTargetBytes: 8_192,
+  maxConnections: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  socketTimeoutMs: 30_000,
+}
 
 /** Where and how to listen. */
 export interface ServeOptions {
@@ -9,8 +38,13 @@ export interface ServeOptions {
   readonly port?: number | undefined
   /** The address (default `127.0.0.1`). */
   readonly host?: string | undefined
+  /** A socket that listens already, in place of port and host: a file descriptor, as systemd hands it over. */
+  readonly fd?: number | undefined
+  readonly limits?: Partial<ServerLimits> | undefined
   /** How long {@link Service.close} waits for requests in flight, in milliseconds (default 10,000). */
   readonly closeTimeoutMs?: number | undefined
+  /** Is told of every request when its answer is out (default: nobody is). */
+  readonly onAccess?: ((access: Access) => void) | undefined
 }
 
 /** A server that listens. */
@@ -29,6 +63,7 @@ export interface Service {
 
 // A client may have sent its next request on an idle connection just now: that one is still answered.
 const IDLE_GRACE_MS = 600
+const SWEEP_MS = 100
 
 /**
  * Listens, and answers every request through a handler.
@@ -37,38 +72,84 @@ const IDLE_GRACE_MS = 600
  * @throws {Error} If it can't: the port is in use, the address is not this machine's.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
-  const { port = 3000, host = '127.0.0.1', closeTimeoutMs = 10_000 } = options
+  const { closeTimeoutMs = 10_000, onAccess } = options
+  const limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits }
   let closing = false
-  const server = createServer(createRequestListener(handler, { closing: () => closing }))
+  const server = limitedServer(limits)
   const sockets = openSockets(server)
-  server.listen(port, host)
+  const expectsContinue = new WeakSet<IncomingMessage>()
+  const listener = createRequestListener(handler, {
+    headerLimits: limits,
+    closing: () => closing,
+    onAccess,
+    expectsContinue,
+  })
+  server.on('request', listener)
+  server.on('checkContinue', (message, out) => {
+    expectsContinue.add(message)
+    listener(message, out)
+  })
+  answerClientErrors(server, handler, limits.maxTargetBytes)
+  server.listen(placeOf(options))
   await once(server, 'listening')
 
   return {
-    url: urlOf(server.address() as AddressInfo),
+    url: urlOf(server.address()),
     server,
-    close() {
+    async close() {
       closing = true
-      return drain(server, sockets, closeTimeoutMs)
+      const destroyed = await drain(server, sockets, closeTimeoutMs)
+      handler.flush?.()
+      return destroyed
     },
   }
+}
+
+function limitedServer(limits: ServerLimits): Server {
+  const server = createServer({
+    // The parser counts the target too; which of both was too long is told apart by our own checks.
+    maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
+    headersTimeout: limits.headersTimeoutMs,
+    requestTimeout: limits.requestTimeoutMs,
+    keepAliveTimeout: limits.keepAliveTimeoutMs,
+    // At its default, 30 s, every cut would come so much later.
+    connectionsCheckingInterval: 1_000,
+    insecureHTTPParser: false,
+    // Our own check answers through the error action, and sees two of them as well.
+    requireHostHeader: false,
+  })
+  // Node would drop further fields in silence; our own check refuses them.
+  server.maxHeadersCount = 0
+  // The only brake on clients that do not read their answers.
+  server.timeout = limits.socketTimeoutMs
+  // Any other value answers pipelined requests with a 503.
+  server.maxRequestsPerSocket = 0
+  server.maxConnections = limits.maxConnections
+  return server
+}
+
+function placeOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions): ListenOptions {
+  return fd === undefined ? { port, host } : ({ fd } as ListenOptions)
 }
 
 async function drain(server: Server, sockets: Set<Socket>, timeoutMs: number): Promise<number> {
   // Not http's own close(): that one cuts idle connections at once, under a request on its way.
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   let destroyed = 0
-  const idle = setTimeout(() => {
+  const startedAt = performance.now()
+  // Again and again: a long answer that began before the stop leaves its connection open.
+  const idle = setInterval(() => {
+    if (performance.now() - startedAt < IDLE_GRACE_MS) return
     server.closeIdleConnections()
     // One that has never said a word is not idle to node:http: a browser opens such ahead of need.
     for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
-  }, IDLE_GRACE_MS)
+  }, SWEEP_MS)
   const deadline = setTimeout(() => {
     destroyed = sockets.size
     for (const socket of sockets) socket.destroy()
   }, timeoutMs)
   await closed
-  clearTimeout(idle)
+  clearInterval(idle)
   clearTimeout(deadline)
   return destroyed
 }
@@ -82,6 +163,8 @@ function openSockets(server: Server): Set<Socket> {
   return sockets
 }
 
-function urlOf({ address, family, port }: AddressInfo): string {
-  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`
+function urlOf(address: AddressInfo | string | null): string {
+  if (address === null || typeof address === 'string') return `unix:${address}`
+  const { family, port } = address
+  return `http://${family === 'IPv6' ? `[${address.address}]` : address.address}:${port}`
 }

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { firstBytes, readBody, streamBody, tooLarge } from '../lib/body.ts'
+import { firstBytes, readBody, refusedBody, streamBody, tooLarge } from '../lib/body.ts'
 
 const tooLargeFor = (maxBytes: number) => ({
   name: 'HttpError',
   status: 413,
   message: `The body is larger than ${maxBytes} bytes`,
 })
-const incomplete = { name: 'HttpError', status: 400, message: 'The body is incomplete' }
+const gone = { name: 'ClientGoneError', status: 400, message: 'The client has gone away' }
 
 function incoming(t: TestContext): PassThrough {
   const stream = new PassThrough()
@@ -52,19 +52,32 @@ describe('readBody()', () => {
     )
   })
 
-  it('fails as the stream fails', async (t) => {
-    const stream = incoming(t)
-    const read = readBody(stream, 8)
-    stream.destroy(new Error('reset'))
-    await assert.rejects(read, { message: 'reset' })
+  it('is a 400 where the stream fails, or is closed before its end', async (t) => {
+    for (const error of [new Error('reset'), undefined]) {
+      const stream = incoming(t)
+      const read = readBody(stream, 8)
+      stream.write('123')
+      stream.destroy(error)
+      await assert.rejects(read, gone)
+      await assert.rejects(readBody(stream, 8), gone)
+    }
   })
 
-  it('is a 400 where the stream is closed before its end', async (t) => {
+  it('refuses to read a body twice', async () => {
+    const stream = Readable.from([Buffer.from('abc')])
+    assert.equal(String(await readBody(stream, 3)), 'abc')
+    await assert.rejects(readBody(stream, 3), { message: 'The body has been read already' })
+  })
+
+  it('leaves unread what lies past the limit', async (t) => {
     const stream = incoming(t)
-    const read = readBody(stream, 8)
+    const read = readBody(stream, 2)
     stream.write('123')
-    stream.destroy()
-    await assert.rejects(read, incomplete)
+    await assert.rejects(read, tooLargeFor(2))
+    assert.deepEqual([stream.isPaused(), stream.destroyed], [true, false])
+    stream.write('4567')
+    await new Promise(setImmediate)
+    assert.equal(stream.readableLength, 4)
   })
 })
 
@@ -97,11 +110,56 @@ describe('streamBody()', () => {
     await assert.rejects(text(streamBody(new Uint8Array(5), 4)), tooLargeFor(4))
   })
 
-  it('fails as its source fails', async (t) => {
+  it('is a 400 where its source fails, or is closed before its end', async (t) => {
+    for (const error of [new Error('reset'), undefined]) {
+      const source = incoming(t)
+      const read = text(streamBody(source, 4))
+      source.write('123')
+      source.destroy(error)
+      await assert.rejects(read, gone)
+      await assert.rejects(text(streamBody(source, 4)), gone)
+    }
+  })
+
+  it('ends at once where its source has been read', async () => {
+    const source = Readable.from([Buffer.from('abc')])
+    await readBody(source, 3)
+    assert.equal(await text(streamBody(source, 3)), '')
+  })
+
+  it('pauses its source at the limit, and while nobody reads', async (t) => {
     const source = incoming(t)
-    const read = text(streamBody(source, 4))
-    source.destroy(new Error('reset'))
-    await assert.rejects(read, { message: 'reset' })
+    const listeners = (): number[] =>
+      ['data', 'end', 'error', 'close'].map((event) => source.listenerCount(event))
+    const before = listeners()
+    const body = streamBody(source, 4)
+    assert.equal(source.isPaused(), true)
+    const failed = once(body.resume(), 'error')
+    source.write('12345')
+    await failed
+    assert.deepEqual([source.isPaused(), source.destroyed], [true, false])
+    assert.deepEqual(listeners(), before)
+    source.write('6789')
+    await new Promise(setImmediate)
+    assert.equal(source.readableLength, 4)
+
+    const slow = incoming(t)
+    const unread = streamBody(slow, 1_000_000)
+    unread.read(0)
+    slow.write(Buffer.alloc(unread.readableHighWaterMark))
+    await new Promise(setImmediate)
+    assert.equal(slow.isPaused(), true)
+  })
+})
+
+describe('refusedBody()', () => {
+  it('fails when it is read, and not before', async () => {
+    const body = refusedBody(4)
+    await new Promise(setImmediate)
+    assert.equal(body.destroyed, false)
+    await assert.rejects(text(body), tooLargeFor(4))
+    // Without a listener of anybody's, the error must not end the process.
+    await new Promise((resolve) => refusedBody(4).resume().once('close', resolve))
   })
 })
 

@@ -1,8 +1,35 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Config, ConfigError, type Environment, helpText, readConfig } from '../lib/config.ts'
+import { ConfigError, type Environment, helpText, readConfig } from '../lib/config.ts'
+import type { Config } from '../lib/settings.ts'
 
-const defaults = { port: 3000, host: '127.0.0.1', controllers: undefined, names: 'exact' }
+const defaults = {
+  port: 3000,
+  host: '127.0.0.1',
+  controllers: undefined,
+  names: 'exact',
+  basePath: '',
+  env: 'production',
+  workers: 0,
+  trustProxy: [],
+  healthPort: undefined,
+  drainDelayMs: 0,
+  closeTimeoutMs: 10_000,
+  maxBodyBytes: 1_048_576,
+  maxFields: 1_000,
+  maxTargetBytes: 8_192,
+  maxHeaderBytes: 16_384,
+  maxHeaderFields: 100,
+  maxConnections: 10_000,
+  headersTimeoutMs: 10_000,
+  requestTimeoutMs: 30_000,
+  keepAliveTimeoutMs: 65_000,
+  socketTimeoutMs: 30_000,
+  actionTimeoutMs: 25_000,
+  logLevel: 'info',
+  logParams: [],
+  accessLog: false,
+}
 
 describe('readConfig()', () => {
   it('runs with the defaults where nothing is said', () => {
@@ -19,6 +46,23 @@ describe('readConfig()', () => {
       [['--host', '::1'], {}, { host: '::1' }],
       [['--controllers', './my controllers'], {}, { controllers: './my controllers' }],
       [['--names=zf1'], {}, { names: 'zf1' }],
+      [['--env=development'], {}, { env: 'development' }],
+      [[], { PORTICO_ENV: 'development', NODE_ENV: 'production' }, { env: 'development' }],
+      [[], { NODE_ENV: 'development' }, {}],
+      ...(['info', 'warn', 'error', 'silent'] as const).map(
+        (logLevel): [string[], Environment, Partial<Config>] => [
+          [`--log-level=${logLevel}`],
+          { PORTICO_LOG_LEVEL: 'info' },
+          { logLevel },
+        ],
+      ),
+      [['--log-params', 'page'], {}, { logParams: ['page'] }],
+      [[], { PORTICO_LOG_PARAMS: 'page,sort' }, { logParams: ['page', 'sort'] }],
+      [['--access-log'], {}, { accessLog: true }],
+      [['--access-log', '--port=1'], {}, { accessLog: true, port: 1 }],
+      [['--access-log=true'], {}, { accessLog: true }],
+      [['--access-log=false'], { PORTICO_ACCESS_LOG: 'true' }, { accessLog: false }],
+      [[], { PORTICO_ACCESS_LOG: 'true' }, { accessLog: true }],
       [[], { PORTICO_PORT: '81', PORTICO_HOST: '0.0.0.0' }, { port: 81, host: '0.0.0.0' }],
       [[], { PORTICO_NAMES: 'zf1', PORTICO_CONTROLLERS: 'c' }, { names: 'zf1', controllers: 'c' }],
       [[], { PORT: '82', HOST: 'localhost' }, { port: 82, host: 'localhost' }],
@@ -33,9 +77,41 @@ describe('readConfig()', () => {
   })
 
   it('is told to help, or to say its version', () => {
-    assert.deepEqual(readConfig(['--help'], {}), { name: 'help' })
-    assert.deepEqual(readConfig(['--version'], {}), { name: 'version' })
-    assert.deepEqual(readConfig(['--port=1', '--help', '--version'], {}), { name: 'help' })
+    assert.deepEqual(readConfig(['--help'], {}, noFile), { name: 'help' })
+    assert.deepEqual(readConfig(['--version'], {}, noFile), { name: 'version' })
+    assert.deepEqual(readConfig(['--port=1', '--help', '--version'], {}, noFile), { name: 'help' })
+  })
+
+  it('reads a file of the environment, which is below the environment itself', () => {
+    const files: string[] = []
+    const read = (file: string): string => {
+      files.push(file)
+      return 'PORTICO_PORT=81\nPORTICO_NAMES="zf1" # as before\nPORTICO_HOST=\n'
+    }
+    const command = readConfig(['--env-file', '.env'], { PORTICO_PORT: '82' }, read)
+    assert.deepEqual(command, { name: 'run', config: { ...defaults, port: 82, names: 'zf1' } })
+    assert.deepEqual(files, ['.env'])
+    assert.throws(
+      () =>
+        readConfig(['--env-file=none', '--port=x'], {}, () => {
+          throw Object.assign(new Error('x'), { code: 'ENOENT' })
+        }),
+      {
+        problems: [
+          '--env-file is "none": it can\'t be read (ENOENT)',
+          '--port is "x": expected a whole number from 0 to 65535',
+        ],
+      },
+    )
+  })
+
+  it('is told to check, or to ask whether a server is ready, with the same configuration', () => {
+    for (const name of ['check', 'healthcheck']) {
+      assert.deepEqual(readConfig([`--${name}`, '--port=1'], {}, noFile), {
+        name,
+        config: { ...defaults, port: 1 },
+      })
+    }
   })
 
   it('names the setting, its value and what was expected, in one line each', () => {
@@ -61,6 +137,21 @@ describe('readConfig()', () => {
         { PORTICO_NAMES: '__proto__' },
         ['PORTICO_NAMES is "__proto__": expected "exact" or "zf1"'],
       ],
+      [['--env=test'], {}, ['--env is "test": expected "production" or "development"']],
+      [
+        ['--log-level=debug'],
+        {},
+        ['--log-level is "debug": expected "info", "warn", "error" or "silent"'],
+      ],
+      ...['a,', ',a', 'a,,b', 'a, b', '', 'a b'].map((text): [string[], Environment, string[]] => [
+        [`--log-params=${text}`],
+        {},
+        [`--log-params is "${text}": expected names with commas between, such as "page,sort"`],
+      ]),
+      [[], { PORTICO_ACCESS_LOG: '1' }, ['PORTICO_ACCESS_LOG is "1": expected "true" or "false"']],
+      [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
+      [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
+      [['--host', '--version'], {}, ['--host is "": expected an address or a host name']],
       [['--prot=80'], {}, ['Unknown option "--prot"']],
       [['--__proto__=80'], {}, ['Unknown option "--__proto__"']],
       [['-p'], {}, ['Unknown option "-p"']],
@@ -80,7 +171,7 @@ describe('readConfig()', () => {
     ]
     for (const [args, env, problems] of table) {
       assert.throws(
-        () => readConfig(args, env),
+        () => readConfig(args, env, noFile),
         (error: unknown) => {
           assert.ok(error instanceof ConfigError)
           assert.deepEqual(error.problems, problems)
@@ -97,19 +188,29 @@ describe('readConfig()', () => {
 describe('helpText()', () => {
   it('has every setting: its flag, its variable, its default', () => {
     const text = helpText()
-    for (const name of Object.keys(defaults)) {
-      assert.match(text, new RegExp(`^  --${name} [A-Z]+  +\\w`, 'm'))
-      assert.ok(text.includes(`PORTICO_${name.toUpperCase()}`))
+    for (const [name, fallback] of Object.entries(defaults)) {
+      const words = name.split(/(?=[A-Z])/)
+      const flag = `--${words.join('-').toLowerCase()}`
+      // A switch has no value.
+      const value = typeof fallback === 'boolean' ? '' : ' [A-Z]+'
+      const isShown = typeof fallback === 'number' || typeof fallback === 'string'
+      const shown = isShown ? String(fallback) : ''
+      const tail = shown === '' ? '' : `.*\\(default ${shown}\\)$`
+      assert.match(text, new RegExp(`^  ${flag}${value}  +\\w${tail}`, 'm'))
     }
-    for (const value of ['(default 3000)', '(default 127.0.0.1)', '(default exact)', '--version']) {
-      assert.ok(text.includes(value), value)
-    }
+    assert.match(text, /--max-fields as PORTICO_MAX_FIELDS/)
+    for (const flag of ['--help', '--version', '--check', '--healthcheck'])
+      assert.ok(text.includes(`  ${flag}  `), flag)
     assert.doesNotMatch(text, /undefined/)
   })
 })
 
+function noFile(): never {
+  assert.fail('a file was read')
+}
+
 function config(args: string[], env: Environment = {}): Config {
-  const command = readConfig(args, env)
+  const command = readConfig(args, env, noFile)
   assert.equal(command.name, 'run')
   return (command as { config: Config }).config
 }

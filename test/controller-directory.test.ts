@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { loadControllers } from '../lib/controller-directory.ts'
 import { FrontController, HttpRequest } from '../lib/index.ts'
 
@@ -87,24 +88,41 @@ describe('loadControllers()', () => {
   })
 
   it('names the file that does not load, in one line, with the cause', async (t) => {
-    const table: [string, RegExp][] = [
-      ['throw new Error("first\\nsecond")', /: first$/],
-      ['throw null', /: null$/],
-      ['throw "text"', /: text$/],
-      ['export function (', /./],
-      ['import "./missing.js"', /missing\.js/],
+    const table: [string, (file: string, url: string) => string][] = [
+      ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
+      ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
+      ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
+      // Of what can't be parsed, V8 tells the place to nobody.
+      ['export function (', () => 'Function statements require a function name'],
+      [
+        '\nimport { nothing } from "../news.js"',
+        (_, url) =>
+          `The requested module '../news.js' does not provide an export named 'nothing', at ${url}:2`,
+      ],
+      [
+        'import "./missing.js"',
+        (file) => `Cannot find module '${join(dirname(file), 'missing.js')}' imported from ${file}`,
+      ],
     ]
     for (const [source, reason] of table) {
-      const root = await folder(t, { 'admin/bad.js': source })
-      const start = `The controller "${join(root, 'admin', 'bad.js')}" does not load: `
+      const root = await folder(t, { 'admin/bad.js': source, 'news.js': list })
+      const file = join(root, 'admin', 'bad.js')
+      const expected = `The controller "${file}" does not load: ${reason(file, pathToFileURL(file).href)}`
       await assert.rejects(loadControllers(root), (error: Error) => {
-        assert.ok(error.message.startsWith(start), error.message)
-        assert.match(error.message, reason)
-        assert.doesNotMatch(error.message, /\n/)
+        assert.equal(error.message, expected)
         assert.ok('cause' in error)
         return true
       })
     }
+  })
+
+  it('leaves tests alone', async (t) => {
+    const broken = 'throw new Error("loaded")'
+    const files = { 'news.js': list, 'news.test.js': broken, 'news.spec.mjs': broken }
+    const { controllers, modules } = await loadControllers(
+      await folder(t, { ...files, 'admin/a.test.js': broken }),
+    )
+    assert.deepEqual([[...controllers.keys()], modules.size], [['news'], 0])
   })
 
   it('refuses two files for one name', async (t) => {

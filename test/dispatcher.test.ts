@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
 import { describe, it } from 'node:test'
 import { Dispatcher } from '../lib/dispatcher.ts'
 import { toErrorRequest } from '../lib/error-handler.ts'
@@ -45,12 +46,32 @@ describe('new Dispatcher()', () => {
     assert.throws(() => new Dispatcher(modules, nameRules.zf1), /The module "ADMIN"/)
   })
 
+  it('refuses a controller that is no object', () => {
+    for (const controller of [null, undefined, () => {}, class {}, 'text', 42, true]) {
+      assert.throws(() => dispatcher({ news: controller }), {
+        name: 'TypeError',
+        message: 'Expected the controller "news" to be an object of functions',
+      })
+    }
+  })
+
+  it("takes every method that node:http's own list has, but for TRACE and CONNECT", () => {
+    for (const method of METHODS) {
+      const save = Object.assign(() => 'ran', { methods: [method] })
+      const make = (): Dispatcher => dispatcher({ news: { save } })
+      if (['TRACE', 'CONNECT'].includes(method)) assert.throws(make, TypeError)
+      else if (method !== 'OPTIONS')
+        assert.equal(bound(make()).dispatch(asking('news', 'save', { method })), 'ran', method)
+    }
+  })
+
   it('refuses methods that are none', () => {
-    for (const methods of ['GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
+    for (const methods of [[], 'GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
       const save = Object.assign(() => {}, { methods })
       assert.throws(() => dispatcher({ news: { save } }), {
         name: 'TypeError',
-        message: /"methods"/,
+        message:
+          'Expected the methods of an action of "news" to be a list out of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       })
     }
   })
@@ -130,13 +151,16 @@ describe('Dispatcher.dispatch()', () => {
 
   it('takes the methods of the action alone, HEAD where GET is', () => {
     const only = (...methods: string[]): object => Object.assign(() => 'ran', { methods })
-    const actions = { any: () => 'ran', page: only('GET'), save: only('POST', 'PUT'), none: only() }
+    const actions = { any: () => 'ran', page: only('GET'), save: only('POST', 'PUT') }
     const { dispatch } = bound(dispatcher({ news: actions }))
     const table: [string, string[], string[]][] = [
-      ['any', ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'], ['TRACE']],
+      [
+        'any',
+        ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'],
+        ['TRACE', 'CONNECT'],
+      ],
       ['page', ['GET', 'HEAD'], ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'get']],
       ['save', ['POST', 'PUT'], ['GET', 'HEAD', 'PATCH', 'DELETE', 'TRACE']],
-      ['none', [], ['GET', 'HEAD', 'POST', 'TRACE']],
     ]
     for (const [action, taken, refused] of table) {
       for (const method of taken) {
@@ -163,10 +187,10 @@ describe('Dispatcher.dispatch()', () => {
         ['POST', 'POST'],
         ['OPTIONS', 'POST'],
       ],
-      [[], ['OPTIONS']],
+      [['PROPFIND'], ['OPTIONS', 'PROPFIND']],
     ]
     for (const [methods, expected] of allowed) {
-      const news = { save: Object.assign(assert.fail, { methods }) }
+      const news = { save: Object.assign((): never => assert.fail(), { methods }) }
       const sorted = (allow = ''): string[] => allow.split(', ').sort()
       const response = new HttpResponse()
       const options = asking('news', 'save', { method: 'OPTIONS' })
@@ -181,6 +205,35 @@ describe('Dispatcher.dispatch()', () => {
         },
       )
     }
+  })
+
+  it('tells the usual methods where it refuses one that is refused everywhere', () => {
+    const news = { any: (): never => assert.fail() }
+    for (const method of ['TRACE', 'CONNECT']) {
+      assert.throws(
+        () => dispatcher({ news }).dispatch(asking('news', 'any', { method }), new HttpResponse()),
+        {
+          status: 405,
+          headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+        },
+      )
+    }
+  })
+
+  it('calls an action that has properties named as those of Function', () => {
+    const own = { call: 'x', apply: () => 'never', bind: null }
+    const list = Object.assign(() => 'ran', own)
+    assert.equal(bound(dispatcher({ news: { list } })).dispatch(asking('news', 'list')), 'ran')
+    const bare = Object.setPrototypeOf(() => 'ran', null)
+    assert.equal(bound(dispatcher({ news: { bare } })).dispatch(asking('news', 'bare')), 'ran')
+  })
+
+  it('takes a class that a controller exports for no action', () => {
+    class Item {}
+    const news = { Item, item: Item, classify: () => 'ran' }
+    const { dispatch } = bound(dispatcher({ news }))
+    assert.throws(() => dispatch(asking('news', 'item')), noAction('item'))
+    assert.equal(dispatch(asking('news', 'classify')), 'ran')
   })
 
   it('ignores methods that an action has from elsewhere', () => {
@@ -211,6 +264,55 @@ describe('Dispatcher.dispatch()', () => {
     const modules = [['admin', new Map([['error', error]])] as const]
     const { dispatch } = bound(new Dispatcher(modules, nameRules.exact))
     assert.equal(dispatch(asking('error', 'error', { module: 'admin' })), 'ran')
+  })
+})
+
+describe('Dispatcher.registered', () => {
+  it('tells every action that can be asked for, by its name in URLs', () => {
+    const noop = (): void => {}
+    class Item {}
+    const modules = [
+      ['default', new Map<string, object>([['news', { list: noop, saveAll: noop, Item, n: 1 }]])],
+      ['admin', new Map<string, object>([['error', { error: noop }]])],
+    ] as const
+    const withError = new Map([...modules[0][1], ['error', { error: noop }]])
+    const { registered } = new Dispatcher([['default', withError], modules[1]], nameRules.exact)
+    assert.deepEqual(registered, ['news/list', 'news/save-all', 'admin/error/error'])
+    assert.deepEqual(new Dispatcher([], nameRules.exact).registered, [])
+    const folded = dispatcher({ ERROR: { error: noop }, 'User-Admin': { list: noop } }, 'zf1')
+    assert.deepEqual(folded.registered, ['User-Admin/list'])
+  })
+})
+
+describe('Dispatcher.serves()', () => {
+  it('knows the controllers that can be asked for, under the rule of names', () => {
+    const modules = [
+      [
+        'default',
+        new Map([
+          ['news', {}],
+          ['error', {}],
+        ]),
+      ],
+      ['admin', new Map([['error', {}]])],
+    ] as const
+    const table: [string, string, boolean, boolean][] = [
+      ['default', 'news', true, true],
+      ['default', 'NEWS', false, true],
+      ['default', 'error', false, false],
+      ['default', 'ERROR', false, false],
+      ['default', 'constructor', false, false],
+      ['admin', 'error', true, true],
+      ['ADMIN', 'Error', false, true],
+      ['admin', 'news', false, false],
+      ['nope', 'news', false, false],
+      ['', '', false, false],
+    ]
+    const [exact, zf1] = [nameRules.exact, nameRules.zf1].map((n) => new Dispatcher(modules, n))
+    for (const [module, controller, ...expected] of table) {
+      const route = { module, controller, action: 'x' }
+      assert.deepEqual([exact?.serves(route), zf1?.serves(route)], expected, controller)
+    }
   })
 })
 

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
 import { describe, it } from 'node:test'
-import { errorController, failsafe } from '../lib/error-controller.ts'
+import { createErrorController, failsafe } from '../lib/error-controller.ts'
 import { toErrorRequest } from '../lib/error-handler.ts'
-import { HttpError, NoActionError, NoControllerError } from '../lib/errors.ts'
+import { type ErrorReport, makeReport } from '../lib/error-report.ts'
+import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../lib/errors.ts'
 import { HttpRequest } from '../lib/request.ts'
 import { HttpResponse } from '../lib/response.ts'
 
@@ -12,7 +14,7 @@ const always = {
   'X-Content-Type-Options': 'nosniff',
 }
 
-describe('errorController.error()', () => {
+describe('createErrorController().error()', () => {
   it("answers with the exception's status", () => {
     const table: [Error, number][] = [
       [new NoControllerError('signin'), 404],
@@ -92,10 +94,110 @@ describe('errorController.error()', () => {
     }
   })
 
-  it('is a 500 where there is no exception', () => {
+  it('answers every status as Accept asks, whatever the method', () => {
+    const types = {
+      page: 'text/html; charset=utf-8',
+      problem: 'application/problem+json',
+      text: 'text/plain; charset=utf-8',
+    }
+    const accepts: [string | undefined, keyof typeof types][] = [
+      ['text/html', 'page'],
+      ['text/html,application/xhtml+xml,*/*;q=0.8', 'page'],
+      ['application/problem+json', 'problem'],
+      ['application/json', 'problem'],
+      ['*/*', 'problem'],
+      [undefined, 'problem'],
+      ['', 'problem'],
+      ['nonsense', 'problem'],
+      ['image/png', 'problem'],
+      ['text/html;q=0', 'problem'],
+      ['text/plain', 'text'],
+      ['text/html;q=0, text/*;q=0.1', 'text'],
+    ]
+    for (const [accept, kind] of accepts) {
+      for (const status of [400, 404, 405, 413, 415, 500, 503, 599]) {
+        const title = STATUS_CODES[status] ?? 'Error'
+        for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+          const request = new HttpRequest({ target: '/x', method, headers: { accept } })
+          const exception = new HttpError(status, 'Told <why>')
+          const response = new HttpResponse([exception])
+          createErrorController().error(toErrorRequest(request, exception), response)
+          const { headers, body } = response
+          assert.deepEqual([response.status, headers.get('Content-Type')], [status, types[kind]])
+          const detail = status < 500 ? 'Told <why>' : 'The server failed to answer this request.'
+          if (kind === 'problem') {
+            assert.deepEqual(JSON.parse(String(body)), {
+              type: 'about:blank',
+              title,
+              status,
+              detail,
+              instance: `urn:uuid:${request.id}`,
+            })
+          } else if (kind === 'text') {
+            assert.equal(body, `${status} ${title}\n${detail}\nurn:uuid:${request.id}\n`)
+          } else {
+            const escaped = detail.replace('<why>', '&lt;why&gt;')
+            assert.ok(String(body).includes(`<h1>${title}</h1><p>${escaped}</p>`))
+            assert.ok(String(body).includes(`Error ${status} &middot; ${request.id}`))
+          }
+          assert.equal(
+            headers.get('Content-Security-Policy'),
+            kind === 'page' ? "default-src 'none'; style-src 'unsafe-inline'" : undefined,
+          )
+        }
+      }
+    }
+  })
+
+  it('keeps its own headers from those that an exception asks for', () => {
+    const headers = { 'Cache-Control': 'public', 'X-Own': '1', Vary: 'Cookie' }
+    const response = answer(new HttpError(403, 'x', { headers }))
+    assert.deepEqual(
+      ['Cache-Control', 'X-Own', 'Vary'].map((name) => response.headers.get(name)),
+      ['no-store', '1', 'Accept'],
+    )
+  })
+
+  it('cuts no character in two, and shows none that is not to be seen', () => {
+    const detail = (message: string): string =>
+      JSON.parse(String(answer(new HttpError(403, message)).body)).detail
+    assert.equal(detail(`${'x'.repeat(199)}🎉`), `${'x'.repeat(199)}\ufffd`)
+    assert.equal(detail('a\n\u202eb'), 'a\\u000a\\u202eb')
+  })
+
+  it('holds the message free of the values of the request', () => {
+    for (const accept of ['text/html', 'text/plain', 'application/json']) {
+      const body = String(answer(new HttpError(403, 'dsh SECRET is wrong'), accept).body)
+      assert.doesNotMatch(body, /SECRET/)
+      assert.ok(body.includes('dsh [dsh] is wrong'), body)
+    }
+  })
+
+  it('asks in development for what the page shows besides, of the original', () => {
+    const asked: unknown[][] = []
+    const exception = new NoRouteError()
+    const original = new HttpRequest({ target: '/x', headers: { accept: 'text/html' } })
+    const nobody = createErrorController((...given) => {
+      asked.push(given)
+      return { report: reportOf(original, exception), registered: ['news/list'], nearest: 'near' }
+    })
+    const response = new HttpResponse([exception])
+    nobody.error(toErrorRequest(original, exception), response)
+    assert.deepEqual(asked, [[original, exception]])
+    assert.match(String(response.body), /<h2>EXCEPTION_NO_ROUTE<\/h2>.*<li>news\/list<\/li>/s)
+
+    const json = new HttpRequest({ target: '/x' })
+    nobody.error(toErrorRequest(json, exception), new HttpResponse([exception]))
+    assert.equal(asked.length, 1)
+  })
+
+  it('refuses to answer where there is no exception', () => {
     const response = new HttpResponse()
-    errorController.error(new HttpRequest({ target: '/' }), response)
-    assert.equal(response.status, 500)
+    assert.throws(() => createErrorController().error(new HttpRequest({ target: '/' }), response), {
+      name: 'TypeError',
+      message: 'There is no error to answer for',
+    })
+    assert.deepEqual([response.status, response.body, response.headers.size], [200, undefined, 0])
   })
 })
 
@@ -112,9 +214,14 @@ describe('failsafe()', () => {
   })
 })
 
+function reportOf(request: HttpRequest, exception: Error): ErrorReport {
+  const fault = { exceptions: [exception], request, status: 404 }
+  return makeReport(request.id, fault, { logParams: new Set(), serves: () => false })
+}
+
 function answer(exception: Error, accept?: string): HttpResponse {
   const original = new HttpRequest({ target: '/signin?dsh=SECRET', headers: { accept } })
   const response = new HttpResponse([exception])
-  errorController.error(toErrorRequest(original, exception), response)
+  createErrorController().error(toErrorRequest(original, exception), response)
   return response
 }

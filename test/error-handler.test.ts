@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { factsOf, read, toError, toErrorRequest } from '../lib/error-handler.ts'
-import { HttpError, NoControllerError, ThrownValueError } from '../lib/errors.ts'
+import {
+  factsOf,
+  headersOf,
+  isA,
+  isClientGone,
+  read,
+  toError,
+  toErrorRequest,
+} from '../lib/error-handler.ts'
+import { ClientGoneError, HttpError, NoControllerError, ThrownValueError } from '../lib/errors.ts'
 import { derive, HttpRequest } from '../lib/request.ts'
 
 const hostile = new Proxy(
@@ -116,6 +124,15 @@ describe('factsOf()', () => {
         Object.defineProperties(new Error('x'), throwingGetters),
         { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
       ],
+      // Of an HttpError whose facts were tampered with, what SPEC says of anything else.
+      [
+        Object.defineProperties(new HttpError(418, 'x'), { ...throwingGetters, type: throwing }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
+      ],
+      ...[200, 399, 600, 404.5, '404', null].map((status): [Error, ReturnType<typeof factsOf>] => [
+        Object.assign(new HttpError(418, 'x'), { status, type: 'EXCEPTION_NONE' }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 418, message: 'x' },
+      ]),
     ]
     for (const [exception, facts] of table) assert.deepEqual(factsOf(exception), facts)
   })
@@ -148,6 +165,51 @@ describe('toErrorRequest()', () => {
       [request.method, request.path, request.q, request.param('a'), request.param('b')],
       ['PUT', '/p', '/q', '1', '2'],
     )
+  })
+})
+
+describe('isClientGone()', () => {
+  it('knows the error of the signal, and an AbortError where the client has gone', () => {
+    const here = new HttpRequest({ target: '/' })
+    const gone = new HttpRequest({ target: '/', aborted: true })
+    const abort = Object.assign(new Error('x'), { name: 'AbortError' })
+    const table: [Error, HttpRequest | undefined, boolean][] = [
+      [new ClientGoneError(), undefined, true],
+      [new ClientGoneError(), here, true],
+      [abort, gone, true],
+      [abort, here, false],
+      [abort, undefined, false],
+      [new Error('x'), gone, false],
+      [new HttpError(400, 'The client has gone away'), here, false],
+    ]
+    for (const [exception, request, expected] of table) {
+      assert.equal(isClientGone(exception, request), expected)
+    }
+  })
+})
+
+describe('headersOf()', () => {
+  it('are those of an HttpError alone', () => {
+    const headers = { Allow: 'GET' }
+    assert.deepEqual(headersOf(new HttpError(405, 'x', { headers })), headers)
+    for (const exception of [
+      new HttpError(405, 'x'),
+      Object.assign(new Error('x'), { headers }),
+      Object.assign(new HttpError(405, 'x'), { headers: null }),
+      Object.defineProperty(new HttpError(405, 'x'), 'headers', throwing),
+    ]) {
+      assert.deepEqual(headersOf(exception), {})
+    }
+  })
+})
+
+describe('isA()', () => {
+  it('is instanceof, and false for what throws when it is asked', () => {
+    assert.equal(isA(HttpError, new NoControllerError('x')), true)
+    assert.equal(isA(HttpError, new Error('x')), false)
+    for (const value of [null, 1, {}, hostileProxy({}), hostileProxy(new HttpError(404, 'x'))]) {
+      assert.equal(isA(HttpError, value), false)
+    }
   })
 })
 

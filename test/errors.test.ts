@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
+  ClientGoneError,
   HttpError,
   NoActionError,
   NoControllerError,
@@ -35,6 +36,16 @@ describe('HttpError', () => {
     assert.deepEqual(error.headers, headers)
     assert.equal(new HttpError(503, 'Later', { code: 0 }).code, 0)
     assert.equal(new HttpError(503, 'Later', { cause: null }).cause, null)
+  })
+
+  it('refuses headers that can not be sent', () => {
+    const table = [{ 'a b': 'x' }, { X: 'a\nb' }, { Connection: 'close' }, { X: undefined }]
+    for (const headers of table) {
+      assert.throws(
+        () => new HttpError(503, '', { headers: headers as Record<string, string> }),
+        TypeError,
+      )
+    }
   })
 
   it('takes the statuses from 400 to 599 and no others', () => {
@@ -84,6 +95,16 @@ describe("The dispatcher's and the router's errors", () => {
   it('carry the name as it was requested', () => {
     assert.equal(new NoControllerError('%3Cb%3E').controller, '%3Cb%3E')
     assert.equal(new NoActionError('__proto__').action, '__proto__')
+  })
+})
+
+describe('ClientGoneError', () => {
+  it('is a 400', () => {
+    const { name, type, status, code, message } = new ClientGoneError()
+    assert.deepEqual(
+      [name, type, status, code, message],
+      ['ClientGoneError', 'EXCEPTION_OTHER', 400, 400, 'The client has gone away'],
+    )
   })
 })
 

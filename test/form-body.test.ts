@@ -134,9 +134,9 @@ describe('readFormBody()', () => {
     body.write('a=')
     body.destroy()
     await assert.rejects(read, {
-      name: 'HttpError',
+      name: 'ClientGoneError',
       status: 400,
-      message: 'The body is incomplete',
+      message: 'The client has gone away',
     })
   })
 })

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { errorController, failsafe } from '../lib/error-controller.ts'
+import { createErrorController, failsafe } from '../lib/error-controller.ts'
 import {
   type ErrorHandler,
+  type ErrorReport,
   FrontController,
   type FrontControllerOptions,
   HttpError,
@@ -21,6 +22,7 @@ const reserved = ['module', 'controller', 'action', 'q', 'error_handler']
 const urlEncoded = { 'Content-Type': 'application/x-www-form-urlencoded' }
 const nothing = new Proxy({}, { get: raise })
 const fixed = failsafe(new HttpResponse())
+const errorController = createErrorController()
 
 // What may be thrown. Every trap of the proxy throws: even to look one up does.
 const thrown = {
@@ -42,6 +44,11 @@ const thrown = {
   'error with getters that throw': Object.defineProperties(new Error('x'), {
     message: { get: raise },
     code: { get: raise },
+  }),
+  'HttpError with getters that throw': Object.defineProperties(new HttpError(418, 'x'), {
+    status: { get: raise },
+    headers: { get: raise },
+    type: { get: raise },
   }),
   'proxy whose traps throw': new Proxy({}, nothing),
   'proxy of an error': new Proxy(new Error('x'), nothing),
@@ -388,7 +395,10 @@ describe('FrontController.handle(), when something is thrown,', () => {
   it('hears of an error under any method', async () => {
     for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND']) {
       const rounds: unknown[] = []
-      const error = restricted(({ errorHandler }: HttpRequest) => void rounds.push(errorHandler))
+      const error = restricted(
+        ({ errorHandler }: HttpRequest) => void rounds.push(errorHandler),
+        'PATCH',
+      )
       const front = frontOf({ error: { error } })
       const { exceptions } = await front.handle(new HttpRequest({ target: '/nope', method }))
       assert.deepEqual([rounds.length, exceptions.length], [1, 1], method)
@@ -456,6 +466,27 @@ describe('FrontController.handle(), when an action returns', () => {
     const plugins = [{ preDispatch: () => 'x' }] as unknown as Plugin[]
     const [round] = await fault({ list() {} }, '/news/list', { plugins })
     assert.ok(round.exception instanceof TypeError)
+  })
+
+  it('what only looks like a request, is a 500 through error/error too', async () => {
+    const table: [string, (request: HttpRequest) => unknown][] = [
+      ['inherits from one', (request) => Object.create(request)],
+      ['a proxy of one', (request) => new Proxy(request, {})],
+      ['of the class, and not made by it', () => Object.create(HttpRequest.prototype)],
+    ]
+    for (const [what, disguised] of table) {
+      const list = (request: HttpRequest): unknown => disguised(request)
+      for (const action of [list, async (request: HttpRequest) => list(request)]) {
+        const [round, response] = await fault({ list: action }, '/news/list')
+        assert.equal(
+          round.exception.message,
+          'The action returned a object; expected nothing or a request',
+          what,
+        )
+        assert.ok(round.exception instanceof TypeError)
+        assert.deepEqual([round.type, response.status], ['EXCEPTION_OTHER', 500])
+      }
+    }
   })
 
   it('a request, dispatches it next, with the params over those of the client', async () => {
@@ -738,9 +769,171 @@ describe('FrontController.handle(), with a route of its own,', () => {
     assert.deepEqual([round.asked.q, round.asked.form.get('a')], ['/news/list', '1'])
   })
 
+  it('is a 500 through error/error where an added router returns what is no route', async () => {
+    const route = { module: 'default', controller: 'news', action: 'list' }
+    for (const wrong of [{}, { ...route, action: undefined }, Promise.resolve(route), 'news']) {
+      const [round, response] = await fault({}, '/news/list', {
+        router: { route: () => wrong as never },
+      })
+      assert.equal(
+        round.exception.message,
+        'Expected the router to return a module, a controller and an action',
+      )
+      assert.deepEqual([round.exception.name, response.status], ['TypeError', 500])
+    }
+  })
+
+  it('is a 414 past the limit of the target', async () => {
+    const limits = { maxTargetBytes: 20 }
+    await arrived(`/news/list?a=${'x'.repeat(7)}`, 'list', {}, { limits })
+    const [round, response] = await fault({}, `/news/list?a=${'x'.repeat(8)}`, { limits })
+    assert.equal(response.status, 414)
+    assert.deepEqual(namesOf(round.request), ['default', 'news', 'list'])
+  })
+
   it('is a 500 through error/error where an added router throws', async () => {
     const [round, response] = await fault({}, '/news/list', { router: { route: raise } })
     assert.deepEqual([round.exception.message, response.status], ['raised', 500])
+  })
+})
+
+describe('FrontController.handle(), when it answers,', () => {
+  it('tells the response which request it is for, with the names that were asked for', async () => {
+    const { front } = watched({ list() {}, fails: raise })
+    const asked = async (target: string): Promise<string[]> => {
+      const { request } = await front.handle(new HttpRequest({ target }))
+      return request ? namesOf(request) : []
+    }
+    assert.deepEqual(await asked('/news/list'), ['default', 'news', 'list'])
+    assert.deepEqual(await asked('/news/fails'), ['default', 'news', 'fails'])
+    assert.deepEqual(await asked('/signin/v2'), ['default', 'signin', 'v2'])
+    const twice = await failing({ list: raise }, { error: raise })
+    assert.deepEqual(twice.request && namesOf(twice.request), ['default', 'news', 'list'])
+  })
+
+  it('reports an error once, under the id that the client was told, without a value', async () => {
+    const reports: ErrorReport[] = []
+    const lines: unknown[][] = []
+    const logger = {
+      info: assert.fail,
+      warn: (...line: unknown[]) => void lines.push(line),
+      error: assert.fail,
+    }
+    const front = frontOf(
+      { news: { list() {} } },
+      { logger, logParams: ['page'], onReport: (report) => void reports.push(report) },
+    )
+    const target = '/signin/v2/CANARY?dsh=CANARY&page=2'
+    const { body } = await front.handle(new HttpRequest({ target }))
+    await front.handle(new HttpRequest({ target: '/news/list' }))
+    const [report] = reports
+    assert.equal(JSON.parse(String(body)).instance, `urn:uuid:${report?.id}`)
+    assert.deepEqual(
+      [reports.length, lines.length, report?.controller, report?.status, { ...report?.params }],
+      [1, 1, 'signin', 404, { dsh: 'word(6)', page: '2' }],
+    )
+    assert.ok((report?.durationMs ?? 0) > 0)
+    assert.doesNotMatch(JSON.stringify([reports, lines, body]), /CANARY/)
+  })
+
+  it('reports a second fault with both exceptions', async () => {
+    const reports: ErrorReport[] = []
+    const onReport = (report: ErrorReport): void => void reports.push(report)
+    const error = (): never => {
+      throw new TypeError('second')
+    }
+    await failing({ list: raise }, { error }, { onReport })
+    assert.deepEqual(
+      reports.map(({ status, message, second }) => [
+        status,
+        message,
+        second?.name,
+        second?.message,
+      ]),
+      [[500, 'raised', 'TypeError', 'second']],
+    )
+  })
+
+  it('says of a sign-in whether a controller serves its redirect_uri', async () => {
+    const hints: (string | undefined)[] = []
+    const onReport = ({ hint }: ErrorReport): void => void hints.push(hint)
+    const front = frontOf({ elp: {} }, { onReport, basePath: '/app' })
+    for (const path of ['/app/elp/oauth.php', '/app/error/x', '/app/other', '/app/%zz']) {
+      const uri = encodeURIComponent(`https://a.example${path}?provider=x`)
+      const target = `/app/auth?client_id=1&response_type=code&redirect_uri=${uri}`
+      await front.handle(new HttpRequest({ target, headers: { host: 'a.example' } }))
+    }
+    const named = 'The redirect_uri names a path of this service that no controller serves'
+    assert.deepEqual(
+      hints.map((hint) => hint === named),
+      [false, true, true, true],
+    )
+  })
+
+  it('shows on its page in development what went wrong, and where', async () => {
+    const list = (): never => {
+      throw new Error('it was CANARY', { cause: new Error('because') })
+    }
+    const headers = { accept: 'text/html' }
+    const page = async (target: string, development: boolean): Promise<string> => {
+      const front = frontOf({ news: { list, saveAll() {} } }, { development })
+      return String((await front.handle(new HttpRequest({ target, headers }))).body)
+    }
+    const fault = await page('/news/list?dsh=CANARY', true)
+    for (const part of [
+      '<h2>EXCEPTION_OTHER</h2><p>Error: it was [dsh]</p><pre>',
+      'front-controller.test.js:',
+      '<p>Caused by</p><p>Error: because</p>',
+      '<dd>GET default/news/list</dd>',
+      '<dt>dsh</dt><dd>word(6)</dd>',
+      '<ul><li>news/list</li><li>news/save-all</li></ul>',
+    ]) {
+      assert.ok(fault.includes(part), part)
+    }
+    assert.doesNotMatch(fault, /CANARY|Did you mean/)
+    assert.match(await page('/nwes/list', true), /<dt>Did you mean<\/dt><dd>news\/list<\/dd>/)
+    assert.doesNotMatch(await page('/nwes/list', false), /EXCEPTION|Did you mean|save-all/)
+  })
+})
+
+describe('FrontController.report()', () => {
+  it('reports what did not pass through the loop, without its message but for a request', () => {
+    const reports: ErrorReport[] = []
+    const front = frontOf({}, { onReport: (report) => void reports.push(report) })
+    const request = new HttpRequest({ target: '/x?dsh=CANARY' })
+    front.report(new Error('it was CANARY'))
+    front.report(null)
+    front.report(new Error('it was CANARY'), { request, status: 408 })
+    assert.deepEqual(
+      reports.map(({ message, status, method }) => [message, status, method]),
+      [
+        ['list(3)', 500, ''],
+        ['list(3)', 500, ''],
+        ['it was [dsh]', 408, 'GET'],
+      ],
+    )
+    assert.equal(reports[2]?.id, request.id)
+  })
+})
+
+describe('FrontController.flush()', () => {
+  it('logs how many errors were only counted', async () => {
+    const lines: unknown[][] = []
+    const warn = (...line: unknown[]): void => void lines.push(line)
+    const front = frontOf({}, { logger: { info: assert.fail, warn, error: assert.fail } })
+    for (let i = 0; i < 3; i++) await front.handle(new HttpRequest({ target: '/nope' }))
+    front.flush()
+    front.flush()
+    assert.deepEqual(lines.slice(1), [
+      [
+        {
+          event: 'errors',
+          total: 2,
+          kinds: { 'EXCEPTION_NO_CONTROLLER default nope index': 2 },
+        },
+        '2 more errors',
+      ],
+    ])
   })
 })
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ResponseHeaders } from '../lib/headers.ts'
+import { checkHeader, type HeaderValue, ResponseHeaders } from '../lib/headers.ts'
 
 describe('ResponseHeaders', () => {
   it('finds a name in any case, and keeps the case it was last set in', () => {
@@ -85,6 +85,48 @@ describe('ResponseHeaders', () => {
     assert.deepEqual([...headers], [['X', 'kept']])
   })
 
+  it('refuses a value that is no text, no number and no list of texts', () => {
+    const headers = new ResponseHeaders()
+    const values = [
+      undefined,
+      null,
+      true,
+      {},
+      [],
+      [undefined],
+      ['a', null],
+      [['a']],
+      [{}],
+      Symbol(),
+    ]
+    for (const value of [...values, 1n, () => 'x', new Date(0), Buffer.from('a')]) {
+      assert.throws(() => headers.set('X-Any', value as HeaderValue), {
+        name: 'TypeError',
+        message: 'Expected the header "X-Any" to be a string, a number or a list of strings',
+      })
+    }
+    assert.throws(() => headers.append('X-Any', undefined as unknown as string), TypeError)
+    assert.equal(headers.size, 0)
+  })
+
+  it('refuses a Content-Length that is not one whole number', () => {
+    const headers = new ResponseHeaders()
+    const values = ['', 'x', '0x5', '1e3', '+5', '-5', '5.0', ' 5', '5 ', '5,5', '1'.repeat(16)]
+    for (const value of [...values, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, ['5', '5']]) {
+      for (const name of ['Content-Length', 'content-length', 'CONTENT-LENGTH']) {
+        assert.throws(() => headers.set(name, value), {
+          name: 'TypeError',
+          message: 'Expected the header "content-length" to be one whole number',
+        })
+      }
+    }
+    assert.equal(headers.size, 0)
+    for (const value of [0, 5, '5', '1'.repeat(15)]) {
+      assert.equal(headers.set('Content-Length', value).get('content-length'), String(value))
+    }
+    assert.throws(() => headers.append('Content-Length', '5'), TypeError)
+  })
+
   it('refuses a name that is no token', () => {
     const headers = new ResponseHeaders()
     for (const name of ['', 'a b', 'a:', 'a\r\nb', 'é', 'a\0', '(a)']) {
@@ -109,5 +151,15 @@ describe('ResponseHeaders', () => {
       assert.throws(() => headers.append(name, 'x'), { name: 'TypeError', message })
     }
     assert.equal(headers.size, 0)
+  })
+})
+
+describe('checkHeader()', () => {
+  it('gives the field lines of a header that can be sent', () => {
+    assert.deepEqual(checkHeader('X', 'a'), ['a'])
+    assert.deepEqual(checkHeader('X', 1.5), ['1.5'])
+    assert.deepEqual(checkHeader('X', ['a', '']), ['a', ''])
+    assert.throws(() => checkHeader('a b', 'x'), { code: 'ERR_INVALID_HTTP_TOKEN' })
+    assert.throws(() => checkHeader('X', 'a\nb'), { code: 'ERR_INVALID_CHAR' })
   })
 })

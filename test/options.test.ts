@@ -1,38 +1,75 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { errorController } from '../lib/error-controller.ts'
+import { createErrorController } from '../lib/error-controller.ts'
 import { indexController } from '../lib/index-controller.ts'
 import { nameRules } from '../lib/names.ts'
-import { checkedOptions, type FrontControllerOptions } from '../lib/options.ts'
+import { type CheckedOptions, checkedOptions, type FrontControllerOptions } from '../lib/options.ts'
 
 const news = { index() {} }
+const errorController = createErrorController()
+const checked = (options: FrontControllerOptions): CheckedOptions =>
+  checkedOptions(options, errorController)
 
 describe('checkedOptions()', () => {
   it('has the defaults of SPEC section 7, and exact names', () => {
-    const { limits, names, basePath, router, plugins } = checkedOptions({})
-    assert.deepEqual(limits, { maxBodyBytes: 1_048_576, maxFields: 1_000, actionTimeoutMs: 25_000 })
+    const { limits, names, basePath, router, plugins } = checked({})
+    assert.deepEqual(limits, {
+      maxBodyBytes: 1_048_576,
+      maxFields: 1_000,
+      maxTargetBytes: 8_192,
+      actionTimeoutMs: 25_000,
+    })
     assert.equal(names, nameRules.exact)
     assert.deepEqual([basePath, router, plugins], ['', undefined, []])
   })
 
   it('takes each limit by itself', () => {
-    const { limits } = checkedOptions({ limits: { maxFields: 1 } })
-    assert.deepEqual(limits, { maxBodyBytes: 1_048_576, maxFields: 1, actionTimeoutMs: 25_000 })
+    const { limits } = checked({ limits: { maxFields: 1 } })
+    assert.deepEqual(limits, {
+      maxBodyBytes: 1_048_576,
+      maxFields: 1,
+      maxTargetBytes: 8_192,
+      actionTimeoutMs: 25_000,
+    })
   })
 
   it('passes on what is as it should be', () => {
     const router = { route: () => undefined }
     const plugins = [{}]
-    const checked = checkedOptions({ router, plugins, names: 'zf1', basePath: '/app/v1.2' })
-    assert.equal(checked.router, router)
-    assert.equal(checked.plugins, plugins)
-    assert.equal(checked.names, nameRules.zf1)
-    assert.equal(checked.basePath, '/app/v1.2')
+    const onReport = (): void => {}
+    const passed = checked({
+      router,
+      plugins,
+      onReport,
+      names: 'zf1',
+      basePath: '/app/v1.2',
+      logger: console,
+      limits: { actionTimeoutMs: 2 ** 31 - 1 },
+    })
+    assert.equal(passed.logger, console)
+    assert.equal(passed.onReport, onReport)
+    assert.equal(passed.limits.actionTimeoutMs, 2 ** 31 - 1)
+    assert.equal(passed.router, router)
+    assert.equal(passed.plugins, plugins)
+    assert.equal(passed.names, nameRules.zf1)
+    assert.equal(passed.basePath, '/app/v1.2')
+  })
+
+  it('takes undefined for what is not said', () => {
+    const { limits, logger, onReport } = checked({
+      limits: { maxFields: undefined } as object,
+      logger: undefined,
+      onReport: undefined,
+      logParams: undefined,
+      development: undefined,
+    })
+    assert.equal(limits.maxFields, 1_000)
+    assert.deepEqual([logger, onReport], [undefined, undefined])
   })
 
   it('adds the built-in controllers: error always, index while nothing is registered', () => {
     const controllers = (options: FrontControllerOptions): unknown[] =>
-      checkedOptions(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])
+      checked(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])
     const error = errorController
     assert.deepEqual(controllers({}), [['default', { error, index: indexController }]])
     assert.deepEqual(controllers({ controllers: new Map([['news', news]]) }), [
@@ -47,7 +84,7 @@ describe('checkedOptions()', () => {
   it("lets the application's error controller take the built-in one's place, by the rule of names", () => {
     const mine = { error() {} }
     const errors = (options: FrontControllerOptions): unknown =>
-      checkedOptions(options).modules.flatMap(([, each]) => [...each.values()])
+      checked(options).modules.flatMap(([, each]) => [...each.values()])
     assert.deepEqual(errors({ controllers: new Map([['error', mine]]) }), [mine])
     assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]), names: 'zf1' }), [mine])
     assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]) }), [errorController, mine])
@@ -59,6 +96,16 @@ describe('checkedOptions()', () => {
       [{ names: '__proto__' }, 'RangeError', /"names".*"__proto__"/],
       [{ names: 'toString' }, 'RangeError', /"names"/],
       [{ router: {} }, 'TypeError', /"router"/],
+      [{ controler: new Map() }, 'TypeError', /^There is no "controler" among the options$/],
+      [{ toString: 1 }, 'TypeError', /^There is no "toString" among the options$/],
+      [{ limits: { maxBodySize: 1 } }, 'TypeError', /^There is no "maxBodySize" among the limits$/],
+      [{ limits: { constructor: 1 } }, 'TypeError', /^There is no "constructor" among the limits$/],
+      [{ limits: { actionTimeoutMs: 2 ** 31 } }, 'RangeError', /"actionTimeoutMs".*2147483647/],
+      [{ logger: { info() {}, warn: 1, error() {} } }, 'TypeError', /^Expected "logger".*"warn"/],
+      [{ logger: { info() {}, warn() {}, error: {} } }, 'TypeError', /^Expected "logger".*"error"/],
+      [{ onReport: {} }, 'TypeError', /^Expected "onReport" to be a function$/],
+      [{ plugins: [null] }, 'TypeError', /"plugins"/],
+      [{ plugins: ['x'] }, 'TypeError', /"plugins"/],
       [{ router: { route: true } }, 'TypeError', /"router"/],
       [{ plugins: {} }, 'TypeError', /"plugins"/],
       [{ controllers: { news } }, 'TypeError', /Map/],
@@ -77,7 +124,7 @@ describe('checkedOptions()', () => {
       ),
     ]
     for (const [options, name, message] of table) {
-      assert.throws(() => checkedOptions(options), { name, message }, JSON.stringify(options))
+      assert.throws(() => checked(options), { name, message }, JSON.stringify(options))
     }
   })
 })

@@ -7,6 +7,7 @@ import { repositoryFile } from './support/repository.ts'
 describe('The package', () => {
   it('exports these values and no others', () => {
     assert.deepEqual(Object.keys(portico).sort(), [
+      'ClientGoneError',
       'FrontController',
       'HttpError',
       'HttpRequest',
@@ -15,7 +16,9 @@ describe('The package', () => {
       'NoControllerError',
       'NoRouteError',
       'ThrownValueError',
+      'channels',
       'createRequestListener',
+      'html',
       'loadControllers',
       'serve',
     ])
@@ -28,21 +31,29 @@ describe('The package', () => {
       .map((name) => name.trim())
       .filter((name) => name !== '')
     assert.deepEqual(types.sort(), [
+      'Access',
       'Action',
       'BodySource',
+      'Client',
       'Controller',
       'ControllerDirectory',
       'Controllers',
       'Destination',
+      'DispatchMessage',
       'ErrorHandler',
+      'ErrorReport',
       'ErrorType',
+      'ExceptionReport',
       'FrontControllerOptions',
       'Handler',
+      'HeaderLimits',
       'HeaderValue',
       'HttpErrorOptions',
       'HttpRequestInit',
       'Limits',
       'ListenerOptions',
+      'Logger',
+      'Markup',
       'Moment',
       'NameRule',
       'Plugin',
@@ -52,6 +63,7 @@ describe('The package', () => {
       'Route',
       'Router',
       'ServeOptions',
+      'ServerLimits',
       'Service',
     ])
   })

@@ -1,7 +1,17 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit } from '../lib/message.ts'
-import { abort, derive, type Findings, findingsOf, HttpRequest, isRouted } from '../lib/request.ts'
+import {
+  abort,
+  type Destination,
+  derive,
+  type Findings,
+  findingsOf,
+  HttpRequest,
+  isAborted,
+  isRequest,
+  isRouted,
+} from '../lib/request.ts'
 
 const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
 
@@ -44,6 +54,13 @@ describe('HttpRequest', () => {
     assert.deepEqual([request.method, request.target], ['GET', '/news/list'])
     assert.deepEqual([request.query.size, request.form.size], [0, 0])
     assert.equal(request.errorHandler, undefined)
+  })
+
+  it('has an id that is a UUID, one for all that is derived from it', () => {
+    const request = new HttpRequest({ target: '/' })
+    assert.match(request.id, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+    assert.equal(derive(request, news).forward({ action: 'list' }).id, request.id)
+    assert.notEqual(new HttpRequest({ target: '/' }).id, request.id)
   })
 
   it('needs a target', () => {
@@ -157,10 +174,10 @@ describe('HttpRequest.params', () => {
         ['controller', 'news'],
         ['action', 'view'],
         ['q', '/news/view/id/42'],
-        ['b', '1'],
-        ['a', '1'],
-        ['c', '2'],
         ['d', '3'],
+        ['c', '2'],
+        ['a', '1'],
+        ['b', '1'],
       ],
     )
   })
@@ -178,9 +195,9 @@ describe('HttpRequest.params', () => {
   it('hold prototype names as data', () => {
     const request = withPairs('__proto__/1', 'constructor=2', 'then=3')
     assert.deepEqual([...request.params].slice(4), [
-      ['__proto__', '1'],
-      ['constructor', '2'],
       ['then', '3'],
+      ['constructor', '2'],
+      ['__proto__', '1'],
     ])
   })
 })
@@ -198,6 +215,20 @@ describe('HttpRequest.forward()', () => {
       module: 'admin',
     })
     assert.deepEqual([module, controller, action], ['admin', 'report', 'index'])
+  })
+
+  it('needs an action', () => {
+    for (const destination of [{}, { controller: 'news' }, { action: undefined }, { action: 1 }]) {
+      assert.throws(() => routed().forward(destination as Destination), {
+        name: 'TypeError',
+        message: 'A forward needs an "action"',
+      })
+    }
+  })
+
+  it('goes to the default module and the controller index where nothing is routed yet', () => {
+    const next = new HttpRequest({ target: '/x' }).forward({ action: 'list' })
+    assert.deepEqual(facts(next), ['', '', 'default', 'index', 'list', ''])
   })
 
   it('sets its parameters over the pairs of the path', () => {
@@ -250,6 +281,45 @@ describe('HttpRequest.forward()', () => {
     const next = routed({ errorHandler, form }).forward({ action: 'other' })
     assert.equal(next.errorHandler, errorHandler)
     assert.equal(next.param('a'), '1')
+  })
+})
+
+describe('isRequest()', () => {
+  it('is true of what the constructor made, and of nothing that only looks like it', () => {
+    const request = routed()
+    assert.equal(isRequest(request), true)
+    assert.equal(isRequest(request.forward({ action: 'list' })), true)
+    const others = [
+      Object.create(request),
+      new Proxy(request, {}),
+      Object.create(HttpRequest.prototype),
+      {},
+      null,
+      undefined,
+      'x',
+      1,
+    ]
+    for (const value of others) assert.equal(isRequest(value), false)
+  })
+})
+
+describe('isAborted()', () => {
+  it('believes the message, and else the signal', () => {
+    const aborted = AbortSignal.abort()
+    const table: [Partial<HttpRequestInit>, boolean][] = [
+      [{}, false],
+      [{ signal: new AbortController().signal }, false],
+      [{ signal: aborted }, true],
+      [{ aborted: true }, true],
+      [{ aborted: false, signal: aborted }, false],
+    ]
+    for (const [init, expected] of table) assert.equal(isAborted(routed({}, init)), expected)
+  })
+
+  it('is nothing of the time that is over', () => {
+    const request = routed()
+    abort(request, new Error('over'))
+    assert.equal(isAborted(request), false)
   })
 })
 

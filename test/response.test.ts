@@ -122,6 +122,7 @@ describe('HttpResponse.redirect()', () => {
       ['/é🎉', '/%C3%A9%F0%9F%8E%89'],
       ['/\r\nSet-Cookie: a=1', '/%0D%0ASet-Cookie:%20a=1'],
       ['/\0\x7f\x85', '/%00%7F%C2%85'],
+      ['/\ud800', '/%EF%BF%BD'],
       ['https://host/ü?ü#ü', 'https://host/%C3%BC?%C3%BC#%C3%BC'],
     ] as const
     for (const [location, expected] of table) {
@@ -166,7 +167,74 @@ describe('HttpResponse.reset()', () => {
   })
 })
 
+describe('HttpResponse.body', () => {
+  it('does not end the process where it fails before anybody reads it', async () => {
+    const body = new Readable({ read() {} })
+    new HttpResponse().body = body
+    assert.equal(body.listenerCount('error'), 1)
+    await closed(body.destroy(new Error('no such file')))
+  })
+
+  it('lets go of the stream whose place another body takes, and not of itself', () => {
+    const [first, second] = [new Readable({ read() {} }), new Readable({ read() {} })]
+    const response = new HttpResponse()
+    response.body = first
+    response.body = first
+    assert.equal(first.destroyed, false)
+    response.body = second
+    assert.deepEqual([first.destroyed, second.destroyed], [true, false])
+    response.text('x')
+    assert.equal(second.destroyed, true)
+  })
+})
+
+describe('HttpResponse.seal()', () => {
+  it('keeps the body, and lets go of one that comes later', async () => {
+    const [sent, late] = [new Readable({ read() {} }), new Readable({ read() {} })]
+    const response = new HttpResponse()
+    response.body = sent
+    response.seal()
+    assert.equal(sent.destroyed, false)
+    response.body = late
+    assert.deepEqual([sent.destroyed, late.destroyed], [false, true])
+    assert.equal(response.body, sent)
+    response.text('late')
+    assert.equal(response.body, sent)
+    await closed(late)
+  })
+
+  it('leaves alone the body that was set already', () => {
+    const sent = new Readable({ read() {} })
+    const response = new HttpResponse()
+    response.body = sent
+    response.seal()
+    response.body = sent
+    assert.equal(sent.destroyed, false)
+  })
+})
+
 describe('HttpResponse.discard()', () => {
+  it('lets go of a body that comes later, and hears of its errors', async () => {
+    const response = new HttpResponse()
+    response.discard()
+    const late = new Readable({ read() {}, destroy: (_, done) => done(new Error('late')) })
+    response.body = late
+    assert.equal(response.body, undefined)
+    await closed(late)
+    assert.equal(late.destroyed, true)
+  })
+
+  it('does not stumble over a stream that can not be destroyed', () => {
+    const response = new HttpResponse()
+    response.body = Object.assign(new Readable({ read() {} }), {
+      destroy() {
+        throw new Error('not me')
+      },
+    })
+    assert.doesNotThrow(() => response.discard())
+    assert.deepEqual(response.reset(new Error('x')).body, undefined)
+  })
+
   it('destroys a stream, and hears of its errors', async () => {
     const body = new Readable({
       read() {},
@@ -187,3 +255,8 @@ describe('HttpResponse.discard()', () => {
     assert.equal(response.body, 'a')
   })
 })
+
+// By hand: once() would take the error for its own.
+function closed(stream: Readable): Promise<void> {
+  return new Promise((resolve) => stream.once('close', resolve))
+}

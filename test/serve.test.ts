@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
-import { FrontController, serve } from '../lib/index.ts'
+import { FrontController, type Handler, HttpResponse, serve } from '../lib/index.ts'
 import { deferred } from './support/deferred.ts'
 import { bytesOf, exchange, parse } from './support/http.ts'
 
@@ -64,6 +64,109 @@ describe('Service.close()', () => {
     const closed = Promise.all([once(silent, 'close'), once(idle, 'close')])
     assert.equal(await service.close(), 0)
     await closed
+  })
+
+  it('leaves alone a connection that is busy, while those that are idle go', async () => {
+    const started = deferred()
+    const finish = deferred()
+    const service = await serve(frontOf(started.resolve, finish.promise), { port: 0 })
+    const port = Number(new URL(service.url).port)
+    const [silent, again, busy] = [1, 2, 3].map(() => connect(port, '127.0.0.1'))
+    assert.ok(silent && again && busy)
+    silent.resume()
+    const kept = (target: string): string =>
+      bytesOf({ target }).replace('Connection: close\r\n', '')
+    again.write(kept('/'))
+    await once(again, 'data')
+    busy.write(kept('/slow'))
+    await started.promise
+
+    const closed = service.close()
+    // One sweep has come over all of them then.
+    await Promise.all([once(silent, 'close'), once(again.resume(), 'close')])
+    const swept = connect(port, '127.0.0.1')
+    await assert.rejects(once(swept, 'connect'), { code: 'ECONNREFUSED' })
+    assert.equal(busy.readyState, 'open')
+    let answer = ''
+    busy.on('data', (chunk) => {
+      answer += chunk
+    })
+    finish.resolve()
+    await once(busy, 'close')
+    assert.equal(await closed, 0)
+    const { status, headers, body } = parse(answer)
+    assert.deepEqual([status, headers.connection, body], [200, 'close', 'done'])
+  })
+
+  it('answers a request that comes on an idle connection just then', async () => {
+    const service = await serve(new FrontController(), { port: 0 })
+    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const request = bytesOf({ target: '/' }).replace('Connection: close\r\n', '')
+    socket.write(request)
+    await once(socket, 'data')
+    const closed = service.close()
+    socket.write(request)
+    let answer = ''
+    socket.on('data', (chunk) => {
+      answer += chunk
+    })
+    await once(socket, 'close')
+    assert.equal(await closed, 0)
+    assert.deepEqual([parse(answer).status, parse(answer).headers.connection], [200, 'close'])
+  })
+
+  it('gives an idle connection 600 ms for a request that is on its way', async (t) => {
+    const service = await serve(new FrontController(), { port: 0 })
+    const [[accepted], client] = await Promise.all([
+      once(service.server, 'connection'),
+      connect(Number(new URL(service.url).port), '127.0.0.1').resume(),
+    ])
+    client.write(bytesOf({ target: '/' }).replace('Connection: close\r\n', ''))
+    await once(client, 'data')
+
+    const startedAt = performance.now()
+    const clock = t.mock.method(performance, 'now', () => startedAt)
+    t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
+    const closed = service.close()
+    for (const [elapsedMs, destroyed] of [
+      [0, false],
+      [599, false],
+      [600, true],
+    ] as const) {
+      clock.mock.mockImplementation(() => startedAt + elapsedMs)
+      t.mock.timers.tick(100)
+      assert.equal(accepted.destroyed, destroyed, `${elapsedMs} ms`)
+    }
+    assert.equal(await closed, 0)
+  })
+
+  it('tells the handler that it stops, when all is answered', async () => {
+    const told: string[] = []
+    const handler: Handler = {
+      handle: async () => new HttpResponse(),
+      flush: () => void told.push('flush'),
+    }
+    const service = await serve(handler, { port: 0 })
+    service.server.once('close', () => told.push('closed'))
+    await service.close()
+    assert.deepEqual(told, ['closed', 'flush'])
+  })
+
+  it('leaves no timer, be it called or the server closed without it', async () => {
+    const timers = (): number =>
+      process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length
+    const before = timers()
+    for (const close of ['service', 'server'] as const) {
+      const service = await serve(new FrontController({ logger: console }), { port: 0 })
+      const { status } = await exchange(Number(new URL(service.url).port), { target: '/' })
+      assert.equal(status, 200)
+      const closed = once(service.server, 'close')
+      if (close === 'service') await service.close()
+      else service.server.close()
+      await closed
+      await new Promise(setImmediate)
+      assert.equal(timers(), before, close)
+    }
   })
 
   it('destroys what is left when the time is over, and tells how many', async () => {

@@ -1,14 +1,20 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { connectionOf } from '../lib/connections.ts'
 import {
+  type Access,
   type Action,
   createRequestListener,
+  type ErrorReport,
   FrontController,
+  type FrontControllerOptions,
   type Handler,
   type HttpRequest,
+  HttpResponse,
 } from '../lib/index.ts'
 import { deferred } from './support/deferred.ts'
 import { bytesOf, exchange, listening, parse, send } from './support/http.ts'
@@ -203,11 +209,208 @@ describe('createRequestListener()', () => {
     assert.equal(form.body, 'a=%31|a=1')
   })
 
-  it('answers 500 when a handler fails that is no front controller', async (t) => {
-    const handler: Handler = { handle: () => Promise.reject(new Error('secret')) }
-    const port = await listening(t, createServer(createRequestListener(handler)))
-    const { status, body } = await exchange(port, { target: '/' })
-    assert.deepEqual([status, body], [500, ''])
+  it('answers 500 when a handler fails that is no front controller, and tells it so', async (t) => {
+    const secret = new Error('secret')
+    const handles: Handler['handle'][] = [
+      () => Promise.reject(secret),
+      () => {
+        throw secret
+      },
+      // A response that can't be written.
+      async () => ({ body: '', status: 200, headers: new Map([['X', 'a\nb']]) }) as never,
+    ]
+    for (const [i, handle] of handles.entries()) {
+      const told: unknown[] = []
+      const report: Handler['report'] = (error, { request, status }) => {
+        told.push(i < 2 ? error : (error as NodeJS.ErrnoException).code, request?.target, status)
+      }
+      const port = await listening(t, createServer(createRequestListener({ handle, report })))
+      const { status, body } = await exchange(port, { target: '/x' })
+      assert.deepEqual([status, body], [500, ''])
+      assert.deepEqual(told, [i < 2 ? secret : 'ERR_INVALID_CHAR', '/x', 500])
+    }
+  })
+
+  it('ends the connection when a handler fails whose headers have left', async (t) => {
+    class Unsealed extends HttpResponse {
+      override seal(): void {
+        if (this.body !== undefined) throw new Error('too late')
+      }
+    }
+    const told = deferred<unknown>()
+    const handler: Handler = {
+      async handle() {
+        const response = new Unsealed()
+        response.body = new Readable({ read() {} })
+        return response
+      },
+      report: told.resolve,
+    }
+    const sockets: Socket[] = []
+    const server = createServer(createRequestListener(handler))
+    const port = await listening(
+      t,
+      server.on('connection', (socket) => sockets.push(socket)),
+    )
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    t.after(() => client.destroy())
+    client.write(bytesOf({ target: '/' }))
+    assert.equal(((await told.promise) as Error).message, 'too late')
+    assert.deepEqual(
+      sockets.map((socket) => socket.destroyed),
+      [true],
+    )
+  })
+
+  it('ends the connection under a body of objects, and nothing else', async (t) => {
+    const reports: ErrorReport[] = []
+    const front = frontOf(
+      {
+        objects(_, response) {
+          response.body = Readable.from(['begun', { secret: 1 }, 'never'])
+        },
+        text: (_, response) => response.text('ok'),
+      },
+      { onReport: (report) => void reports.push(report) },
+    )
+    const port = await listening(t, createServer(createRequestListener(front)))
+    const answer = await send(port, bytesOf({ target: '/app/objects' }))
+    assert.doesNotMatch(answer, /never|\r\n0\r\n\r\n$/)
+    assert.equal((await exchange(port, { target: '/app/text' })).body, 'ok')
+    assert.deepEqual(
+      reports.map(({ name, status, controller, action }) => [name, status, controller, action]),
+      // The request is the one of the wire: it was never routed.
+      [['TypeError', 500, 'app', 'objects']],
+    )
+  })
+
+  it('lets no listeners pile up on a connection that is kept alive', async (t) => {
+    const sockets: Socket[] = []
+    const port = await listening(
+      t,
+      createServer(
+        createRequestListener(
+          frontOf({
+            text: ({ signal }, response) => response.text(String(signal.aborted)),
+            stream(_, response) {
+              response.body = Readable.from(['false'])
+            },
+          }),
+        ),
+      ).on('connection', (socket) => sockets.push(socket)),
+    )
+    const client = connect(port, '127.0.0.1').setEncoding('latin1')
+    t.after(() => client.destroy())
+    const counts = new Set<string>()
+    for (let i = 0; i < 20; i++) {
+      const target = i % 2 === 0 ? '/app/text' : '/app/stream'
+      client.write(bytesOf({ target }).replace('Connection: close\r\n', ''))
+      for (let answer = ''; !/false(\r\n0\r\n\r\n)?$/.test(answer); ) {
+        answer += (await once(client, 'data'))[0]
+      }
+      await new Promise(setImmediate)
+      const [socket] = sockets
+      const names = socket?.eventNames() ?? []
+      counts.add(names.map((name) => `${String(name)} ${socket?.listenerCount(name)}`).join())
+    }
+    const [socket] = sockets
+    assert.ok(socket && sockets.length === 1)
+    assert.equal(connectionOf(socket).onClose.size, 0)
+    assert.equal(counts.size, 1, [...counts].join('\n'))
+  })
+
+  it('tells of a stream that fails under way, and not of a client that leaves', async (t) => {
+    const reports: ErrorReport[] = []
+    const closed = deferred()
+    const front = frontOf(
+      {
+        fails(_, response) {
+          response.body = Readable.from(
+            (async function* () {
+              yield 'begun'
+              throw new RangeError('no more')
+            })(),
+          )
+        },
+        endless(_, response) {
+          response.body = new Readable({
+            read() {
+              this.push('x'.repeat(1_000))
+            },
+          }).once('close', closed.resolve)
+        },
+      },
+      { onReport: (report) => void reports.push(report) },
+    )
+    const port = await listening(t, createServer(createRequestListener(front)))
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.write(bytesOf({ target: '/app/endless' }))
+    await once(client, 'data')
+    client.destroy()
+    await closed.promise
+    await exchange(port, { target: '/app/fails' })
+    assert.deepEqual(
+      reports.map(({ name, status }) => [name, status]),
+      [['RangeError', 500]],
+    )
+  })
+
+  it('tells of every request, and how it was answered, when the answer is out', async (t) => {
+    const told: Access[] = []
+    const front = frontOf({
+      text: (_, response) => response.text('grün'),
+      stream(_, response) {
+        response.body = Readable.from(['ab', 'c'])
+      },
+      nothing: (_, response) => {
+        response.status = 204
+      },
+    })
+    const onAccess = (access: Access): void => void told.push(access)
+    const port = await listening(t, createServer(createRequestListener(front, { onAccess })))
+    const before = performance.now()
+    for (const target of ['/app/text', '/app/stream', '/app/nothing']) {
+      await exchange(port, { target })
+    }
+    const { body } = await exchange(port, { method: 'PUT', target: '/nope' })
+    assert.deepEqual(
+      told.map(({ method, response, bytes }) => [
+        method,
+        response.status,
+        response.request?.controller,
+        response.request?.action,
+        bytes,
+      ]),
+      [
+        ['GET', 200, 'app', 'text', 5],
+        ['GET', 200, 'app', 'stream', 3],
+        ['GET', 204, 'app', 'nothing', 0],
+        ['PUT', 404, 'nope', 'index', body.length],
+      ],
+    )
+    for (const { durationMs } of told) {
+      assert.ok(durationMs > 0 && durationMs <= performance.now() - before)
+    }
+  })
+
+  it('says Connection: close when the server is about to stop, on the last answer alone', async (t) => {
+    let closing = false
+    const front = frontOf({
+      stop(_, response) {
+        closing = true
+        response.text('stop')
+      },
+      text: (_, response) => response.text('text'),
+    })
+    const listener = createRequestListener(front, { closing: () => closing })
+    const port = await listening(t, createServer(listener))
+    const bytes = ['/app/text', '/app/stop', '/app/text'].map((target) =>
+      bytesOf({ target }).replace('Connection: close\r\n', ''),
+    )
+    const answers = await send(port, bytes.join(''))
+    const connections = [...answers.matchAll(/\r\nConnection: (\S+)/g)].map(([, value]) => value)
+    assert.deepEqual(connections, ['keep-alive', 'keep-alive', 'close'])
+    assert.match(answers, /text$/)
   })
 
   it('speaks to a client of HTTP/1.0', async (t) => {
@@ -257,8 +460,14 @@ const targets = [
 ]
 
 async function serving(t: TestContext, actions: Record<string, Action>): Promise<number> {
-  const front = new FrontController({ controllers: new Map([['app', actions]]) })
-  return listening(t, createServer(createRequestListener(front)))
+  return listening(t, createServer(createRequestListener(frontOf(actions))))
+}
+
+function frontOf(
+  actions: Record<string, Action>,
+  options: FrontControllerOptions = {},
+): FrontController {
+  return new FrontController({ controllers: new Map([['app', actions]]), ...options })
 }
 
 function withoutDate(headers: string): string {

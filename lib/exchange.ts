@@ -1,0 +1,246 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { pipeline, Readable } from 'node:stream'
+import { type Connection, connectionOf } from './connections.ts'
+import { ClientGoneError, type HttpError } from './errors.ts'
+import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
+import type { HttpRequestInit } from './message.ts'
+import type { HttpResponse } from './response.ts'
+
+// How long, and how much, a client may still send when it has been answered.
+const LINGER_MS = 1_000
+const LINGER_BYTES = 16_777_216
+
+/** A request that was answered, and how. */
+export interface Access {
+  readonly method: string
+  readonly response: HttpResponse
+  /** Of the body, as far as it was sent. */
+  readonly bytes: number
+  /** From its headers to the end of the answer, in milliseconds. */
+  readonly durationMs: number
+}
+
+/** What an exchange has to know of its server. */
+export interface ExchangeOptions {
+  readonly headerLimits: HeaderLimits
+  /** Whether the server is about to stop: answers then say `Connection: close`. */
+  readonly closing: () => boolean
+  /** Is told of every request when its answer is out, or its client gone. */
+  readonly onAccess: ((access: Access) => void) | undefined
+  /** The messages whose clients wait for a 100 (Continue). */
+  readonly expectsContinue: WeakSet<IncomingMessage>
+}
+
+/** One message of `node:http` and its answer. A request is made from it; what nobody asks for is not. */
+export class Exchange implements HttpRequestInit {
+  readonly #message: IncomingMessage
+  readonly #out: ServerResponse
+  // Kept from the start: a message that was destroyed has none.
+  readonly #socket: Socket
+  readonly #connection: Connection
+  readonly #options: ExchangeOptions
+  readonly #framing: Framing
+  readonly #startedAt: number
+  // Whether the client holds its body back until it is told to go on.
+  #isAwaited: boolean
+  #bytes = 0
+  #signal: AbortSignal | undefined
+
+  constructor(message: IncomingMessage, out: ServerResponse, options: ExchangeOptions) {
+    this.#message = message
+    this.#out = out
+    this.#socket = message.socket
+    this.#connection = connectionOf(message.socket)
+    this.#connection.last = out
+    this.#options = options
+    this.#isAwaited = options.expectsContinue.has(message)
+    this.#startedAt = options.onAccess === undefined ? 0 : performance.now()
+    this.#framing = readFraming(message, options.headerLimits)
+  }
+
+  get method(): string {
+    return this.#message.method ?? 'GET'
+  }
+
+  get target(): string {
+    return this.#message.url ?? '/'
+  }
+
+  get headers(): IncomingMessage['headers'] {
+    return this.#message.headers
+  }
+
+  get body(): Readable {
+    // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
+    if (this.#isAwaited) {
+      this.#isAwaited = false
+      this.#out.writeContinue()
+    }
+    return this.#message
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= this.#closeSignal()
+    return this.#signal
+  }
+
+  get remoteAddress(): string {
+    return this.#socket.remoteAddress ?? ''
+  }
+
+  get refusal(): HttpError | undefined {
+    return this.#framing.refusal
+  }
+
+  get aborted(): boolean {
+    return this.#socket.destroyed
+  }
+
+  send(response: HttpResponse, onError: (error: Error) => void): void {
+    const { onAccess } = this.#options
+    if (onAccess !== undefined) this.#tellAccess(response, onAccess)
+    if (this.#socket.destroyed) {
+      response.discard()
+      return
+    }
+    const { body, status } = response
+    const fields = fieldsOf(response)
+    if (this.#isLast()) fields.push('Connection', 'close')
+    if (status === 204 || status === 304) {
+      response.discard()
+      this.#end(status, fields)
+    } else if (body instanceof Readable) {
+      this.#stream(body, response, fields, onError)
+    } else {
+      const bytes = Buffer.byteLength(body ?? '')
+      fields.push('Content-Length', String(bytes))
+      if (this.method !== 'HEAD') this.#bytes = bytes
+      this.#end(status, fields, this.method === 'HEAD' ? undefined : body)
+    }
+    response.seal()
+  }
+
+  /** The handler failed, or its response can't be written: nothing better can be said. */
+  fail(): void {
+    if (this.#out.headersSent) this.#socket.destroy()
+    else this.#out.writeHead(500, ['Content-Length', '0']).end()
+  }
+
+  // Whether the connection ends with this answer.
+  #isLast(): boolean {
+    // What is left unread of a body must not be taken for the next request; what a proxy may have read
+    // otherwise must not be followed by anything; behind an upgrade, another protocol may come.
+    if (!this.#message.complete || this.refusal !== undefined || this.#framing.upgrades) return true
+    // When the server stops, the requests that were pipelined behind this one are answered yet.
+    return this.#options.closing() && this.#connection.last === this.#out
+  }
+
+  #end(status: number, fields: string[], body?: string | Uint8Array): void {
+    this.#out.writeHead(status, fields)
+    if (this.#message.complete || this.#isAwaited) {
+      this.#out.end(body)
+      return
+    }
+    // The whole answer, but not yet the end: to close under a client that still sends would reset the
+    // connection, and the answer with it.
+    if (body === undefined || body.length === 0) this.#out.flushHeaders()
+    else this.#out.write(body)
+    linger(this.#message, () => this.#out.end())
+  }
+
+  #stream(
+    body: Readable,
+    response: HttpResponse,
+    fields: string[],
+    onError: (error: Error) => void,
+  ): void {
+    const length = response.headers.get('Content-Length')
+    if (length !== undefined) fields.push('Content-Length', length)
+    // Said aloud, so that HEAD says it too.
+    else if (this.#message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
+    this.#out.writeHead(response.status, fields)
+    if (this.method === 'HEAD') {
+      response.discard()
+      this.#out.end()
+      return
+    }
+    const onClose = (): void => {
+      body.destroy()
+    }
+    this.#connection.onClose.add(onClose)
+    // The headers have left: all that an error can do now is to end the connection, and pipeline does.
+    pipeline(body, this.#counting(length), this.#out, (error) => {
+      this.#connection.onClose.delete(onClose)
+      // A client that went away is no error.
+      if (error && (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
+        onError(error)
+    })
+  }
+
+  // What is more than declared would be read as the beginning of the next answer.
+  #counting(declared: string | undefined) {
+    const length = declared === undefined ? undefined : Number(declared)
+    return async function* (
+      this: Exchange,
+      chunks: AsyncIterable<Buffer | string>,
+    ): AsyncGenerator<Buffer | string> {
+      for await (const chunk of chunks) {
+        // Throws for what is neither text nor bytes: written to the socket it would end the process.
+        const bytes = Buffer.byteLength(chunk)
+        if (length !== undefined && this.#bytes + bytes > length) break
+        this.#bytes += bytes
+        yield chunk
+      }
+      if (length !== undefined && this.#bytes !== length) {
+        throw new Error('The body is not as long as its Content-Length')
+      }
+    }.bind(this)
+  }
+
+  #tellAccess(response: HttpResponse, onAccess: (access: Access) => void): void {
+    const tell = (): void => {
+      const durationMs = performance.now() - this.#startedAt
+      onAccess({ method: this.method, response, bytes: this.#bytes, durationMs })
+    }
+    if (this.#socket.destroyed) tell()
+    else this.#out.once('close', tell)
+  }
+
+  #closeSignal(): AbortSignal {
+    const controller = new AbortController()
+    const onClose = (): void => controller.abort(new ClientGoneError())
+    if (this.#socket.destroyed) {
+      onClose()
+    } else if (!this.#out.writableFinished) {
+      this.#connection.onClose.add(onClose)
+      this.#out.once('finish', () => this.#connection.onClose.delete(onClose))
+    }
+    return controller.signal
+  }
+}
+
+// Takes what a client still sends, and drops it, within bounds.
+function linger(message: IncomingMessage, done: () => void): void {
+  let bytes = 0
+  const finish = (): void => {
+    clearTimeout(timer)
+    message.off('data', onData).off('end', finish).off('close', finish)
+    done()
+  }
+  const onData = (chunk: Buffer): void => {
+    bytes += chunk.length
+    if (bytes > LINGER_BYTES) finish()
+  }
+  const timer = setTimeout(finish, LINGER_MS)
+  message.on('data', onData).on('end', finish).on('close', finish).resume()
+}
+
+function fieldsOf(response: HttpResponse): string[] {
+  const fields: string[] = []
+  for (const [name, value] of response.headers) {
+    if (name.toLowerCase() === 'content-length') continue
+    for (const each of [value].flat()) fields.push(name, each)
+  }
+  return fields
+}

@@ -1,0 +1,112 @@
+import type { IncomingMessage } from 'node:http'
+import { HttpError } from './errors.ts'
+
+/** How much a header section may hold. */
+export interface HeaderLimits {
+  /** Bytes of all field lines (default 16,384); beyond it 431. */
+  readonly maxHeaderBytes: number
+  /** Field lines (default 100); beyond it 431. */
+  readonly maxHeaderFields: number
+}
+
+export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
+
+// RFC 9110, section 7.2; what a registered name or an address may be written with.
+const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
+
+/** What the header section of a message says about where it ends, and what follows it. */
+export interface Framing {
+  /** Why it must not be served although `node:http` parsed it; undefined where all is well. */
+  readonly refusal: HttpError | undefined
+  /** Whether another protocol may follow it on the connection. */
+  readonly upgrades: boolean
+}
+
+/**
+ * Reads the framing of a message again: RFC 9112 tells a server to refuse some of what `node:http`
+ * parses, and a proxy in front may have read it differently.
+ */
+export function readFraming(
+  { httpVersion, rawHeaders }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>,
+  limits: HeaderLimits,
+): Framing {
+  const fields: Fields = { bytes: 0, hosts: [], lengths: 0, codings: [], upgrades: false }
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    count(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
+  }
+  return {
+    refusal:
+      versionError(httpVersion) ??
+      sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
+      hostError(fields.hosts, httpVersion) ??
+      codingError(fields, httpVersion),
+    upgrades: fields.upgrades,
+  }
+}
+
+interface Fields {
+  bytes: number
+  readonly hosts: string[]
+  lengths: number
+  readonly codings: string[]
+  upgrades: boolean
+}
+
+// The length first: most names are told apart by it, without a string being made.
+function count(fields: Fields, name: string, value: string): void {
+  // Each line has a colon, a space, CR and LF besides.
+  fields.bytes += name.length + value.length + 4
+  switch (name.length) {
+    case 4:
+      if (name.toLowerCase() === 'host') fields.hosts.push(value)
+      break
+    case 7:
+      if (name.toLowerCase() === 'upgrade') fields.upgrades = true
+      break
+    case 14:
+      if (name.toLowerCase() === 'content-length') fields.lengths++
+      break
+    case 17:
+      if (name.toLowerCase() === 'transfer-encoding') fields.codings.push(value)
+  }
+}
+
+function versionError(httpVersion: string): HttpError | undefined {
+  return httpVersion === '1.1' || httpVersion === '1.0'
+    ? undefined
+    : new HttpError(505, 'Expected HTTP/1.1 or HTTP/1.0')
+}
+
+// Node drops the fields past its own limit in silence, so that limit is off and this one counts.
+function sizeError(
+  fields: number,
+  bytes: number,
+  { maxHeaderFields, maxHeaderBytes }: HeaderLimits,
+): HttpError | undefined {
+  if (fields > maxHeaderFields) {
+    return new HttpError(431, `The request has more than ${maxHeaderFields} header fields`)
+  }
+  return bytes > maxHeaderBytes
+    ? new HttpError(431, `The header section is larger than ${maxHeaderBytes} bytes`)
+    : undefined
+}
+
+function hostError(hosts: readonly string[], httpVersion: string): HttpError | undefined {
+  const [host] = hosts
+  if (hosts.length > 1) return new HttpError(400, 'More than one header "Host"')
+  if (host === undefined) {
+    return httpVersion === '1.1' ? new HttpError(400, 'The header "Host" is missing') : undefined
+  }
+  return HOST.test(host) ? undefined : new HttpError(400, 'The header "Host" is malformed')
+}
+
+function codingError({ codings, lengths }: Fields, httpVersion: string): HttpError | undefined {
+  const [coding] = codings
+  if (coding === undefined) return undefined
+  // A proxy of HTTP/1.0 passes the field on without knowing it, and takes the chunks for a request.
+  if (httpVersion === '1.0') return new HttpError(400, 'HTTP/1.0 has no transfer codings')
+  if (lengths > 0) return new HttpError(400, 'The body has two lengths')
+  return codings.length === 1 && coding.toLowerCase() === 'chunked'
+    ? undefined
+    : new HttpError(501, 'Expected the transfer coding "chunked"')
+}

@@ -1,0 +1,183 @@
+import { escapeHtml } from './html.ts'
+import { formTextOf, type HttpRequest } from './request.ts'
+import { splitTarget } from './rewrite.ts'
+import { isName, shapeOf } from './shape.ts'
+import { TextMask } from './text-mask.ts'
+
+/**
+ * Values shorter than this are left in the text: to scrub every `1` and every `no` would only maul it.
+ * That is safe: three characters are guessed in no time, so they are nobody's secret.
+ */
+const SHORTEST = 4
+
+// Longer text is not searched, but told by its shape.
+const LONGEST = 16_384
+// A URL may hold a URL that holds a URL, and each adds an encoding.
+const MOST_DECODINGS = 6
+const MOST_PIECES = 2_000
+
+// What everybody sends, and nobody keeps secret. Any other header may hold a key.
+const HARMLESS_HEADERS = new Set([
+  ...[
+    'accept',
+    'accept-encoding',
+    'accept-language',
+    'cache-control',
+    'connection',
+    'content-length',
+  ],
+  ...[
+    'content-type',
+    'date',
+    'dnt',
+    'expect',
+    'host',
+    'keep-alive',
+    'origin',
+    'pragma',
+    'te',
+    'trailer',
+  ],
+  ...['transfer-encoding', 'upgrade', 'upgrade-insecure-requests', 'user-agent', 'via'],
+])
+
+/** A value of a request, and what stands for it in a text. */
+type Secret = readonly [label: string, value: string]
+
+/**
+ * Texts without the values of a request: parameters, path segments past the action, headers that may
+ * hold credentials; as they were sent, decoded once and more, and as JSON, HTML and a URL would escape
+ * them. Every run of eight characters that a text shares with one of them is masked, so a piece of a value
+ * is found as well as the whole; shorter values are found whole. In their place stands the parameter's
+ * name, such as `[dsh]`.
+ */
+export function scrubAll(texts: readonly string[], request: HttpRequest): string[] {
+  // All at once: the values may be a megabyte, and are gone through once.
+  const searched = texts.map((text) =>
+    text.length > LONGEST ? `[${shapeOf(text)}]` : withoutSnippet(text),
+  )
+  const mask = new TextMask(searched)
+  const escapes = escapesIn(searched.join(''))
+  for (const [label, value] of secretsOf(request)) {
+    for (const decoded of decodings(value.toWellFormed())) {
+      for (const form of escapes.map((write) => write(decoded))) {
+        if (form.length >= SHORTEST) mask.cover(label, form)
+      }
+    }
+  }
+  return mask.texts()
+}
+
+/** {@link scrubAll}, of one text. */
+export function scrub(text: string, request: HttpRequest): string {
+  return scrubAll([text], request)[0] ?? ''
+}
+
+// The ways in which a text may have written a value: most write it plainly.
+function escapesIn(text: string): readonly ((value: string) => string)[] {
+  const plain = (value: string): string => value
+  return [
+    plain,
+    ...(text.includes('\\') ? [(value: string) => JSON.stringify(value).slice(1, -1)] : []),
+    ...(text.includes('&') ? [escapeHtml] : []),
+    ...(text.includes('%') ? [encodeURIComponent, encodeSpaces, encodeField] : []),
+  ]
+}
+
+function encodeSpaces(value: string): string {
+  return encodeURIComponent(value.replaceAll('+', ' '))
+}
+
+function encodeField(value: string): string {
+  return new URLSearchParams([['', value.replaceAll('+', ' ')]]).toString().slice(1)
+}
+
+// V8 quotes what could not be parsed, be it of a parameter or of a body that was never seen here.
+function withoutSnippet(text: string): string {
+  const end = /"(?:\.\.\.)? is not valid JSON/.exec(text)
+  const start = text.indexOf('"')
+  if (end === null || start === end.index) return text
+  const before = text.slice(0, start).replace(/\.\.\.$/, '')
+  return `${before}[text] is not valid JSON${text.slice(end.index + end[0].length)}`
+}
+
+function* secretsOf(request: HttpRequest): Generator<Secret> {
+  const { path, search } = splitTarget(request.target)
+  // Of the absolute form: it may hold a user and a password.
+  if (!path.startsWith('/')) yield ['origin', path]
+  yield* pathSecrets(request)
+  yield* fieldSecrets(search)
+  yield* fieldSecrets(formTextOf(request))
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (HARMLESS_HEADERS.has(name)) continue
+    for (const field of [value ?? []].flat()) yield* headerSecrets(name, field)
+  }
+}
+
+// The names are told, where they are names; what lies past them may be anything.
+function* pathSecrets({ path, pairs, module, controller, action }: HttpRequest): Generator<Secret> {
+  const names = new Set([module, controller, action].filter(isName))
+  for (const segment of path.split('/')) if (!names.delete(segment)) yield ['path', segment]
+  // Joined, as somebody may quote the path.
+  yield ['path', path.split('/').slice(3).join('/')]
+  for (const [name, value] of pairs) yield [labelOf(name), value]
+}
+
+// As sent: an error may quote that, or what it was decoded to.
+function* fieldSecrets(search: string): Generator<Secret> {
+  for (const field of search === '' ? [] : search.split('&')) {
+    const equals = field.indexOf('=')
+    const name = decode(equals < 0 ? field : field.slice(0, equals))
+    // A field without a value may be a token that nobody gave a name.
+    if (!isName(name)) yield ['name', name]
+    if (equals < 0) continue
+    const value = field.slice(equals + 1)
+    yield [labelOf(name), value]
+    yield* pieces(labelOf(name), decode(value))
+  }
+}
+
+function* headerSecrets(name: string, field: string): Generator<Secret> {
+  yield [name, field]
+  yield* pieces(name, field)
+  if (!name.endsWith('authorization')) return
+  const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
+  // A user and a password, only in another alphabet.
+  yield [name, credentials]
+  for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
+    yield [name, part]
+  }
+}
+
+// The parts of a value that mean something by themselves: the values of a nested query, of a list.
+function* pieces(label: string, value: string): Generator<Secret> {
+  for (const piece of value.split(/[\s?&#;,"]+/, MOST_PIECES)) {
+    if (piece.length < value.length) yield [label, piece]
+    const equals = piece.indexOf('=')
+    if (equals >= 0) yield [label, piece.slice(equals + 1)]
+  }
+}
+
+// The value and what it decodes to, again and again: that flattens the URLs in it too.
+function* decodings(value: string): Generator<string> {
+  let decoded = value
+  for (let i = 0; i <= MOST_DECODINGS; i++) {
+    yield decoded
+    const next = decode(decoded)
+    if (next === decoded) return
+    decoded = next
+  }
+}
+
+// Bad escapes stay as they are; `+` and a space are one to the mask.
+function decode(text: string): string {
+  return text.includes('%')
+    ? text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+        Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
+      )
+    : text
+}
+
+function labelOf(name: string): string {
+  return isName(name) ? name : 'value'
+}
