@@ -49,7 +49,7 @@ async function run(command: Command): Promise<void> {
       await createFront(command.config, createLog(command.config))
       tell(`${JSON.stringify(command.config, null, 2)}\n`)
       // A controller may have timers that would keep the process.
-      process.exit()
+      return process.exit()
     case 'run':
       return command.config.workers > 0 && cluster.isPrimary
         ? supervise(command.config)

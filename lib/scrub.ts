@@ -58,11 +58,13 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): string
   )
   const mask = new TextMask(searched)
   const escapes = escapesIn(searched.join(''))
+  const seen = new Set<string>()
   for (const [label, value] of secretsOf(request)) {
     for (const decoded of decodings(value.toWellFormed())) {
-      for (const form of escapes.map((write) => write(decoded))) {
-        if (form.length >= SHORTEST) mask.cover(label, form)
-      }
+      // What it decodes to has been gone through with it.
+      if (decoded.length < SHORTEST || seen.has(decoded)) break
+      seen.add(decoded)
+      for (const write of escapes) mask.cover(label, write(decoded))
     }
   }
   return mask.texts()
@@ -171,11 +173,15 @@ function* decodings(value: string): Generator<string> {
 
 // Bad escapes stay as they are; `+` and a space are one to the mask.
 function decode(text: string): string {
-  return text.includes('%')
-    ? text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
-        Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
-      )
-    : text
+  if (!text.includes('%')) return text
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Run by run, so that a bad one hides no good one; slower by far.
+    return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
+      Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
+    )
+  }
 }
 
 function labelOf(name: string): string {

@@ -99,8 +99,8 @@ export class TextMask {
   #coverWindow(hash: number, value: string, at: number, number: number): boolean {
     if (this.#filter[hash & FILTER_MASK] === 0) return false
     const met = this.#windows.get(hash)
-    const window = value.slice(at, at + WINDOW)
     if (met === undefined) return false
+    const window = value.slice(at, at + WINDOW)
     for (const place of met.places) {
       // Two windows may have one hash.
       if (this.#folded.startsWith(window, place)) this.#fill(number, place, WINDOW)
