@@ -9,7 +9,7 @@ import { FrontController } from './lib/front-controller.ts'
 import { askHealth, serveHealth } from './lib/health.ts'
 import { Log } from './lib/log.ts'
 import { printable } from './lib/printable.ts'
-import { type Service, serve } from './lib/serve.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits, type Service, serve } from './lib/serve.ts'
 import type { Config } from './lib/settings.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
@@ -68,6 +68,7 @@ async function answer(config: Config): Promise<void> {
     ready = false
     await delay(config.drainDelayMs)
     const destroyed = await service.close()
+    await leaveCluster()
     health?.close()
     if (!cluster.isWorker || destroyed > 0) {
       log.info({ event: 'stop', destroyed }, `Stopped, ${destroyed} connections destroyed`)
@@ -86,6 +87,10 @@ async function answer(config: Config): Promise<void> {
 
 // The process above the workers.
 async function supervise(config: Config): Promise<void> {
+  // It would be closed with the last worker that uses it.
+  if (inheritedFd() !== undefined) {
+    throw new ConfigError(['--workers can not share a socket that was handed over (LISTEN_FDS)'])
+  }
   const log = createLog(config)
   const { workers, drainDelayMs, closeTimeoutMs } = config
   const stopTimeoutMs = drainDelayMs + closeTimeoutMs + 2_000
@@ -136,6 +141,15 @@ function obeySupervisor(stop: () => void): void {
   process.on('disconnect', stop)
 }
 
+// Connections that were handed to this worker go back, and are handed to another one.
+function leaveCluster(): Promise<void> {
+  return new Promise((resolve) => {
+    if (cluster.worker?.isConnected() !== true) return resolve()
+    process.once('disconnect', resolve)
+    cluster.worker.disconnect()
+  })
+}
+
 function createLog({ logLevel }: Config): Log {
   const stream = process.stdout
   return new Log({
@@ -183,11 +197,16 @@ async function listen(front: FrontController, config: Config, log: Log): Promise
       fd: inheritedFd(),
       onAccess,
       closeTimeoutMs,
-      limits: config,
+      limits: serverLimits(config),
     })
   } catch (error) {
     return failToListen(host, port, error)
   }
+}
+
+function serverLimits(config: Config): ServerLimits {
+  const names = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[]
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as unknown as ServerLimits
 }
 
 async function listenForHealth({ healthPort, host }: Config, isReady: () => boolean) {
@@ -214,8 +233,7 @@ async function exitHealthy({ healthPort, host }: Config): Promise<void> {
 // Socket activation: systemd, or whatever speaks its protocol, listens for us.
 function inheritedFd(): number | undefined {
   const { LISTEN_FDS, LISTEN_PID } = process.env
-  const isOurs = cluster.isWorker ? LISTEN_PID !== undefined : LISTEN_PID === String(process.pid)
-  return isOurs && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
+  return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
 }
 
 function once(stop: (exitCode: number) => Promise<void>): (exitCode: number) => void {

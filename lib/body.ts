@@ -25,9 +25,10 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
   return limited(Readable.from(bytes.length > 0 ? [bytes] : [], { objectMode: false }), maxBytes)
 }
 
-/** A body that is past its limit by its own account: none of it is read. */
-export function refusedBody(maxBytes: number): Readable {
-  const body = new Readable({ read: () => body.destroy(tooLarge(maxBytes)) })
+/** A body that can't be read: whoever tries is told why. */
+export function failedBody(why: HttpError): Readable {
+  const body: Readable = new Readable({ read: () => void body.destroy(why) })
+  // Nobody has to try.
   return body.on('error', () => {})
 }
 
@@ -57,8 +58,7 @@ function collect(stream: Readable, maxBytes: number): Promise<Uint8Array> {
     }
     const onEnd = (): void =>
       settle(() => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)))
-    // The bytes end before the body does: whatever the socket says, the client did not send them.
-    const onError = (): void => settle(() => reject(new ClientGoneError()))
+    const onError = (error: Error): void => settle(() => reject(bodyError(error)))
     const onClose = (): void => settle(() => reject(new ClientGoneError()))
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
@@ -74,7 +74,7 @@ function limited(source: Readable, maxBytes: number): Readable {
     else if (!body.push(chunk)) source.pause()
   }
   const onEnd = (): unknown => body.push(null)
-  const onError = (): unknown => body.destroy(new ClientGoneError())
+  const onError = (error: Error): unknown => body.destroy(bodyError(error))
   const onClose = (): void => {
     if (!source.readableEnded) body.destroy(new ClientGoneError())
   }
@@ -96,6 +96,11 @@ function limited(source: Readable, maxBytes: number): Readable {
   if (source.readableEnded) onEnd()
   else if (source.destroyed) onClose()
   return body
+}
+
+// What is wrong with the message is told; else the bytes ended before the body did: the client left.
+function bodyError(error: Error): HttpError {
+  return error instanceof HttpError ? error : new ClientGoneError()
 }
 
 /**

@@ -1,7 +1,8 @@
-import { type Server, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
-import { answerUnderWay } from './connections.ts'
-import { MalformedMessageError } from './errors.ts'
+import type { Duplex } from 'node:stream'
+import { answerUnderWay, connectionOf } from './connections.ts'
+import { ClientGoneError, type HttpError, MalformedMessageError } from './errors.ts'
 import type { Handler } from './wire.ts'
 
 interface ParserError extends Error {
@@ -16,26 +17,67 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
+const LINGER_MS = 1_000
+
+// The client went away, in the midst of what it sent.
+const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
+
 /**
  * Answers what `node:http`'s parser refuses, or what took too long to come, with the least that is
- * correct, closes the connection, and reports it. There is no request yet, so no error action either.
+ * correct, closes the connection, and reports it. Where it was the body of a request that is being
+ * answered, that request fails with it instead, and the error action answers.
  */
 export function answerClientErrors(server: Server, handler: Handler, maxTargetBytes: number): void {
   server.on('clientError', (error: ParserError, socket: Socket) => {
-    // A client that went away, or one that is still being sent its last answer.
-    if (error.code === 'ECONNRESET' || error.code === 'HPE_CLOSED_CONNECTION' || !socket.writable) {
-      if (answerUnderWay(socket) === undefined) socket.destroy()
+    const { code = '' } = error
+    const connection = connectionOf(socket)
+    // More of what was refused already.
+    if (connection.fault !== undefined) return
+    const underWay = answerUnderWay(socket)
+    if (code === 'HPE_CLOSED_CONNECTION') {
+      // What comes behind the last answer must not cost a client that answer.
+      if (underWay === undefined) socket.destroy()
       return
     }
+    const isGone = GONE.has(code) || !socket.writable
     const status = statusOf(error, maxTargetBytes)
     // By the code alone: the parser's own message may quote what it was sent.
-    handler.report?.(new MalformedMessageError(status, error.code ?? 'unknown'), { status })
-    const refuse = (): unknown => socket.end(answerOf(status))
-    const underWay = answerUnderWay(socket)
-    // The answers to the requests before it come first.
-    if (underWay === undefined) refuse()
-    else underWay.once('close', refuse)
+    connection.fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
+
+    if (underWay?.req.complete === false) failBody(underWay, connection.fault, isGone)
+    else if (isGone) after(underWay, () => socket.destroy())
+    else {
+      handler.report?.(connection.fault, { status })
+      // Nothing else is read while an answer is under way: a client that trickles must not keep it open.
+      if (underWay !== undefined) socket.pause()
+      after(underWay, () => refuse(socket, status))
+    }
   })
+  server.on('connect', (message, socket) => {
+    handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
+    after(answerUnderWay(message.socket), () => refuse(socket, 405))
+  })
+}
+
+function failBody(underWay: ServerResponse, fault: HttpError, isGone: boolean): void {
+  const { req, headersSent } = underWay
+  // Whoever reads the body hears of it, and only then: an error without a listener ends the process.
+  if (req.listenerCount('error') > 0) req.emit('error', fault)
+  if (isGone || headersSent) req.socket.destroy()
+  else req.socket.pause()
+}
+
+// What a client still sends is dropped for a while: to close under it would reset the connection, and the
+// answer with it.
+function refuse(socket: Duplex, status: number): void {
+  socket.end(answerOf(status)).resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+// The answers to the requests before it come first.
+function after(underWay: ServerResponse | undefined, act: () => void): void {
+  if (underWay === undefined) act()
+  else underWay.once('close', act)
 }
 
 function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number): number {

@@ -61,6 +61,8 @@ export class Supervisor {
     this.#reloading = true
     try {
       for (const old of [...this.#ready]) {
+        // It has died meanwhile, and has a successor.
+        if (!this.#ready.has(old)) continue
         const { worker, listening } = this.#fork()
         await listening
         this.#keep(worker)
@@ -127,7 +129,7 @@ export class Supervisor {
     const { pid } = worker.process
     this.#options.logger.error(
       { event: 'worker', pid, code, signal, delayMs },
-      `Worker ${pid} has ended (${signal ?? code}); a new one starts in ${delayMs} ms`,
+      `Worker ${pid} has ended (${signal || code}); a new one starts in ${delayMs} ms`,
     )
     setTimeout(() => {
       if (this.#stopping) return
@@ -147,9 +149,10 @@ export class Supervisor {
     this.#ready.delete(worker)
     if (worker.isDead()) return 0
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopTimeoutMs)
-    const ended = once(worker, 'exit')
-    if (worker.isConnected()) worker.send(STOP_MESSAGE)
-    const [code] = await ended
+    // One that has just died can't be told, and need not be.
+    const ended = new Promise<number | null>((resolve) => worker.once('exit', resolve))
+    if (worker.isConnected()) worker.send(STOP_MESSAGE, () => {})
+    const code = await ended
     clearTimeout(timer)
     return code ?? 1
   }

@@ -68,9 +68,27 @@ export function readConfig(
     return [name, value]
   })
   const whole: Config = Object.freeze(Object.fromEntries(config))
+  allProblems.push(...contradictions(whole))
   if (allProblems.length > 0) throw new ConfigError(allProblems)
   const name = values.has('check') ? 'check' : values.has('healthcheck') ? 'healthcheck' : 'run'
   return { name, config: whole }
+}
+
+// Settings that are fine by themselves, and not together.
+function contradictions(config: Config): string[] {
+  const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
+  const problems: string[] = []
+  if (headersTimeoutMs > requestTimeoutMs) {
+    problems.push(
+      `--headers-timeout-ms is "${headersTimeoutMs}": expected at most --request-timeout-ms, "${requestTimeoutMs}"`,
+    )
+  }
+  if (actionTimeoutMs >= socketTimeoutMs) {
+    problems.push(
+      `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
+    )
+  }
+  return problems
 }
 
 function readEnvFile(

@@ -1,7 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import { type Connection, connectionOf } from './connections.ts'
+import { failedBody } from './body.ts'
+import { type Connection, connectionOf, noteRequest } from './connections.ts'
 import { ClientGoneError, type HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
 import type { HttpRequestInit } from './message.ts'
@@ -52,7 +53,7 @@ export class Exchange implements HttpRequestInit {
     this.#out = out
     this.#socket = message.socket
     this.#connection = connectionOf(message.socket)
-    this.#connection.last = out
+    noteRequest(this.#connection, message.socket, out)
     this.#options = options
     this.#isAwaited = options.expectsContinue.has(message)
     this.#startedAt = options.onAccess === undefined ? 0 : performance.now()
@@ -77,7 +78,8 @@ export class Exchange implements HttpRequestInit {
       this.#isAwaited = false
       this.#out.writeContinue()
     }
-    return this.#message
+    const { fault } = this.#connection
+    return fault === undefined ? this.#message : failedBody(fault)
   }
 
   get signal(): AbortSignal {
@@ -138,7 +140,7 @@ export class Exchange implements HttpRequestInit {
 
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
-    if (this.#message.complete || this.#isAwaited) {
+    if (this.#message.complete || this.#isAwaited || this.#connection.fault !== undefined) {
       this.#out.end(body)
       return
     }

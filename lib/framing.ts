@@ -30,7 +30,14 @@ export function readFraming(
   { httpVersion, rawHeaders }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>,
   limits: HeaderLimits,
 ): Framing {
-  const fields: Fields = { bytes: 0, hosts: [], lengths: 0, codings: [], upgrades: false }
+  const fields: Fields = {
+    bytes: 0,
+    hosts: [],
+    lengths: 0,
+    codings: [],
+    upgrades: false,
+    expectations: [],
+  }
   for (let i = 0; i < rawHeaders.length; i += 2) {
     count(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
@@ -39,7 +46,8 @@ export function readFraming(
       versionError(httpVersion) ??
       sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
       hostError(fields.hosts, httpVersion) ??
-      codingError(fields, httpVersion),
+      codingError(fields, httpVersion) ??
+      expectationError(fields.expectations),
     upgrades: fields.upgrades,
   }
 }
@@ -50,6 +58,7 @@ interface Fields {
   lengths: number
   readonly codings: string[]
   upgrades: boolean
+  readonly expectations: string[]
 }
 
 // The length first: most names are told apart by it, without a string being made.
@@ -59,6 +68,9 @@ function count(fields: Fields, name: string, value: string): void {
   switch (name.length) {
     case 4:
       if (name.toLowerCase() === 'host') fields.hosts.push(value)
+      break
+    case 6:
+      if (name.toLowerCase() === 'expect') fields.expectations.push(value)
       break
     case 7:
       if (name.toLowerCase() === 'upgrade') fields.upgrades = true
@@ -109,4 +121,10 @@ function codingError({ codings, lengths }: Fields, httpVersion: string): HttpErr
   return codings.length === 1 && coding.toLowerCase() === 'chunked'
     ? undefined
     : new HttpError(501, 'Expected the transfer coding "chunked"')
+}
+
+function expectationError(expectations: readonly string[]): HttpError | undefined {
+  return expectations.every((expectation) => expectation.toLowerCase() === '100-continue')
+    ? undefined
+    : new HttpError(417, 'Expected the expectation "100-continue"')
 }

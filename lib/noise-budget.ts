@@ -39,6 +39,8 @@ export class NoiseBudget {
     const counts = [...this.#counts].sort(([, one], [, other]) => other - one)
     this.#counts = new Map()
     this.#inFull = 0
+    // A scanner has filled it: what it does not know any more is told in full once again.
+    if (this.#known.size > MAX_KINDS) this.#known.clear()
     return {
       total: counts.reduce((total, [, count]) => total + count, 0),
       kinds: Object.fromEntries(counts.slice(0, KINDS_IN_SUMMARY)),

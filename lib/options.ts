@@ -4,6 +4,7 @@ import type { ErrorReport } from './error-report.ts'
 import type { FormLimits } from './form-body.ts'
 import { networks } from './forwarded.ts'
 import { indexController } from './index-controller.ts'
+import { checkedLimits, checkNames } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { type NameRule, type Names, nameRules } from './names.ts'
 import type { Plugin } from './plugin.ts'
@@ -19,9 +20,6 @@ export interface Limits extends FormLimits {
 
 /** A path of whole segments, without a slash at its end. */
 export const BASE_PATH: RegExp = /^(\/[\w.~-]+)*$/
-
-// What a timer takes: one for longer would fire at once.
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 1_048_576,
@@ -104,7 +102,7 @@ export function checkedOptions(
     basePath: checkedBasePath(options.basePath ?? ''),
     router,
     plugins,
-    limits: checkedLimits(options.limits ?? {}),
+    limits: checkedLimits(DEFAULT_LIMITS, options.limits ?? {}),
     logger: checkedLogger(options.logger),
     onReport: checkedFunction('onReport', options.onReport),
     trusted: networks(options.trustProxy ?? []),
@@ -135,12 +133,6 @@ function allModules(
   return [['default', new Map([...missing, ...controllers])], ...modules]
 }
 
-// A misspelt limit is one that does not hold.
-function checkNames(what: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new TypeError(`There is no "${unknown}" among the ${what}`)
-}
-
 function checkedLogger(logger: Logger | undefined): Logger | undefined {
   for (const level of ['info', 'warn', 'error'] as const) {
     if (logger !== undefined && typeof logger?.[level] !== 'function') {
@@ -166,19 +158,4 @@ function checkedBasePath(basePath: string): string {
     throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
   }
   return basePath
-}
-
-function checkedLimits(limits: Partial<Limits>): Limits {
-  const given = Object.entries(limits).filter(([, value]) => value !== undefined)
-  checkNames('limits', limits, Object.keys(DEFAULT_LIMITS))
-  const all: Limits = { ...DEFAULT_LIMITS, ...Object.fromEntries(given) }
-  for (const [name, value] of Object.entries(all)) {
-    const most = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
-    if (!Number.isInteger(value) || value < 1 || value > most) {
-      throw new RangeError(
-        `Expected "${name}" to be a whole number from 1 to ${most}, got "${value}"`,
-      )
-    }
-  }
-  return all
 }

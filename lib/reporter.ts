@@ -4,6 +4,7 @@ import { factsOf, isClientGone, read } from './error-handler.ts'
 import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './error-report.ts'
 import type { Logger } from './logger.ts'
 import { NoiseBudget } from './noise-budget.ts'
+import { messageRefusalOf } from './request.ts'
 import { shownName } from './shape.ts'
 
 /** What a {@link Reporter} is made from. */
@@ -76,8 +77,9 @@ export class Reporter {
 
   #admits(fault: Fault): boolean {
     this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
-    const budget = fault.status >= 500 ? this.#faults : this.#refusals
-    return budget.admits(kindOf(fault))
+    return isRefusal(fault)
+      ? this.#refusals.admits(kindOf(fault, shownName))
+      : this.#faults.admits(kindOf(fault, folded))
   }
 }
 
@@ -88,10 +90,22 @@ function write(logger: Logger, { time: _, ...report }: ErrorReport): void {
 }
 
 // By the names as they are shown: a thousand random tokens are one kind.
-function kindOf({ exceptions, request }: Fault): string {
+function kindOf({ exceptions, request }: Fault, show: (name: string) => string): string {
   const { type } = factsOf(exceptions[0] ?? new Error())
   const { module = '', controller = '', action = '' } = request ?? {}
-  return [type, shownName(module), shownName(controller), shownName(action)].join(' ')
+  return [type, show(module), show(controller), show(action)].join(' ')
+}
+
+// However the name of a failing action is spelt, where spellings are folded (`zf1`), it is one kind.
+function folded(name: string): string {
+  return shownName(name)
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]/g, '')
+}
+
+// A version that is not spoken is a 505, and the client's doing all the same.
+function isRefusal({ status, request }: Fault): boolean {
+  return status < 500 || (request !== undefined && messageRefusalOf(request) !== undefined)
 }
 
 // A client that went away is not an error of the server.

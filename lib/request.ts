@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
-import { type BodySource, refusedBody, streamBody } from './body.ts'
+import { type BodySource, failedBody, streamBody, tooLarge } from './body.ts'
 import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
@@ -182,7 +182,7 @@ export class HttpRequest {
   get body(): Readable {
     const { form, maxBodyBytes } = this.#findings
     const declared = Number(this.headers['content-length'] ?? 0)
-    if (form === undefined && declared > maxBodyBytes) return refusedBody(maxBodyBytes)
+    if (form === undefined && declared > maxBodyBytes) return failedBody(tooLarge(maxBodyBytes))
     return streamBody(form?.bytes ?? this.#message.body, maxBodyBytes)
   }
 
@@ -255,7 +255,11 @@ export class HttpRequest {
   #anySignal(): AbortSignal {
     this.#abort ??= new AbortController()
     const { signal } = this.#message
-    return signal === undefined ? this.#abort.signal : AbortSignal.any([this.#abort.signal, signal])
+    // Not AbortSignal.any(): Node keeps one that has a listener until it aborts, so for ever.
+    const own = this.#abort
+    if (signal?.aborted) own.abort(signal.reason)
+    else signal?.addEventListener('abort', () => own.abort(signal.reason), { once: true })
+    return own.signal
   }
 }
 

@@ -2,8 +2,10 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
 import { answerClientErrors } from './client-error.ts'
+import { answerUnderWay, hasAnswered } from './connections.ts'
 import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
+import { checkedLimits } from './limits.ts'
 import { createRequestListener, type Handler } from './wire.ts'
 
 /** What a connection may take (SPEC section 7). */
@@ -69,14 +71,15 @@ const SWEEP_MS = 100
  * Listens, and answers every request through a handler.
  *
  * @returns When it listens.
+ * @throws {TypeError | RangeError} If a limit is not what it should be.
  * @throws {Error} If it can't: the port is in use, the address is not this machine's.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   const { closeTimeoutMs = 10_000, onAccess } = options
-  const limits = { ...DEFAULT_SERVER_LIMITS, ...options.limits }
+  const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   let closing = false
   const server = limitedServer(limits)
-  const sockets = openSockets(server)
+  const sockets = openSockets(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
     headerLimits: limits,
@@ -85,6 +88,8 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue,
   })
   server.on('request', listener)
+  // Node would answer it itself, with nothing of what is checked here.
+  server.on('checkExpectation', listener)
   server.on('checkContinue', (message, out) => {
     expectsContinue.add(message)
     listener(message, out)
@@ -124,7 +129,6 @@ function limitedServer(limits: ServerLimits): Server {
   server.timeout = limits.socketTimeoutMs
   // Any other value answers pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
-  server.maxConnections = limits.maxConnections
   return server
 }
 
@@ -137,12 +141,14 @@ async function drain(server: Server, sockets: Set<Socket>, timeoutMs: number): P
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   let destroyed = 0
   const startedAt = performance.now()
-  // Again and again: a long answer that began before the stop leaves its connection open.
+  const bytesRead = new Map<Socket, number>()
+  // Again and again: a long answer that began before the stop leaves its connection open. Not by
+  // closeIdleConnections(): to that an answer is over when it is queued, not when it is sent.
   const idle = setInterval(() => {
-    if (performance.now() - startedAt < IDLE_GRACE_MS) return
-    server.closeIdleConnections()
-    // One that has never said a word is not idle to node:http: a browser opens such ahead of need.
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+    for (const socket of sockets) {
+      const isQuiet = answerUnderWay(socket) === undefined && isUnheard(socket, bytesRead)
+      if (isQuiet && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
+    }
   }, SWEEP_MS)
   const deadline = setTimeout(() => {
     destroyed = sockets.size
@@ -154,9 +160,22 @@ async function drain(server: Server, sockets: Set<Socket>, timeoutMs: number): P
   return destroyed
 }
 
-function openSockets(server: Server): Set<Socket> {
+// Whether nothing came since the last look, and what came before was answered: or nothing ever did, as of
+// the connections that a browser opens ahead of need.
+function isUnheard(socket: Socket, bytesRead: Map<Socket, number>): boolean {
+  const before = bytesRead.get(socket)
+  bytesRead.set(socket, socket.bytesRead)
+  return socket.bytesRead === 0 || (before === socket.bytesRead && hasAnswered(socket))
+}
+
+// Not server.maxConnections: full workers of a cluster hand a connection round for ever.
+function openSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
+    if (sockets.size >= maxConnections) {
+      socket.destroy()
+      return
+    }
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
   })

@@ -19,10 +19,10 @@ const floors: readonly (readonly string[])[] = [
   ['response'],
   ['request'],
   ['message'],
-  ['body', 'rewrite', 'noise-budget', 'framing'],
+  ['body', 'connections', 'rewrite', 'noise-budget', 'framing'],
   ['errors'],
   [
-    ...['accept', 'connections', 'deadlines', 'forwarded', 'headers', 'html', 'logger', 'names'],
+    ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'names'],
     ...['nearest', 'params', 'printable', 'shape', 'text-mask'],
   ],
 ]

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { firstBytes, readBody, refusedBody, streamBody, tooLarge } from '../lib/body.ts'
+import { failedBody, firstBytes, readBody, streamBody, tooLarge } from '../lib/body.ts'
 
 const tooLargeFor = (maxBytes: number) => ({
   name: 'HttpError',
@@ -152,14 +152,14 @@ describe('streamBody()', () => {
   })
 })
 
-describe('refusedBody()', () => {
+describe('failedBody()', () => {
   it('fails when it is read, and not before', async () => {
-    const body = refusedBody(4)
+    const body = failedBody(tooLarge(4))
     await new Promise(setImmediate)
     assert.equal(body.destroyed, false)
     await assert.rejects(text(body), tooLargeFor(4))
     // Without a listener of anybody's, the error must not end the process.
-    await new Promise((resolve) => refusedBody(4).resume().once('close', resolve))
+    await new Promise((resolve) => failedBody(tooLarge(4)).resume().once('close', resolve))
   })
 })
 

@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import type { Access } from '../lib/exchange.ts'
+import { type Action, FrontController, type Service, serve } from '../lib/index.ts'
+import { deferred } from './support/deferred.ts'
+import { exchange, parse, send } from './support/http.ts'
+
+const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
+const post = (action: string, fields: string): string =>
+  `POST /app/${action} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`
+
+describe('Exchange', () => {
+  it('invites a body only when it is asked for', async (t) => {
+    const { port } = await serving(t, {
+      form: (request, response) => response.text(`${request.form}`),
+      ignores: (_, response) => response.text('ok'),
+    })
+    const expects = `Expect: 100-continue\r\n${form}Content-Length: 3\r\n`
+    const closing = `Connection: close\r\n${expects}`
+    const invited = await send(port, `${post('form', closing)}a=1`)
+    assert.match(invited, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n.*a=1$/s)
+    for (const [request, status] of [
+      [post('form', expects.replace('3', '3000000')), 413],
+      [post('form', expects.replace('Content-Length', 'Content-Encoding: gzip\r\n$&')), 415],
+      [post('form', expects.replace('Host: a', '')).replace('Host: a\r\n', ''), 400],
+      [post('ignores', expects.replace(form, '')), 200],
+    ] as const) {
+      const { status: told, headers } = parse(await send(port, request))
+      assert.deepEqual([told, headers.connection], [status, 'close'])
+    }
+  })
+
+  it('sends its refusal whole to a client that is still sending, and then closes', async (t) => {
+    const { port } = await serving(t, {})
+    const socket = connect(port, '127.0.0.1')
+    let answer = ''
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      answer += chunk
+    })
+    const failed = once(socket, 'error').then(([error]) => Promise.reject(error))
+    const closed = once(socket, 'close')
+    failed.catch(() => {})
+    const bytes = 4_000_000
+    socket.write(post('form', `${form}Content-Length: ${bytes}\r\n`))
+    for (let sent = 0; sent < bytes; sent += 100_000) {
+      if (!socket.write('a'.repeat(100_000))) await Promise.race([once(socket, 'drain'), failed])
+    }
+    await Promise.race([closed, failed])
+    const { status, headers } = parse(answer)
+    assert.deepEqual([status, headers.connection], [413, 'close'])
+  })
+
+  it('answers an upgrade as any request, and reads nothing behind it', async (t) => {
+    const { port } = await serving(t, { index: (_, response) => response.text('ok') })
+    const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
+    const next = 'GET /app/index HTTP/1.1\r\nHost: a\r\n\r\n'
+    const answers = await send(port, `GET /app/index HTTP/1.1\r\nHost: a\r\n${upgrade}${next}`)
+    assert.equal(answers.match(/HTTP\/1\.1 /g)?.length, 1)
+    const { status, headers, body } = parse(answers)
+    assert.deepEqual([status, headers.connection, body], [200, 'close', 'ok'])
+  })
+
+  it('answers what is pipelined when the server stops, and says close with the last', async (t) => {
+    const asked = deferred()
+    const finish = deferred()
+    const { port, service } = await serving(t, {
+      async first(_, response) {
+        await finish.promise
+        response.text('first')
+      },
+      second(_, response) {
+        asked.resolve()
+        response.text('second')
+      },
+    })
+    const request = (action: string): string => `GET /app/${action} HTTP/1.1\r\nHost: a\r\n\r\n`
+    const answers = send(port, request('first') + request('second'))
+    // The second one is handled, and its answer waits behind the first.
+    await asked.promise
+    const closed = service.close()
+    finish.resolve()
+    assert.equal(await closed, 0)
+    assert.match(await answers, /first.*second$/s)
+  })
+
+  it('ends the connection when a stream fails that the handler began', async (t) => {
+    const { port, reported } = await serving(t, {
+      odd(_, response) {
+        response.body = Readable.from(['text', { no: 'bytes' }])
+      },
+    })
+    assert.doesNotMatch((await exchange(port, { target: '/app/odd' })).body, /\r\n0\r\n\r\n$/)
+    assert.equal(reported.length, 1)
+  })
+
+  it('knows the address at the other end', async (t) => {
+    const { port } = await serving(t, {
+      who: ({ client }, response) => response.text(client.address),
+    })
+    assert.equal((await exchange(port, { target: '/app/who' })).body, '127.0.0.1')
+  })
+
+  it('tells of each request when it is over: what was sent, and how long it took', async (t) => {
+    const told: Access[] = []
+    const all = deferred()
+    const onAccess = (access: Access): void => {
+      told.push(access)
+      if (told.length === 3) all.resolve()
+    }
+    const { port } = await serving(
+      t,
+      {
+        index: (_, response) => response.text('grün'),
+        stream(_, response) {
+          response.body = Readable.from(['abc', 'def'])
+        },
+        empty(_, response) {
+          response.status = 204
+        },
+      },
+      onAccess,
+    )
+    await exchange(port, { target: '/app/index' })
+    await exchange(port, { target: '/app/stream' })
+    await exchange(port, { method: 'POST', target: '/app/empty' })
+    await all.promise
+    const facts = told.map(({ method, response, bytes }) => [method, response.status, bytes])
+    assert.deepEqual(facts, [
+      ['GET', 200, 5],
+      ['GET', 200, 6],
+      ['POST', 204, 0],
+    ])
+    for (const { durationMs } of told) assert.ok(durationMs > 0)
+  })
+})
+
+interface Serving {
+  readonly port: number
+  readonly service: Service
+  readonly reported: unknown[]
+}
+
+async function serving(
+  t: TestContext,
+  actions: Record<string, Action>,
+  onAccess?: (access: Access) => void,
+): Promise<Serving> {
+  const reported: unknown[] = []
+  const front = new FrontController({
+    controllers: new Map([['app', actions]]),
+    onReport: (report) => reported.push(report),
+  })
+  const service = await serve(front, { port: 0, onAccess })
+  t.after(() => service.close())
+  return { port: Number(new URL(service.url).port), service, reported }
+}
