@@ -1,37 +1,25 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ConfigError, type Environment, helpText, readConfig } from '../lib/config.ts'
-import type { Config } from '../lib/settings.ts'
+import { type Config, settings } from '../lib/settings.ts'
 
-const defaults = {
-  port: 3000,
-  host: '127.0.0.1',
-  controllers: undefined,
-  names: 'exact',
-  basePath: '',
-  env: 'production',
-  workers: 0,
-  trustProxy: [],
-  healthPort: undefined,
-  drainDelayMs: 0,
-  closeTimeoutMs: 10_000,
-  maxBodyBytes: 1_048_576,
-  maxFields: 1_000,
-  maxTargetBytes: 8_192,
-  maxHeaderBytes: 16_384,
-  maxHeaderFields: 100,
-  maxConnections: 10_000,
-  headersTimeoutMs: 10_000,
-  requestTimeoutMs: 30_000,
-  keepAliveTimeoutMs: 65_000,
-  socketTimeoutMs: 30_000,
-  actionTimeoutMs: 25_000,
-  logLevel: 'info',
-  logParams: [],
-  accessLog: false,
-}
+// What they are is settings.test.ts's to say.
+const defaults = Object.fromEntries(
+  Object.entries(settings).map(([name, { fallback }]) => [name, fallback]),
+)
 
 describe('readConfig()', () => {
+  it('names settings that contradict each other', () => {
+    const args = ['--headers-timeout-ms=40000', '--action-timeout-ms=30000']
+    assert.throws(() => readConfig(args, {}, () => ''), {
+      name: 'ConfigError',
+      problems: [
+        '--headers-timeout-ms is "40000": expected at most --request-timeout-ms, "30000"',
+        '--action-timeout-ms is "30000": expected less than --socket-timeout-ms, "30000"',
+      ],
+    })
+  })
+
   it('runs with the defaults where nothing is said', () => {
     assert.deepEqual(config([]), defaults)
     assert.ok(Object.isFrozen(config([])))
