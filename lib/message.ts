@@ -13,8 +13,8 @@ export interface HttpRequestInit {
   readonly method?: string | undefined
   /** The request target as it was sent, such as `/news/list?page=2`. */
   readonly target: string
-  /** Names in any case (default: none). */
-  readonly headers?: RequestHeaders | undefined
+  /** An object or pairs (`Headers`, a list); names in any case (default: none). */
+  readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   readonly body?: BodySource | undefined
   /** Aborts when the client has gone away. */
   readonly signal?: AbortSignal | undefined
@@ -95,8 +95,13 @@ export class FormBody {
   }
 }
 
-function lowerCased(headers: RequestHeaders): RequestHeaders {
+function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {
   const lower: Record<string, string | readonly string[] | undefined> = Object.create(null)
-  for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name]
+  const fields = isIterable(headers) ? headers : Object.entries(headers)
+  for (const [name, value] of fields) lower[name.toLowerCase()] = value
   return lower
+}
+
+function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
+  return Symbol.iterator in headers
 }

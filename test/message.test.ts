@@ -28,6 +28,14 @@ describe('Message', () => {
     assert.equal(message.signal, signal)
   })
 
+  it('takes headers as pairs too', () => {
+    const pairs: [string, string][] = [['Content-Type', 'text/plain']]
+    for (const headers of [pairs, new Headers(pairs), new Map(pairs)]) {
+      const message = new Message({ target: '/a', headers })
+      assert.deepEqual(Object.entries(message.headers), [['content-type', 'text/plain']])
+    }
+  })
+
   it('knows headers by their lower-case names, and by nothing inherited', () => {
     const { headers } = new Message({
       target: '/',
