@@ -125,8 +125,10 @@ export class Exchange implements HttpRequestInit {
 
   /** The handler failed, or its response can't be written: nothing better can be said. */
   fail(): void {
+    const fields = ['Content-Length', '0']
+    if (this.#isLast()) fields.push('Connection', 'close')
     if (this.#out.headersSent) this.#socket.destroy()
-    else this.#out.writeHead(500, ['Content-Length', '0']).end()
+    else this.#end(500, fields)
   }
 
   // Whether the connection ends with this answer.
@@ -175,8 +177,8 @@ export class Exchange implements HttpRequestInit {
     pipeline(body, this.#counting(length), this.#out, (error) => {
       this.#connection.onClose.delete(onClose)
       // A client that went away is no error.
-      if (error && (error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE')
-        onError(error)
+      const { code } = (error ?? {}) as NodeJS.ErrnoException
+      if (error && code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error)
     })
   }
 
