@@ -1,4 +1,5 @@
-import type { ErrorReport, ExceptionReport } from './error-report.ts'
+import type { ErrorReport } from './error-report.ts'
+import type { ExceptionReport } from './exception-report.ts'
 import { html, Markup } from './html.ts'
 
 /** What the page of an error shows. */

@@ -1,4 +1,4 @@
-import { factsOf, isA, read } from './error-handler.ts'
+import { factsOf, isA } from './error-handler.ts'
 import {
   type ErrorType,
   MalformedMessageError,
@@ -6,26 +6,13 @@ import {
   NoControllerError,
   NoRouteError,
 } from './errors.ts'
+import { type Cleaning, type ExceptionReport, tellException } from './exception-report.ts'
 import { reservedNames } from './params.ts'
 import { printable } from './printable.ts'
 import type { HttpRequest } from './request.ts'
 import { scrub, scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in.ts'
-
-/** What is told of an exception: scrubbed of every value of its request. */
-export interface ExceptionReport {
-  /** Of its class, such as `TypeError`. */
-  readonly name: string
-  readonly message: string
-  readonly code: number | string
-  /** The frames of its stack; only of what is a fault of the server. */
-  readonly stack?: readonly string[]
-  /** What it was caused by; null where it was caused by nothing. */
-  readonly previous: ExceptionReport | null
-  /** Those of an AggregateError, the first few. */
-  readonly errors?: readonly ExceptionReport[]
-}
 
 /** An error, told in full and without a secret: plain data, ready for JSON. */
 export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
@@ -66,24 +53,12 @@ export interface ReportOptions {
   readonly serves: (path: string) => boolean
 }
 
-// How what a stranger says is told.
-interface Cleaning {
-  readonly text: (text: string) => string
-  /** Of a class, or a code. */
-  readonly name: (name: string) => string
-}
+const MAX_PARAMS = 40
+const MAX_VALUE = 100
 
 // Names and codes of Node's and the language's own.
 const WELL_KNOWN =
   /^(?:(?:[A-Z]\w{0,30})?(?:Error|Exception)|E[A-Z]{2,15}|(?:ERR|HPE)_[A-Z_]{2,40})$/
-const FRAME = /^\s+at .*:\d+:\d+\)?$/
-
-const MAX_MESSAGE = 400
-const MAX_FRAMES = 8
-const MAX_FRAME = 160
-const MAX_CAUSES = 4
-const MAX_PARAMS = 40
-const MAX_VALUE = 100
 
 /** The only maker of a report. */
 export function makeReport(id: string, fault: Fault, options: ReportOptions): ErrorReport {
@@ -122,12 +97,14 @@ function tellScrubbed(fault: Fault, request: HttpRequest): Told {
     heard.add(text)
     return text
   }
-  tellBoth(fault, { text: listen, name: listen })
+  tellBoth(fault, { text: listen, name: listen, frame: listen })
   const texts = [...heard]
   const scrubbed = scrubAll(texts, request)
   const clean = new Map(texts.map((text, i) => [text, scrubbed[i] ?? '']))
+  const text = (text: string): string => clean.get(text) ?? `[${shapeOf(text)}]`
   return tellBoth(fault, {
-    text: (text) => clean.get(text) ?? `[${shapeOf(text)}]`,
+    text,
+    frame: text,
     name: (name) => (clean.get(name) === name ? shownName(name) : shapeOf(name)),
   })
 }
@@ -136,14 +113,16 @@ function tellScrubbed(fault: Fault, request: HttpRequest): Told {
 function tellWithheld(fault: Fault): Told {
   return tellBoth(fault, {
     text: shapeOf,
+    // Written by programmers, and not by whoever asked.
+    frame: (frame) => frame,
     name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
   })
 }
 
 function tellBoth({ exceptions: [first, second], status }: Fault, cleaning: Cleaning): Told {
   return {
-    first: tell(first, cleaning, status),
-    second: second && tell(second, cleaning, 500),
+    first: tellException(first, cleaning, status),
+    second: second && tellException(second, cleaning, 500),
   }
 }
 
@@ -210,63 +189,4 @@ function messageOf(exception: Error, request: HttpRequest): string {
   const name = isA(NoActionError, exception) ? request.action : request.controller
   // By a function: `$&` in a name is no pattern.
   return exception.message.replace(name, () => shownName(name))
-}
-
-function tell(exception: unknown, clean: Cleaning, status: number, depth = 0): ExceptionReport {
-  const cause = read(exception, 'cause')
-  const errors = depth < MAX_CAUSES ? firstErrors(read(exception, 'errors')) : []
-  const stack = status >= 500 ? framesOf(exception, clean) : []
-  const inner = (each: unknown): ExceptionReport => tell(each, clean, status, depth + 1)
-  return {
-    name: clean.name(textOf(read(exception, 'name'), 'Error')),
-    message: tellMessage(read(exception, 'message') ?? exception, clean),
-    code: tellCode(read(exception, 'code'), clean),
-    ...(stack.length > 0 ? { stack } : {}),
-    previous: cause === undefined || depth === MAX_CAUSES ? null : inner(cause),
-    ...(errors.length > 0 ? { errors: errors.map(inner) } : {}),
-  }
-}
-
-// One by one: a stranger's list may throw.
-function firstErrors(errors: unknown): readonly unknown[] {
-  return errors === undefined
-    ? []
-    : ['0', '1', '2'].map((i) => read(errors, i)).filter((error) => error !== undefined)
-}
-
-function tellMessage(message: unknown, { text }: Cleaning): string {
-  if (typeof message !== 'string') return message === null ? 'null' : typeof message
-  return cut(printable(text(message)), MAX_MESSAGE)
-}
-
-// A number may be a value too: a one-time password that was read as one.
-function tellCode(code: unknown, { name }: Cleaning): number | string {
-  if (typeof code === 'number')
-    return Math.abs(code) < 1_000 || name(String(code)) === String(code) ? code : name(String(code))
-  return typeof code === 'string' ? name(code) : 0
-}
-
-// Only lines that have the look of a frame: what stands above them is the message once more.
-function framesOf(exception: unknown, { text }: Cleaning): readonly string[] {
-  const stack = textOf(read(exception, 'stack'), '')
-  const message = textOf(read(exception, 'message'), '')
-  return stack
-    .slice(Math.max(stack.indexOf(message) + message.length, 0), 16_384)
-    .split('\n')
-    .filter((line) => FRAME.test(line))
-    .slice(0, MAX_FRAMES)
-    .map((line) => tellFrame(line.trim().slice(3), text))
-}
-
-function tellFrame(frame: string, text: (text: string) => string): string {
-  // Frames are written by programmers: they need not be withheld where messages are.
-  return cut(printable(text === shapeOf ? frame : text(frame)), MAX_FRAME)
-}
-
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}...` : text
-}
-
-function textOf(value: unknown, otherwise: string): string {
-  return typeof value === 'string' ? value : otherwise
 }

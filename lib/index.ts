@@ -2,7 +2,7 @@ export type { BodySource } from './body.ts'
 export type { Action, Controller, Controllers } from './controller.ts'
 export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
 export { channels, type DispatchMessage } from './diagnostics.ts'
-export type { ErrorReport, ExceptionReport } from './error-report.ts'
+export type { ErrorReport } from './error-report.ts'
 export {
   ClientGoneError,
   type ErrorType,
@@ -13,6 +13,7 @@ export {
   NoRouteError,
   ThrownValueError,
 } from './errors.ts'
+export type { ExceptionReport } from './exception-report.ts'
 export type { Access } from './exchange.ts'
 export type { Client } from './forwarded.ts'
 export type { HeaderLimits } from './framing.ts'

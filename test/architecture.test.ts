@@ -15,6 +15,7 @@ const floors: readonly (readonly string[])[] = [
   ['dispatcher', 'error-controller', 'index-controller', 'plugin', 'reporter'],
   ['controller', 'error-page', 'diagnostics'],
   ['error-report'],
+  ['exception-report'],
   ['error-handler', 'router', 'form-body', 'scrub', 'sign-in'],
   ['response'],
   ['request'],

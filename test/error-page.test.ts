@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { errorPage } from '../lib/error-page.ts'
-import type { ErrorReport, ExceptionReport } from '../lib/error-report.ts'
+import type { ErrorReport } from '../lib/error-report.ts'
+import type { ExceptionReport } from '../lib/exception-report.ts'
 
 const page = { status: 404, title: 'Not Found', detail: 'No such page', id: 'ID' }
 const exception: ExceptionReport = { name: 'Error', message: 'inner', code: 0, previous: null }

@@ -3,13 +3,13 @@ import { describe, it } from 'node:test'
 import { toErrorRequest } from '../lib/error-handler.ts'
 import {
   type ErrorReport,
-  type ExceptionReport,
   type Fault,
   makeReport,
   messageForClient,
   shapesOf,
 } from '../lib/error-report.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../lib/errors.ts'
+import type { ExceptionReport } from '../lib/exception-report.ts'
 import { FormBody } from '../lib/message.ts'
 import { derive, HttpRequest } from '../lib/request.ts'
 
