@@ -9,7 +9,13 @@ import { FrontController } from './lib/front-controller.ts'
 import { askHealth, serveHealth } from './lib/health.ts'
 import { Log } from './lib/log.ts'
 import { printable } from './lib/printable.ts'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits, type Service, serve } from './lib/serve.ts'
+import {
+  DEFAULT_SERVER_LIMITS,
+  httpUrl,
+  type ServerLimits,
+  type Service,
+  serve,
+} from './lib/serve.ts'
 import type { Config } from './lib/settings.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
@@ -106,7 +112,7 @@ async function supervise(config: Config): Promise<void> {
   process.on('SIGHUP', () => supervisor.reload())
   try {
     const { address, port } = await supervisor.start()
-    logStart(log, `http://${address.includes(':') ? `[${address}]` : address}:${port}`)
+    logStart(log, httpUrl(address, port))
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error
     // It has said itself what was wrong.

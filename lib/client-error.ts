@@ -1,7 +1,7 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { answerUnderWay, connectionOf } from './connections.ts'
+import { answerUnderWay, connectionOf, LINGER_MS } from './connections.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from './errors.ts'
 import type { Handler } from './wire.ts'
 
@@ -17,8 +17,6 @@ const STATUSES: Readonly<Record<string, number>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
-
-const LINGER_MS = 1_000
 
 // The client went away, in the midst of what it sent.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])

@@ -2,6 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from './errors.ts'
 
+/** How long a client may still send when it has been answered, in milliseconds. */
+export const LINGER_MS = 1_000
+
 // So many requests may wait on a connection for their turn; further ones are not read before.
 const MOST_PIPELINED = 64
 

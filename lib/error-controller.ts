@@ -3,8 +3,9 @@ import { negotiate } from './accept.ts'
 import { factsOf, headersOf } from './error-handler.ts'
 import { type Development, type ErrorPage, errorPage } from './error-page.ts'
 import { messageForClient } from './error-report.ts'
+import { PAGE_POLICY } from './html.ts'
 import { jsonLine } from './printable.ts'
-import type { HttpRequest } from './request.ts'
+import type { ErrorHandler, HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 /** What the page of a request's exception shows in development. */
@@ -38,7 +39,7 @@ export function createErrorController(develop?: Develop): {
       setHeaders(response, headersOf(exception))
       setHeaders(response, SAFE_HEADERS)
       response.headers.set('Vary', 'Accept')
-      answer(request, response, pageOf(request, exception), develop)
+      answer(request, response, errorHandler, develop)
     },
   }
 }
@@ -52,22 +53,16 @@ export function failsafe(response: HttpResponse): HttpResponse {
 }
 
 function answer(
-  request: HttpRequest,
+  { id, headers: { accept } }: HttpRequest,
   response: HttpResponse,
-  page: ErrorPage,
+  { exception, request: original }: ErrorHandler,
   develop: Develop | undefined,
 ): void {
-  const { accept } = request.headers
-  const { errorHandler } = request
+  const page = pageOf(id, exception, original)
   switch (negotiate(accept === undefined ? undefined : String(accept), OFFERS)) {
     case 'text/html':
-      response.html(
-        errorPage(page, errorHandler && develop?.(errorHandler.request, errorHandler.exception)),
-      )
-      response.headers.set(
-        'Content-Security-Policy',
-        "default-src 'none'; style-src 'unsafe-inline'",
-      )
+      response.html(errorPage(page, develop?.(original, exception)))
+      response.headers.set('Content-Security-Policy', PAGE_POLICY)
       break
     case 'text/plain':
       response.text(`${page.status} ${page.title}\n${page.detail}\nurn:uuid:${page.id}\n`)
@@ -83,15 +78,14 @@ function problemOf({ title, status, detail, id }: ErrorPage): object {
   return { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
 }
 
-function pageOf(request: HttpRequest, exception: Error): ErrorPage {
+function pageOf(id: string, exception: Error, original: HttpRequest): ErrorPage {
   const { status } = factsOf(exception)
-  const original = request.errorHandler?.request ?? request
   return {
     status,
     title: STATUS_CODES[status] ?? 'Error',
     // What failed in the server is nobody else's business.
     detail: status < 500 ? cut(messageForClient(exception, original)) : FAULT,
-    id: request.id,
+    id,
   }
 }
 

@@ -2,14 +2,13 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { failedBody } from './body.ts'
-import { type Connection, connectionOf, noteRequest } from './connections.ts'
+import { type Connection, connectionOf, LINGER_MS, noteRequest } from './connections.ts'
 import { ClientGoneError, type HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
 import type { HttpRequestInit } from './message.ts'
 import type { HttpResponse } from './response.ts'
 
-// How long, and how much, a client may still send when it has been answered.
-const LINGER_MS = 1_000
+// How much it may send meanwhile.
 const LINGER_BYTES = 16_777_216
 
 /** A request that was answered, and how. */

@@ -19,11 +19,10 @@ export function bringsForm(request: HttpRequest): boolean {
 
 /** Whether a request brings a form that has not been read. */
 export function isFormDue(request: HttpRequest): boolean {
-  if (request.method !== 'POST') return false
+  if (!bringsForm(request)) return false
   const { form, errorHandler } = findingsOf(request)
   // Of a message whose framing is in doubt, nobody can say where its body is.
-  if (form !== undefined || errorHandler !== undefined || messageRefusalOf(request)) return false
-  return bringsForm(request)
+  return form === undefined && errorHandler === undefined && !messageRefusalOf(request)
 }
 
 /** The request with its form, as {@link readFormBody} reads it. */

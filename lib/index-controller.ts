@@ -1,4 +1,4 @@
-import { html } from './html.ts'
+import { html, PAGE_POLICY } from './html.ts'
 import type { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
@@ -32,7 +32,7 @@ and <code>error</code>, which answers for everything else; there is none of your
 /** The built-in controller `index`: there only while nothing else is registered. */
 export const indexController = {
   index(_request: HttpRequest, response: HttpResponse): void {
-    response.headers.set('Content-Security-Policy', "default-src 'none'; style-src 'unsafe-inline'")
+    response.headers.set('Content-Security-Policy', PAGE_POLICY)
     response.html(PAGE)
   },
 }

@@ -16,11 +16,6 @@ export type ResponseBody = string | Uint8Array | Readable | undefined
  */
 export class HttpResponse {
   readonly headers: ResponseHeaders = new ResponseHeaders()
-  /** The exceptions so far: one for the error action, two for the failsafe. */
-  get exceptions(): readonly Error[] {
-    return this.#exceptions
-  }
-
   /** ZF1's switch, for an error controller of one's own to read and set; false, and nothing here looks at it. */
   renderExceptions = false
   /** The request that it answers, with the names that were asked for; undefined until it is answered. */
@@ -32,6 +27,11 @@ export class HttpResponse {
 
   constructor(exceptions: readonly Error[] = []) {
     this.#exceptions = exceptions
+  }
+
+  /** The exceptions so far: one for the error action, two for the failsafe. */
+  get exceptions(): readonly Error[] {
+    return this.#exceptions
   }
 
   /** The status code (default 200). */

@@ -184,6 +184,10 @@ function openSockets(server: Server, maxConnections: number): Set<Socket> {
 
 function urlOf(address: AddressInfo | string | null): string {
   if (address === null || typeof address === 'string') return `unix:${address}`
-  const { family, port } = address
-  return `http://${family === 'IPv6' ? `[${address.address}]` : address.address}:${port}`
+  return httpUrl(address.address, address.port)
+}
+
+/** The URL of an address and a port; an IPv6 address stands in brackets. */
+export function httpUrl(address: string, port: number): string {
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
