@@ -72,9 +72,9 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
     type: factsOf(exception).type,
     ...told.first,
     ...ownMessage(exception, request),
-    module: request ? nameOf(request.module, request) : '',
-    controller: request ? nameOf(request.controller, request) : '',
-    action: request ? nameOf(request.action, request) : '',
+    module: told.nameOf(request?.module ?? ''),
+    controller: told.nameOf(request?.controller ?? ''),
+    action: told.nameOf(request?.action ?? ''),
     method: request?.method ?? '',
     params: request ? shapesOf(request, options.logParams) : {},
     status,
@@ -87,6 +87,8 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
 interface Told {
   readonly first: ExceptionReport
   readonly second: ExceptionReport | undefined
+  /** A name of the request: what was asked for is told; what a forward took from a value is as secret as that. */
+  readonly nameOf: (name: string) => string
 }
 
 // Twice: first to hear all that will be said, so that it is scrubbed in one go, then to say it. What an
@@ -98,38 +100,37 @@ function tellScrubbed(fault: Fault, request: HttpRequest): Told {
     return text
   }
   tellBoth(fault, { text: listen, name: listen, frame: listen })
-  const texts = [...heard]
+  const texts = [...heard, request.module, request.controller, request.action]
   const scrubbed = scrubAll(texts, request)
   const clean = new Map(texts.map((text, i) => [text, scrubbed[i] ?? '']))
   const text = (text: string): string => clean.get(text) ?? `[${shapeOf(text)}]`
-  return tellBoth(fault, {
-    text,
-    frame: text,
-    name: (name) => (clean.get(name) === name ? shownName(name) : shapeOf(name)),
-  })
+  const name = (name: string): string =>
+    clean.get(name) === name ? shownName(name) : shapeOf(name)
+  return {
+    ...tellBoth(fault, { text, frame: text, name }),
+    nameOf: (asked) => (isAsked(asked, request) ? shownName(asked) : name(asked)),
+  }
 }
 
 // Outside a request nobody knows whose values a text quotes: it is told by its shape alone.
 function tellWithheld(fault: Fault): Told {
-  return tellBoth(fault, {
+  const cleaning: Cleaning = {
     text: shapeOf,
     // Written by programmers, and not by whoever asked.
     frame: (frame) => frame,
     name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
-  })
+  }
+  return { ...tellBoth(fault, cleaning), nameOf: shownName }
 }
 
-function tellBoth({ exceptions: [first, second], status }: Fault, cleaning: Cleaning): Told {
+function tellBoth(
+  { exceptions: [first, second], status }: Fault,
+  cleaning: Cleaning,
+): Pick<Told, 'first' | 'second'> {
   return {
     first: tellException(first, cleaning, status),
     second: second && tellException(second, cleaning, 500),
   }
-}
-
-// A name that was asked for is told; one that a forward took from a value is as secret as the value.
-function nameOf(name: string, request: HttpRequest): string {
-  const isTold = isAsked(name, request) || scrub(name, request) === name
-  return isTold ? shownName(name) : shapeOf(name)
 }
 
 function isAsked(name: string, { path }: HttpRequest): boolean {

@@ -18,6 +18,7 @@ const COMMONPLACE = 'https://'
  */
 export class TextMask {
   readonly #text: string
+  readonly #lengths: readonly number[]
   readonly #folded: string
   // For each character, which label covers it; 0 for none.
   readonly #covered: Uint16Array
@@ -31,6 +32,7 @@ export class TextMask {
 
   constructor(texts: readonly string[]) {
     this.#text = texts.join(BOUNDARY)
+    this.#lengths = texts.map(({ length }) => length)
     this.#folded = fold(this.#text)
     this.#covered = new Uint16Array(this.#text.length)
     this.#strengths = new Uint32Array(this.#text.length)
@@ -59,25 +61,36 @@ export class TextMask {
 
   /** The texts, with labels in place of what is covered. */
   texts(): string[] {
+    let start = 0
+    // By their lengths: a text may hold the boundary itself.
+    return this.#lengths.map((length) => {
+      const end = start + length
+      const masked = this.#masked(start, end)
+      start = end + BOUNDARY.length
+      return masked
+    })
+  }
+
+  #masked(start: number, end: number): string {
     let masked = ''
-    for (let at = 0; at < this.#text.length; ) {
+    for (let at = start; at < end; ) {
       const number = this.#covered[at] ?? 0
-      const end = this.#endOfRun(at, number)
-      const run = this.#text.slice(at, end)
+      const until = this.#endOfRun(at, end, number)
+      const run = this.#text.slice(at, until)
       // White space at its ends was shared by chance.
       masked +=
         number === 0 || run === COMMONPLACE
           ? run
           : run.replace(/\S(?:.*\S)?/s, () => `[${this.#labels[number]}]`)
-      at = end
+      at = until
     }
-    return masked.split(BOUNDARY)
+    return masked
   }
 
-  #endOfRun(start: number, number: number): number {
-    let end = start
-    while (end < this.#text.length && this.#covered[end] === number) end++
-    return end
+  #endOfRun(start: number, end: number, number: number): number {
+    let at = start
+    while (at < end && this.#covered[at] === number) at++
+    return at
   }
 
   // The longest value that is there as a whole names a character, before all that share a piece with it.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FormBody } from '../lib/message.ts'
 import { derive, HttpRequest } from '../lib/request.ts'
-import { scrub } from '../lib/scrub.ts'
+import { scrub, scrubAll } from '../lib/scrub.ts'
 
 const TOKEN = 'c4n4ry-Token'
 
@@ -194,5 +194,12 @@ describe('scrub()', () => {
   it('goes through a request before it is routed', () => {
     const request = new HttpRequest({ target: `/%zz?dsh=${TOKEN}` })
     assert.equal(scrub(`x ${TOKEN} y`, request), 'x [dsh] y')
+  })
+})
+
+describe('scrubAll()', () => {
+  it('keeps its texts apart, whatever is in them', () => {
+    const texts = ['a\u0000b', `no ${TOKEN}`, '', '\u0000', 'last']
+    assert.deepEqual(scrubAll(texts, sent(TOKEN)), ['a\u0000b', 'no [p]', '', '\u0000', 'last'])
   })
 })
