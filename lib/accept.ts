@@ -4,6 +4,11 @@ interface Range {
   readonly q: number
 }
 
+// A header of more ranges is no wish, and not worth the time.
+const MAX_RANGES = 64
+// The highest rank of an offer with the weight 0.
+const UNACCEPTABLE = 3 * MAX_RANGES
+
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 // RFC 9110, section 12.5.1: a range, its parameters, and its weight.
 const RANGE = new RegExp(
@@ -25,35 +30,46 @@ export function negotiate<T extends string>(
   offers: readonly [T, ...T[]],
 ): T {
   const ranges = readRanges(accept ?? '')
-  if (ranges.length === 0) return offers[0]
-  const ranked = offers.map((offer) => ({ offer, rank: rankOf(offer, ranges) }))
-  const best = ranked.reduce((one, other) => (compare(other.rank, one.rank) > 0 ? other : one))
-  return (best.rank[0] ?? 0) > 0 ? best.offer : offers[0]
+  let [best] = offers
+  let highest = UNACCEPTABLE
+  for (const offer of offers) {
+    const rank = rankOf(offer, ranges)
+    if (rank > highest) {
+      best = offer
+      highest = rank
+    }
+  }
+  return best
 }
 
 function readRanges(accept: string): Range[] {
-  // A header of thousands of ranges is no wish, and not worth the time.
-  return accept.split(',', 64).flatMap((element) => {
+  const ranges: Range[] = []
+  for (const element of accept.split(',', MAX_RANGES)) {
     const [, type, subtype, q = '1'] = RANGE.exec(element.trim()) ?? []
-    if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) return []
-    return [{ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) }]
-  })
-}
-
-// Of the most specific range that fits: its weight, how specific it is, how early it was named.
-function rankOf(offer: string, ranges: readonly Range[]): readonly number[] {
-  const [type, subtype] = offer.split('/')
+    if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) continue
+    ranges.push({ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) })
+  }
   return ranges
-    .map((range, i) => {
-      if (range.type === type && range.subtype === subtype) return [range.q, 2, -i]
-      if (range.type === type && range.subtype === '*') return [range.q, 1, -i]
-      return range.type === '*' ? [range.q, 0, -i] : []
-    })
-    .filter((rank) => rank.length > 0)
-    .reduce((one, other) => ((other[1] ?? 0) > (one[1] ?? 0) ? other : one), [0, -1, 0])
 }
 
-function compare(one: readonly number[], other: readonly number[]): number {
-  const different = one.findIndex((value, i) => value !== other[i])
-  return different < 0 ? 0 : (one[different] ?? 0) - (other[different] ?? 0)
+// Of the most specific range that fits: its weight, then how specific it is, then how early it was named,
+// in one number.
+function rankOf(offer: string, ranges: readonly Range[]): number {
+  let rank = 0
+  let mostSpecific = -1
+  for (const [i, range] of ranges.entries()) {
+    const specific = specificity(range, offer)
+    if (specific <= mostSpecific) continue
+    mostSpecific = specific
+    rank = range.q * 1_000 * UNACCEPTABLE + specific * MAX_RANGES + (MAX_RANGES - 1 - i)
+  }
+  return rank
+}
+
+// Of a range that does not fit, -1.
+function specificity({ type, subtype }: Range, offer: string): number {
+  if (type === '*') return 0
+  if (!offer.startsWith(type) || offer[type.length] !== '/') return -1
+  if (subtype === '*') return 1
+  return offer.endsWith(subtype) && offer.length === type.length + 1 + subtype.length ? 2 : -1
 }

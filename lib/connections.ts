@@ -23,19 +23,23 @@ export interface Connection {
   readonly onClose: Set<() => void>
 }
 
-const connections = new WeakMap<Socket, Connection>()
+// On the socket itself: to look a socket up in a WeakMap is to go to a cold place in memory for each request.
+const CONNECTION: unique symbol = Symbol('portico:connection')
+
+type ConnectedSocket = Socket & { [CONNECTION]?: Connection }
 
 /** The connection of a socket. */
-export function connectionOf(socket: Socket): Connection {
-  let connection = connections.get(socket)
-  if (connection === undefined) {
-    const onClose = new Set<() => void>()
-    connection = { last: undefined, pipelined: 0, fault: undefined, onClose }
-    connections.set(socket, connection)
-    socket.once('close', () => {
-      for (const listener of onClose) listener()
-    })
-  }
+export function connectionOf(socket: ConnectedSocket): Connection {
+  return socket[CONNECTION] ?? newConnection(socket)
+}
+
+function newConnection(socket: ConnectedSocket): Connection {
+  const onClose = new Set<() => void>()
+  const connection: Connection = { last: undefined, pipelined: 0, fault: undefined, onClose }
+  socket[CONNECTION] = connection
+  socket.once('close', () => {
+    for (const listener of onClose) listener()
+  })
   return connection
 }
 
@@ -51,12 +55,12 @@ export function noteRequest(connection: Connection, socket: Socket, out: ServerR
 }
 
 /** The answer that is under way on a socket; undefined where none is. */
-export function answerUnderWay(socket: Socket): ServerResponse | undefined {
-  const last = connections.get(socket)?.last
+export function answerUnderWay(socket: ConnectedSocket): ServerResponse | undefined {
+  const last = socket[CONNECTION]?.last
   return last?.writableFinished ? undefined : last
 }
 
 /** Whether a request was answered on a socket. */
-export function hasAnswered(socket: Socket): boolean {
-  return connections.get(socket)?.last !== undefined
+export function hasAnswered(socket: ConnectedSocket): boolean {
+  return socket[CONNECTION]?.last !== undefined
 }

@@ -25,9 +25,13 @@ export class Deadlines {
         expire: () => reject(expired()),
       }
       this.#add(waiting)
-      Promise.resolve(promise)
-        .then(resolve, reject)
-        .then(() => this.#delete(waiting))
+      const settle = <V>(finish: (value: V) => void) => {
+        return (value: V): void => {
+          this.#delete(waiting)
+          finish(value)
+        }
+      }
+      promise.then(settle(resolve), settle(reject))
     })
   }
 

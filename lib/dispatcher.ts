@@ -12,12 +12,9 @@ const USUAL = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 // What is registered under a name, by the key that the name is looked up by.
 type Registry<T> = ReadonlyMap<string, { readonly name: string; readonly value: T }>
 
-interface RegisteredController {
+/** An action that can be run. */
+export interface RegisteredAction {
   readonly controller: Controller
-  readonly actions: Registry<RegisteredAction>
-}
-
-interface RegisteredAction {
   readonly action: Action
   /** The methods it takes; undefined for all. */
   readonly methods: readonly string[] | undefined
@@ -25,7 +22,7 @@ interface RegisteredAction {
 
 /** Looks the action up, and calls it. */
 export class Dispatcher {
-  readonly #modules: Registry<Registry<RegisteredController>>
+  readonly #modules: Registry<Registry<Registry<RegisteredAction>>>
   readonly #names: Names
   readonly #errorKey: string
 
@@ -34,10 +31,9 @@ export class Dispatcher {
     this.#names = names
     this.#errorKey = names.controller('error')
     this.#modules = register(modules, names.module, 'module', (controllers) =>
-      register(controllers, names.controller, 'controller', (controller, name) => ({
-        controller,
-        actions: this.#actionsOf(controller, name),
-      })),
+      register(controllers, names.controller, 'controller', (controller, name) =>
+        this.#actionsOf(controller, name),
+      ),
     )
   }
 
@@ -47,7 +43,7 @@ export class Dispatcher {
       [...module.value]
         .filter(([key]) => !this.#isErrorController(moduleKey, key))
         .flatMap(([, { name, value }]) =>
-          [...value.actions.values()].map((action) =>
+          [...value.values()].map((action) =>
             [...(moduleKey === 'default' ? [] : [module.name]), name, action.name].join('/'),
           ),
         ),
@@ -64,17 +60,29 @@ export class Dispatcher {
   }
 
   /**
-   * Runs the action of a request.
+   * The action of a request, or the error that says why there is none. Returned, and not thrown: to throw
+   * took a tenth of the time of an unrouted request.
+   */
+  find(request: HttpRequest): RegisteredAction | NoControllerError | NoActionError {
+    const { module, controller, action } = request
+    const moduleKey = this.#names.module(module)
+    const key = this.#names.controller(controller)
+    const registered = this.#modules.get(moduleKey)?.value.get(key)
+    // Nobody may ask for the error page, or bring an error handler of one's own: there is none but the loop's.
+    const isHidden = request.errorHandler === undefined && this.#isErrorController(moduleKey, key)
+    if (registered === undefined || isHidden) return new NoControllerError(controller)
+    const found = registered.value.get(this.#names.action(action))
+    return found === undefined ? new NoActionError(action) : found.value
+  }
+
+  /**
+   * Runs an action.
    *
    * @returns What the action returned: another request, nothing, or a promise of those.
-   * @throws {NoControllerError | NoActionError | HttpError} If there is none, or not for this method.
+   * @throws {HttpError} If it is not for the method of the request.
    */
-  dispatch(request: HttpRequest, response: HttpResponse): unknown {
-    const { controller, actions } = this.#find(request)
-    const registered = actions.get(this.#names.action(request.action))
-    if (registered === undefined) throw new NoActionError(request.action)
-
-    const { action, methods } = registered.value
+  run(found: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
+    const { controller, action, methods } = found
     // The error action answers whatever the method was.
     if (request.errorHandler !== undefined || takes(methods, request.method)) {
       // Not action.call(): a function may have a property of that name.
@@ -84,17 +92,6 @@ export class Dispatcher {
     response.status = 204
     response.headers.set('Allow', methods.join(', '))
     return undefined
-  }
-
-  #find(request: HttpRequest): RegisteredController {
-    const { module, controller } = request
-    const moduleKey = this.#names.module(module)
-    const key = this.#names.controller(controller)
-    const registered = this.#modules.get(moduleKey)?.value.get(key)
-    // Nobody may ask for the error page, or bring an error handler of one's own: there is none but the loop's.
-    const isHidden = request.errorHandler === undefined && this.#isErrorController(moduleKey, key)
-    if (registered === undefined || isHidden) throw new NoControllerError(controller)
-    return registered.value
   }
 
   #isErrorController(moduleKey: string, key: string): boolean {
@@ -109,6 +106,7 @@ export class Dispatcher {
     const functions = Object.entries(controller).filter(([, value]) => isAction(value))
     const named = functions.map(([name, action]) => [actionName(name), action] as [string, Action])
     return register(named, this.#names.action, 'action', (action) => ({
+      controller,
       action,
       methods: methodsOf(action, name),
     }))

@@ -3,6 +3,7 @@ import { negotiate } from './accept.ts'
 import { factsOf, headersOf } from './error-handler.ts'
 import { type Development, type ErrorPage, errorPage } from './error-page.ts'
 import { messageForClient } from './error-report.ts'
+import { setKnown } from './headers.ts'
 import { PAGE_POLICY } from './html.ts'
 import { jsonLine } from './printable.ts'
 import type { ErrorHandler, HttpRequest } from './request.ts'
@@ -10,12 +11,6 @@ import type { HttpResponse } from './response.ts'
 
 /** What the page of a request's exception shows in development. */
 export type Develop = (request: HttpRequest, exception: Error) => Development
-
-const SAFE_HEADERS = {
-  'Cache-Control': 'no-store',
-  'Referrer-Policy': 'no-referrer',
-  'X-Content-Type-Options': 'nosniff',
-}
 
 // The first for who has no wish, or none that can be met.
 const OFFERS = ['application/problem+json', 'application/json', 'text/html', 'text/plain'] as const
@@ -36,9 +31,11 @@ export function createErrorController(develop?: Develop): {
       if (errorHandler === undefined) throw new TypeError('There is no error to answer for')
       const { exception } = errorHandler
       response.status = factsOf(exception).status
-      setHeaders(response, headersOf(exception))
-      setHeaders(response, SAFE_HEADERS)
-      response.headers.set('Vary', 'Accept')
+      for (const [name, value] of Object.entries(headersOf(exception))) {
+        response.headers.set(name, value)
+      }
+      setSafeHeaders(response)
+      setKnown(response.headers, 'Vary', 'Accept')
       answer(request, response, errorHandler, develop)
     },
   }
@@ -47,7 +44,7 @@ export function createErrorController(develop?: Develop): {
 /** The fixed answer to a second fault: nothing of the application takes part in it. */
 export function failsafe(response: HttpResponse): HttpResponse {
   response.status = 500
-  setHeaders(response, SAFE_HEADERS)
+  setSafeHeaders(response)
   response.text('Internal Server Error\n')
   return response
 }
@@ -62,14 +59,14 @@ function answer(
   switch (negotiate(accept === undefined ? undefined : String(accept), OFFERS)) {
     case 'text/html':
       response.html(errorPage(page, develop?.(original, exception)))
-      response.headers.set('Content-Security-Policy', PAGE_POLICY)
+      setKnown(response.headers, 'Content-Security-Policy', PAGE_POLICY)
       break
     case 'text/plain':
       response.text(`${page.status} ${page.title}\n${page.detail}\nurn:uuid:${page.id}\n`)
       break
     default:
       response.text(jsonLine(problemOf(page)))
-      response.headers.set('Content-Type', 'application/problem+json')
+      setKnown(response.headers, 'Content-Type', 'application/problem+json')
   }
 }
 
@@ -93,6 +90,8 @@ function cut(text: string): string {
   return text.slice(0, MAX_DETAIL).toWellFormed()
 }
 
-function setHeaders(response: HttpResponse, headers: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+function setSafeHeaders({ headers }: HttpResponse): void {
+  setKnown(headers, 'Cache-Control', 'no-store')
+  setKnown(headers, 'Referrer-Policy', 'no-referrer')
+  setKnown(headers, 'X-Content-Type-Options', 'nosniff')
 }

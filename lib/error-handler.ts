@@ -28,14 +28,17 @@ export function toError(thrown: unknown): Error {
   )
 }
 
-const ERROR_ACTION = { module: 'default', controller: 'error', action: 'error' } as const
-
 /** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
-  const findings = findingsOf(request)
+  const { path, q, route, maxBodyBytes, trusted, form } = findingsOf(request)
+  // Field by field, here too.
   return derive(request, {
-    ...findings,
-    route: { ...ERROR_ACTION, pairs: findings.route?.pairs },
+    path,
+    q,
+    route: { module: 'default', controller: 'error', action: 'error', pairs: route?.pairs },
+    maxBodyBytes,
+    trusted,
+    form,
     errorHandler: { exception, type: factsOf(exception).type, request },
     refusal: undefined,
   })

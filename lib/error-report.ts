@@ -134,7 +134,7 @@ function tellBoth(
 }
 
 function isAsked(name: string, { path }: HttpRequest): boolean {
-  return path.split('/', 5).includes(name)
+  return path.startsWith(`${name}/`, 1) || path.split('/', 5).includes(name)
 }
 
 /**

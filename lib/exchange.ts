@@ -5,6 +5,7 @@ import { failedBody } from './body.ts'
 import { type Connection, connectionOf, LINGER_MS, noteRequest } from './connections.ts'
 import { ClientGoneError, type HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
+import { fieldLinesOf } from './headers.ts'
 import type { HttpRequestInit } from './message.ts'
 import type { HttpResponse } from './response.ts'
 
@@ -106,7 +107,7 @@ export class Exchange implements HttpRequestInit {
       return
     }
     const { body, status } = response
-    const fields = fieldsOf(response)
+    const fields = fieldLinesOf(response.headers)
     if (this.#isLast()) fields.push('Connection', 'close')
     if (status === 204 || status === 304) {
       response.discard()
@@ -142,7 +143,9 @@ export class Exchange implements HttpRequestInit {
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
     if (this.#message.complete || this.#isAwaited || this.#connection.fault !== undefined) {
-      this.#out.end(body)
+      // The same bytes where all is ASCII, and written without being transcoded.
+      const isAscii = typeof body === 'string' && body.length === this.#bytes
+      this.#out.end(body, isAscii ? 'latin1' : 'utf8')
       return
     }
     // The whole answer, but not yet the end: to close under a client that still sends would reset the
@@ -237,13 +240,4 @@ function linger(message: IncomingMessage, done: () => void): void {
   }
   const timer = setTimeout(finish, LINGER_MS)
   message.on('data', onData).on('end', finish).on('close', finish).resume()
-}
-
-function fieldsOf(response: HttpResponse): string[] {
-  const fields: string[] = []
-  for (const [name, value] of response.headers) {
-    if (name.toLowerCase() === 'content-length') continue
-    for (const each of [value].flat()) fields.push(name, each)
-  }
-  return fields
 }

@@ -25,10 +25,19 @@ export function isFormDue(request: HttpRequest): boolean {
   return form === undefined && errorHandler === undefined && !messageRefusalOf(request)
 }
 
-/** The request with its form, as {@link readFormBody} reads it. */
-export async function withForm(request: HttpRequest, limits: FormLimits): Promise<HttpRequest> {
-  const form = await readFormBody(request, limits)
-  return derive(request, { ...findingsOf(request), form })
+/** The request with its form. */
+export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
+  const { path, q, route, maxBodyBytes, trusted, refusal } = findingsOf(request)
+  return derive(request, {
+    path,
+    q,
+    route,
+    maxBodyBytes,
+    trusted,
+    form,
+    errorHandler: undefined,
+    refusal,
+  })
 }
 
 /**
@@ -44,27 +53,29 @@ export async function readFormBody(request: HttpRequest, limits: FormLimits): Pr
     throw tooLarge(limits.maxBodyBytes)
   }
   const bytes = await readBody(bodySourceOf(request), limits.maxBodyBytes)
-  if (exceedsFields(Buffer.from(bytes).toString('latin1'), limits.maxFields)) {
+  // A body of fewer bytes has fewer fields: most are not even looked at.
+  const isLong = bytes.length >= limits.maxFields
+  if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
     throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
   }
   return new FormBody(bytes)
 }
 
 function unsupported({ headers }: HttpRequest): string | undefined {
-  const coding = String(headers['content-encoding'] ?? 'identity').toLowerCase()
+  const coding = headers['content-encoding']
   // Unpacked, a small body may be a huge one.
-  if (coding !== 'identity') return 'A form body must not be compressed'
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(String(headers['content-type']))?.[1]
+  if (coding !== undefined && String(coding).toLowerCase() !== 'identity') {
+    return 'A form body must not be compressed'
+  }
+  const type = String(headers['content-type'])
+  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)
     ? undefined
     : 'A form body must be in UTF-8'
 }
 
 function mediaType({ headers }: HttpRequest): string {
-  return (
-    String(headers['content-type'] ?? '')
-      .split(';', 1)[0]
-      ?.trim()
-      .toLowerCase() ?? ''
-  )
+  const type = String(headers['content-type'] ?? '')
+  const end = type.indexOf(';')
+  return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase()
 }

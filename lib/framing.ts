@@ -32,33 +32,40 @@ export function readFraming(
 ): Framing {
   const fields: Fields = {
     bytes: 0,
-    hosts: [],
+    hosts: 0,
+    host: '',
     lengths: 0,
-    codings: [],
+    codings: 0,
+    coding: '',
     upgrades: false,
-    expectations: [],
+    isUnexpected: false,
   }
   for (let i = 0; i < rawHeaders.length; i += 2) {
     count(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
-  return {
-    refusal:
-      versionError(httpVersion) ??
-      sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
-      hostError(fields.hosts, httpVersion) ??
-      codingError(fields, httpVersion) ??
-      expectationError(fields.expectations),
-    upgrades: fields.upgrades,
-  }
+  const refusal =
+    versionError(httpVersion) ??
+    sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
+    hostError(fields, httpVersion) ??
+    codingError(fields, httpVersion) ??
+    expectationError(fields)
+  return refusal === undefined && !fields.upgrades
+    ? NOTHING_SPECIAL
+    : { refusal, upgrades: fields.upgrades }
 }
 
+const NOTHING_SPECIAL: Framing = { refusal: undefined, upgrades: false }
+
+// Of what may stand there once, how often it did, and the last one.
 interface Fields {
   bytes: number
-  readonly hosts: string[]
+  hosts: number
+  host: string
   lengths: number
-  readonly codings: string[]
+  codings: number
+  coding: string
   upgrades: boolean
-  readonly expectations: string[]
+  isUnexpected: boolean
 }
 
 // The length first: most names are told apart by it, without a string being made.
@@ -67,10 +74,15 @@ function count(fields: Fields, name: string, value: string): void {
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
-      if (name.toLowerCase() === 'host') fields.hosts.push(value)
+      if (name.toLowerCase() === 'host') {
+        fields.hosts++
+        fields.host = value
+      }
       break
     case 6:
-      if (name.toLowerCase() === 'expect') fields.expectations.push(value)
+      if (name.toLowerCase() === 'expect' && value.toLowerCase() !== '100-continue') {
+        fields.isUnexpected = true
+      }
       break
     case 7:
       if (name.toLowerCase() === 'upgrade') fields.upgrades = true
@@ -79,7 +91,10 @@ function count(fields: Fields, name: string, value: string): void {
       if (name.toLowerCase() === 'content-length') fields.lengths++
       break
     case 17:
-      if (name.toLowerCase() === 'transfer-encoding') fields.codings.push(value)
+      if (name.toLowerCase() === 'transfer-encoding') {
+        fields.codings++
+        fields.coding = value
+      }
   }
 }
 
@@ -103,28 +118,27 @@ function sizeError(
     : undefined
 }
 
-function hostError(hosts: readonly string[], httpVersion: string): HttpError | undefined {
-  const [host] = hosts
-  if (hosts.length > 1) return new HttpError(400, 'More than one header "Host"')
-  if (host === undefined) {
+function hostError({ hosts, host }: Fields, httpVersion: string): HttpError | undefined {
+  if (hosts > 1) return new HttpError(400, 'More than one header "Host"')
+  if (hosts === 0) {
     return httpVersion === '1.1' ? new HttpError(400, 'The header "Host" is missing') : undefined
   }
   return HOST.test(host) ? undefined : new HttpError(400, 'The header "Host" is malformed')
 }
 
-function codingError({ codings, lengths }: Fields, httpVersion: string): HttpError | undefined {
-  const [coding] = codings
-  if (coding === undefined) return undefined
+function codingError(
+  { codings, coding, lengths }: Fields,
+  httpVersion: string,
+): HttpError | undefined {
+  if (codings === 0) return undefined
   // A proxy of HTTP/1.0 passes the field on without knowing it, and takes the chunks for a request.
   if (httpVersion === '1.0') return new HttpError(400, 'HTTP/1.0 has no transfer codings')
   if (lengths > 0) return new HttpError(400, 'The body has two lengths')
-  return codings.length === 1 && coding.toLowerCase() === 'chunked'
+  return codings === 1 && coding.toLowerCase() === 'chunked'
     ? undefined
     : new HttpError(501, 'Expected the transfer coding "chunked"')
 }
 
-function expectationError(expectations: readonly string[]): HttpError | undefined {
-  return expectations.every((expectation) => expectation.toLowerCase() === '100-continue')
-    ? undefined
-    : new HttpError(417, 'Expected the expectation "100-continue"')
+function expectationError({ isUnexpected }: Fields): HttpError | undefined {
+  return isUnexpected ? new HttpError(417, 'Expected the expectation "100-continue"') : undefined
 }

@@ -8,16 +8,19 @@ import { Dispatcher } from './dispatcher.ts'
 import { createErrorController, failsafe } from './error-controller.ts'
 import { toError, toErrorRequest } from './error-handler.ts'
 import { HttpError } from './errors.ts'
-import { isFormDue, withForm } from './form-body.ts'
+import { isFormDue, readFormBody, withForm } from './form-body.ts'
 import { checkedOptions, type FrontControllerOptions, type Limits } from './options.ts'
 import { type Plugin, PluginBroker, type Within } from './plugin.ts'
 import { Reporter } from './reporter.ts'
-import { abort, findingsOf, HttpRequest, isRouted } from './request.ts'
+import { abort, findingsOf, HttpRequest, isRequest, isRouted } from './request.ts'
 import { RequestRouting } from './request-routing.ts'
 import { HttpResponse } from './response.ts'
 
 // Forwards that go in a circle end here.
 const MAX_DISPATCHES = 16
+
+// What a dispatch comes to: nothing more to do, another request, or the error that there is nothing to run.
+type Dispatched = HttpRequest | Error | undefined
 
 /**
  * Gives every request a destination.
@@ -58,45 +61,61 @@ export class FrontController {
    *   or again    with `error/error`, once, whatever was thrown above
    */
   async handle(request: HttpRequest): Promise<HttpResponse> {
-    const plugins = new PluginBroker(this.#plugins, this.#within)
+    // Where there is no plugin, none is waited for: to wait for nothing took a third of a request.
+    const plugins = this.#plugins.length > 0 && new PluginBroker(this.#plugins, this.#within)
     const startedAt = performance.now()
     let response = new HttpResponse()
     let current = request
 
     for (let dispatches = 1; ; dispatches++) {
+      let exception: Error
       try {
         if (!isRouted(current)) {
-          current = this.#routing.rewrite(current)
-          current = this.#routing.route(await plugins.notify('routeStartup', current, response))
-          current = this.#routing.route(await plugins.notify('routeShutdown', current, response))
+          if (plugins) {
+            current = this.#routing.rewrite(current)
+            current = await plugins.notify('routeStartup', current, response)
+          }
+          current = this.#routing.route(current)
+          if (plugins) current = await plugins.notify('routeShutdown', current, response)
+          current = this.#routing.route(current)
         }
-        if (isFormDue(current)) current = await withForm(current, this.#limits)
-        if (isFirst(current, dispatches)) {
-          current = this.#routing.route(
-            await plugins.notify('dispatchLoopStartup', current, response),
-          )
-          if (isFormDue(current)) current = await withForm(current, this.#limits)
+        if (isFormDue(current)) {
+          current = withForm(current, await readFormBody(current, this.#limits))
+        }
+        if (plugins && isFirst(current, dispatches)) {
+          current = await plugins.notify('dispatchLoopStartup', current, response)
+          current = this.#routing.route(current)
+          if (isFormDue(current)) {
+            current = withForm(current, await readFormBody(current, this.#limits))
+          }
         }
         refuse(current, dispatches)
 
-        const next = await this.#dispatch(current, response, plugins)
+        const dispatched = plugins
+          ? this.#dispatchAmong(plugins, current, response)
+          : this.#dispatch(current, response)
+        const next = isPromiseLike(dispatched) ? await dispatched : dispatched
         if (next === undefined) {
-          await plugins.notify('dispatchLoopShutdown', current, response)
+          if (plugins) await plugins.notify('dispatchLoopShutdown', current, response)
           if (response.body instanceof Readable) await firstBytes(response.body)
           return this.#answer(current, response, startedAt)
         }
-        current = next
-      } catch (thrown) {
-        const exception = toError(thrown)
-        response = response.reset(exception)
-        // A second fault does not go round.
-        if (response.exceptions.length > 1) {
-          return this.#answer(current, failsafe(response), startedAt)
+        if (isRequest(next)) {
+          current = next
+          continue
         }
-        current = toErrorRequest(current, exception)
-        dispatches = 0
-        publish(channels.redispatch, current)
+        exception = next
+      } catch (thrown) {
+        exception = toError(thrown)
       }
+      response = response.reset(exception)
+      // A second fault does not go round.
+      if (response.exceptions.length > 1) {
+        return this.#answer(current, failsafe(response), startedAt)
+      }
+      current = toErrorRequest(current, exception)
+      dispatches = 0
+      publish(channels.redispatch, current)
     }
   }
 
@@ -127,21 +146,28 @@ export class FrontController {
     return response
   }
 
-  async #dispatch(
+  async #dispatchAmong(
+    plugins: PluginBroker,
     request: HttpRequest,
     response: HttpResponse,
-    plugins: PluginBroker,
-  ): Promise<HttpRequest | undefined> {
+  ): Promise<Dispatched> {
     const instead = await plugins.notify('preDispatch', request, response)
     if (instead !== request) return instead
-
-    publish(channels.start, request)
-    const returned = this.#dispatcher.dispatch(request, response)
-    const settled = isPromiseLike(returned) ? await this.#within(request, returned) : returned
-    const next = nextRequest(settled, 'The action')
-    publish(channels.end, request, response.status)
+    const next = await this.#dispatch(request, response)
+    if (next instanceof Error) return next
     const after = await plugins.notify('postDispatch', request, response)
     return after === request ? next : after
+  }
+
+  // Not async: an action that returns nothing is not waited for.
+  #dispatch(request: HttpRequest, response: HttpResponse): Dispatched | Promise<Dispatched> {
+    publish(channels.start, request)
+    const found = this.#dispatcher.find(request)
+    if (found instanceof Error) return found
+    const returned = this.#dispatcher.run(found, request, response)
+    return isPromiseLike(returned)
+      ? this.#within(request, returned).then((settled) => ended(request, response, settled))
+      : ended(request, response, returned)
   }
 
   readonly #serves = (path: string): boolean => {
@@ -169,6 +195,12 @@ function refuse(request: HttpRequest, dispatches: number): void {
   const { refusal } = findingsOf(request)
   if (refusal !== undefined) throw refusal
   if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
+}
+
+function ended(request: HttpRequest, response: HttpResponse, returned: unknown): Dispatched {
+  const next = nextRequest(returned, 'The action')
+  publish(channels.end, request, response.status)
+  return next
 }
 
 function isFirst({ errorHandler }: HttpRequest, dispatches: number): boolean {

@@ -13,6 +13,11 @@ const FRAMING = new Set([
   'upgrade',
 ])
 
+/** Sets a header that is known to be one: what is written in this program need not be checked at each request. */
+export let setKnown: (headers: ResponseHeaders, name: string, value: string) => void
+/** The field lines as `writeHead` takes them, name and value in turns, but for `Content-Length`. */
+export let fieldLinesOf: (headers: ResponseHeaders) => string[]
+
 /**
  * The headers of a response: names in any case, values checked when they are set, so that a bad one
  * is an error of the action and never of the wire.
@@ -23,11 +28,17 @@ const FRAMING = new Set([
 export class ResponseHeaders
   implements Iterable<[name: string, value: string | readonly string[]]>
 {
-  readonly #fields = new Map<string, { name: string; value: string | readonly string[] }>()
+  // A list: a response has a few headers, and to make a Map took longer than to route the request.
+  readonly #fields: Field[] = []
+
+  static {
+    setKnown = (headers, name, value) => headers.#put(name, value)
+    fieldLinesOf = (headers) => headers.#fieldLines()
+  }
 
   /** How many different names there are. */
   get size(): number {
-    return this.#fields.size
+    return this.#fields.length
   }
 
   /**
@@ -38,10 +49,7 @@ export class ResponseHeaders
    */
   set(name: string, value: HeaderValue): this {
     const values = checkHeader(name, value)
-    this.#fields.set(name.toLowerCase(), {
-      name,
-      value: Array.isArray(value) ? values : String(value),
-    })
+    this.#put(name, Array.isArray(value) ? values : String(value))
     return this
   }
 
@@ -51,27 +59,66 @@ export class ResponseHeaders
    * @throws {TypeError} As {@link ResponseHeaders.set} does.
    */
   append(name: string, value: string): this {
-    const present = this.#fields.get(String(name).toLowerCase())?.value ?? []
-    return this.set(name, [present, value].flat())
+    return this.set(name, [this.#find(String(name))?.value ?? [], value].flat())
   }
 
   /** The value, several field lines joined by `, `; undefined where there is none. */
   get(name: string): string | undefined {
-    const value = this.#fields.get(name.toLowerCase())?.value
+    const value = this.#find(name)?.value
     return value === undefined || typeof value === 'string' ? value : value.join(', ')
   }
 
+  /** Whether there is a header of the name. */
   has(name: string): boolean {
-    return this.#fields.has(name.toLowerCase())
+    return this.#find(name) !== undefined
   }
 
+  /** Takes a header away; false where there was none. */
   delete(name: string): boolean {
-    return this.#fields.delete(name.toLowerCase())
+    const field = this.#find(name)
+    if (field === undefined) return false
+    this.#fields.splice(this.#fields.indexOf(field), 1)
+    return true
   }
 
+  /** Each name as it was written last, and its value; in the order in which they were first set. */
   *[Symbol.iterator](): IterableIterator<[name: string, value: string | readonly string[]]> {
-    for (const { name, value } of this.#fields.values()) yield [name, value]
+    for (const { name, value } of this.#fields) yield [name, value]
   }
+
+  #put(name: string, value: string | readonly string[]): void {
+    const field = this.#find(name)
+    if (field === undefined) {
+      this.#fields.push({ name, value })
+    } else {
+      field.name = name
+      field.value = value
+    }
+  }
+
+  #find(name: string): Field | undefined {
+    for (const field of this.#fields) if (isSameName(field.name, name)) return field
+    return undefined
+  }
+
+  #fieldLines(): string[] {
+    const lines: string[] = []
+    for (const { name, value } of this.#fields) {
+      if (isSameName(name, 'Content-Length')) continue
+      if (typeof value === 'string') lines.push(name, value)
+      else for (const each of value) lines.push(name, each)
+    }
+    return lines
+  }
+}
+
+interface Field {
+  name: string
+  value: string | readonly string[]
+}
+
+function isSameName(one: string, other: string): boolean {
+  return one === other || (one.length === other.length && one.toLowerCase() === other.toLowerCase())
 }
 
 /**

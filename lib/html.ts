@@ -24,7 +24,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Escapes text for an element's content and for a quoted attribute. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+  // Most text has nothing to escape; and to see that takes a third of the time.
+  return /[&<>"']/.test(text)
+    ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
+    : text
 }
 
 /**
@@ -34,7 +37,9 @@ export function escapeHtml(text: string): string {
  * html`<li>${name}</li>`
  */
 export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
-  return new Markup(String.raw({ raw: parts }, ...values.map(markup)))
+  let text = parts[0] ?? ''
+  for (let i = 0; i < values.length; i++) text += markup(values[i]) + (parts[i + 1] ?? '')
+  return new Markup(text)
 }
 
 function markup(value: unknown): string {

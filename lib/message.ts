@@ -82,23 +82,26 @@ export class Message implements HttpRequestInit {
 
 /** The bytes of a form body, parsed when first asked for. */
 export class FormBody {
-  readonly bytes: Uint8Array
+  readonly bytes: Buffer
   #fields: URLSearchParams | undefined
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Buffer) {
     this.bytes = bytes
   }
 
   get fields(): URLSearchParams {
-    this.#fields ??= parseSearch(Buffer.from(this.bytes).toString())
+    this.#fields ??= parseSearch(this.bytes.toString())
     return this.#fields
   }
 }
 
 function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {
   const lower: Record<string, string | readonly string[] | undefined> = Object.create(null)
-  const fields = isIterable(headers) ? headers : Object.entries(headers)
-  for (const [name, value] of fields) lower[name.toLowerCase()] = value
+  if (isIterable(headers)) {
+    for (const [name, value] of headers) lower[name.toLowerCase()] = value
+  } else {
+    for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name]
+  }
   return lower
 }
 

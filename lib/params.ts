@@ -16,7 +16,7 @@ export function parsePairs(path: string): URLSearchParams {
 
 /** Reads `name=value&...`, leading `?` and all: the constructor would take it for its own. */
 export function parseSearch(search: string): URLSearchParams {
-  return new URLSearchParams(`?${search}`)
+  return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
 /** The last value of a name: the one that counts inside one source. */

@@ -39,15 +39,7 @@ export class PluginBroker {
   }
 
   /** @returns The request that a plugin put in place of the given one, or the given one. */
-  notify(
-    moment: keyof Plugin,
-    request: HttpRequest,
-    response: HttpResponse,
-  ): HttpRequest | Promise<HttpRequest> {
-    return this.#plugins.length === 0 ? request : this.#notifyEach(moment, request, response)
-  }
-
-  async #notifyEach(
+  async notify(
     moment: keyof Plugin,
     request: HttpRequest,
     response: HttpResponse,

@@ -90,7 +90,7 @@ export class HttpRequest {
     derive = (request, findings) => new HttpRequest(request.#message, findings)
     findingsOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
-    formTextOf = (request) => Buffer.from(request.#findings.form?.bytes ?? '').toString()
+    formTextOf = (request) => request.#findings.form?.bytes.toString() ?? ''
     messageRefusalOf = (request) => request.#message.refusal
     isRequest = (value): value is HttpRequest =>
       Object(value) === value && #message in (value as object)

@@ -1,7 +1,9 @@
 import { Readable } from 'node:stream'
-import { ResponseHeaders } from './headers.ts'
+import { ResponseHeaders, setKnown } from './headers.ts'
 import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
+
+const NONE: readonly Error[] = Object.freeze([])
 
 /** What a response can send: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
@@ -25,7 +27,7 @@ export class HttpResponse {
   #sealed = false
   readonly #exceptions: readonly Error[]
 
-  constructor(exceptions: readonly Error[] = []) {
+  constructor(exceptions: readonly Error[] = NONE) {
     this.#exceptions = exceptions
   }
 
@@ -124,7 +126,7 @@ export class HttpResponse {
 
   #fill(type: string, body: string): void {
     // Always: text() after html() must not be read as a page.
-    this.headers.set('Content-Type', type)
+    setKnown(this.headers, 'Content-Type', type)
     this.body = body
   }
 }

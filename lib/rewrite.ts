@@ -13,7 +13,7 @@ export interface Rewritten {
   /** The same, percent-decoded once; the raw path where it can't be decoded. */
   readonly q: string
   /** Why the target can't be served, where it can't. */
-  readonly refusal?: HttpError
+  readonly refusal?: HttpError | undefined
 }
 
 // A scheme and an authority: the absolute form of RFC 9112, section 3.2.2.

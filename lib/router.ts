@@ -22,22 +22,27 @@ export class ModuleRouter implements Router {
     this.#modules = new Set([...modules].map(names.module))
   }
 
-  route(request: HttpRequest): Route {
-    const path = withoutOuterSlashes(request.path)
-    const segments = path.split('/', 3)
-    let taken = 0
-    // An empty segment ends the names: it is left, and is the first key of the pairs.
-    const take = (fallback: string): string =>
-      segments[taken] ? (segments[taken++] ?? '') : fallback
-
-    const module = this.#isModule(segments[0]) ? take('default') : 'default'
-    const controller = take('index')
-    const action = take('index')
-    return { module, controller, action, pairs: past(path, segments.slice(0, taken)) }
+  route({ path }: HttpRequest): Route {
+    return this.routePath(path)
   }
 
-  #isModule(segment = ''): boolean {
-    return this.#modules.has(this.#names.module(segment))
+  /** Where a path goes, such as `/news/view/id/42`. */
+  routePath(routed: string): Route {
+    const path = withoutOuterSlashes(routed)
+    const first = segmentAt(path, 0)
+    const isModule = first !== '' && this.#modules.has(this.#names.module(first))
+    // An empty segment ends the names: it is left, and is the first key of the pairs.
+    let at = isModule ? first.length + 1 : 0
+    const controller = segmentAt(path, at)
+    at = past(at, controller)
+    const action = segmentAt(path, at)
+    at = past(at, action)
+    return {
+      module: isModule ? first : 'default',
+      controller: controller || 'index',
+      action: action || 'index',
+      pairs: path.slice(at),
+    }
   }
 }
 
@@ -50,6 +55,12 @@ function withoutOuterSlashes(path: string): string {
   return path.slice(start, end)
 }
 
-function past(path: string, segments: readonly string[]): string {
-  return path.slice(segments.reduce((length, segment) => length + segment.length + 1, 0))
+// By hand: split() and a slice of its list took a fifth of the time of a whole request.
+function segmentAt(path: string, start: number): string {
+  const end = path.indexOf('/', start)
+  return path.slice(start, end < 0 ? path.length : end)
+}
+
+function past(at: number, segment: string): number {
+  return segment === '' ? at : at + segment.length + 1
 }

@@ -46,6 +46,13 @@ export function isName(text: string): boolean {
 // of a name is a nuisance, a secret in place of a name is a leak.
 function isToken(text: string): boolean {
   if (text.length < 9) return false
+  // No word has so many consonants in a row, or so many letters; a row of x is no secret either.
+  const isNoWord = /[bcdfghjklmnpqrstvwxz]{6}|[a-z]{24}/i.test(text)
+  return isMixture(text) || (isNoWord && new Set(text.toLowerCase()).size >= 6)
+}
+
+function isMixture(text: string): boolean {
+  if (/^[a-z._-]+$/.test(text)) return false
   const digits = count(text, /[0-9]/g)
   const changes = count(text, /(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])/gi)
   const capitals = count(text, /[A-Z]/g)
@@ -53,9 +60,7 @@ function isToken(text: string): boolean {
   return (
     digits >= (text.length < 16 ? 5 : 4) ||
     changes >= 3 ||
-    (text.length >= 12 && capitals > text.length / 3 && !isConstant) ||
-    // No word has so many consonants in a row, or so many letters; a row of x is no secret either.
-    (/[bcdfghjklmnpqrstvwxz]{6}|[a-z]{24}/i.test(text) && new Set(text.toLowerCase()).size >= 6)
+    (text.length >= 12 && capitals > text.length / 3 && !isConstant)
   )
 }
 

@@ -87,7 +87,7 @@ describe('Dispatcher.dispatch()', () => {
       },
     }
     const [request, response] = [asking('news', 'list'), new HttpResponse()]
-    assert.equal(dispatcher({ news }).dispatch(request, response), 'returned')
+    assert.equal(run(dispatcher({ news }), request, response), 'returned')
     assert.deepEqual(calls, [news, request, response])
   })
 
@@ -194,11 +194,11 @@ describe('Dispatcher.dispatch()', () => {
       const sorted = (allow = ''): string[] => allow.split(', ').sort()
       const response = new HttpResponse()
       const options = asking('news', 'save', { method: 'OPTIONS' })
-      assert.equal(dispatcher({ news }).dispatch(options, response), undefined)
+      assert.equal(run(dispatcher({ news }), options, response), undefined)
       assert.deepEqual([response.status, response.body], [204, undefined])
       assert.deepEqual(sorted(response.headers.get('Allow')), expected)
       assert.throws(
-        () => dispatcher({ news }).dispatch(asking('news', 'save', { method: 'DELETE' }), response),
+        () => run(dispatcher({ news }), asking('news', 'save', { method: 'DELETE' }), response),
         (error: HttpError) => {
           assert.deepEqual(sorted(error.headers.Allow), expected)
           return true
@@ -211,7 +211,7 @@ describe('Dispatcher.dispatch()', () => {
     const news = { any: (): never => assert.fail() }
     for (const method of ['TRACE', 'CONNECT']) {
       assert.throws(
-        () => dispatcher({ news }).dispatch(asking('news', 'any', { method }), new HttpResponse()),
+        () => run(dispatcher({ news }), asking('news', 'any', { method }), new HttpResponse()),
         {
           status: 405,
           headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
@@ -327,7 +327,13 @@ function dispatcher(controllers: object, rule: NameRule = 'exact'): Dispatcher {
 }
 
 function bound(dispatcher: Dispatcher): { dispatch: (request: HttpRequest) => unknown } {
-  return { dispatch: (request) => dispatcher.dispatch(request, new HttpResponse()) }
+  return { dispatch: (request) => run(dispatcher, request, new HttpResponse()) }
+}
+
+function run(dispatcher: Dispatcher, request: HttpRequest, response: HttpResponse): unknown {
+  const found = dispatcher.find(request)
+  if (found instanceof Error) throw found
+  return dispatcher.run(found, request, response)
 }
 
 function asking(
