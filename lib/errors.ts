@@ -19,6 +19,11 @@ export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+// On the prototype, as the name.
+function setType(of: { readonly prototype: HttpError }, type: ErrorType): void {
+  Object.defineProperty(of.prototype, 'type', { value: type, writable: true, configurable: true })
+}
+
 const NO_HEADERS = Object.freeze({})
 
 /**
@@ -32,13 +37,14 @@ const NO_HEADERS = Object.freeze({})
  * @throws {TypeError} If a header can't be sent.
  */
 export class HttpError extends Error {
-  readonly type: ErrorType = 'EXCEPTION_OTHER'
+  declare readonly type: ErrorType
   readonly status: number
   readonly code: number | string
   readonly headers: Readonly<Record<string, string>>
 
   static {
     this.prototype.name = 'HttpError'
+    setType(this, 'EXCEPTION_OTHER')
   }
 
   constructor(status: number, message: string, options: HttpErrorOptions = {}) {
@@ -56,12 +62,13 @@ export class HttpError extends Error {
 
 /** No controller has the requested name (SPEC section 5: code 0, no previous). */
 export class NoControllerError extends HttpError {
-  override readonly type = 'EXCEPTION_NO_CONTROLLER'
+  declare readonly type: 'EXCEPTION_NO_CONTROLLER'
   /** The name as it was requested, such as `signin`. */
   readonly controller: string
 
   static {
     this.prototype.name = 'NoControllerError'
+    setType(this, 'EXCEPTION_NO_CONTROLLER')
   }
 
   constructor(controller: string) {
@@ -74,12 +81,13 @@ export class NoControllerError extends HttpError {
 
 /** The controller has no action of the requested name. */
 export class NoActionError extends HttpError {
-  override readonly type = 'EXCEPTION_NO_ACTION'
+  declare readonly type: 'EXCEPTION_NO_ACTION'
   /** The name as it was requested, such as `no-such-thing`. */
   readonly action: string
 
   static {
     this.prototype.name = 'NoActionError'
+    setType(this, 'EXCEPTION_NO_ACTION')
   }
 
   constructor(action: string) {
@@ -92,10 +100,11 @@ export class NoActionError extends HttpError {
 
 /** A router found nothing, or the path lies outside the base path. */
 export class NoRouteError extends HttpError {
-  override readonly type = 'EXCEPTION_NO_ROUTE'
+  declare readonly type: 'EXCEPTION_NO_ROUTE'
 
   static {
     this.prototype.name = 'NoRouteError'
+    setType(this, 'EXCEPTION_NO_ROUTE')
   }
 
   constructor() {

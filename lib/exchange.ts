@@ -99,7 +99,8 @@ export class Exchange implements HttpRequestInit {
     return this.#socket.destroyed
   }
 
-  send(response: HttpResponse, onError: (error: Error) => void): void {
+  /** @param onError Is told of a body that fails when its headers have left. */
+  send(response: HttpResponse, onError: (error: Error, response: HttpResponse) => void): void {
     const { onAccess } = this.#options
     if (onAccess !== undefined) this.#tellAccess(response, onAccess)
     if (this.#socket.destroyed) {
@@ -135,14 +136,19 @@ export class Exchange implements HttpRequestInit {
   #isLast(): boolean {
     // What is left unread of a body must not be taken for the next request; what a proxy may have read
     // otherwise must not be followed by anything; behind an upgrade, another protocol may come.
-    if (!this.#message.complete || this.refusal !== undefined || this.#framing.upgrades) return true
+    if (!this.#isReceived() || this.refusal !== undefined || this.#framing.upgrades) return true
     // When the server stops, the requests that were pipelined behind this one are answered yet.
     return this.#options.closing() && this.#connection.last === this.#out
   }
 
+  // Not by `complete` alone: of a message without a body it is not set before its listener has returned.
+  #isReceived(): boolean {
+    return this.#message.complete || !this.#framing.hasBody
+  }
+
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
-    if (this.#message.complete || this.#isAwaited || this.#connection.fault !== undefined) {
+    if (this.#isReceived() || this.#isAwaited || this.#connection.fault !== undefined) {
       // The same bytes where all is ASCII, and written without being transcoded.
       const isAscii = typeof body === 'string' && body.length === this.#bytes
       this.#out.end(body, isAscii ? 'latin1' : 'utf8')
@@ -159,7 +165,7 @@ export class Exchange implements HttpRequestInit {
     body: Readable,
     response: HttpResponse,
     fields: string[],
-    onError: (error: Error) => void,
+    onError: (error: Error, response: HttpResponse) => void,
   ): void {
     const length = response.headers.get('Content-Length')
     if (length !== undefined) fields.push('Content-Length', length)
@@ -180,7 +186,7 @@ export class Exchange implements HttpRequestInit {
       this.#connection.onClose.delete(onClose)
       // A client that went away is no error.
       const { code } = (error ?? {}) as NodeJS.ErrnoException
-      if (error && code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error)
+      if (error && code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error, response)
     })
   }
 

@@ -20,6 +20,8 @@ export interface Framing {
   readonly refusal: HttpError | undefined
   /** Whether another protocol may follow it on the connection. */
   readonly upgrades: boolean
+  /** Whether a body follows it. */
+  readonly hasBody: boolean
 }
 
 /**
@@ -35,6 +37,7 @@ export function readFraming(
     hosts: 0,
     host: '',
     lengths: 0,
+    length: '',
     codings: 0,
     coding: '',
     upgrades: false,
@@ -43,25 +46,25 @@ export function readFraming(
   for (let i = 0; i < rawHeaders.length; i += 2) {
     count(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
-  const refusal =
-    versionError(httpVersion) ??
-    sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
-    hostError(fields, httpVersion) ??
-    codingError(fields, httpVersion) ??
-    expectationError(fields)
-  return refusal === undefined && !fields.upgrades
-    ? NOTHING_SPECIAL
-    : { refusal, upgrades: fields.upgrades }
+  return {
+    refusal:
+      versionError(httpVersion) ??
+      sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
+      hostError(fields, httpVersion) ??
+      codingError(fields, httpVersion) ??
+      expectationError(fields),
+    upgrades: fields.upgrades,
+    hasBody: fields.codings > 0 || Number(fields.length) > 0,
+  }
 }
 
-const NOTHING_SPECIAL: Framing = { refusal: undefined, upgrades: false }
-
-// Of what may stand there once, how often it did, and the last one.
+// Of what may stand there once: how often it did, and the last one.
 interface Fields {
   bytes: number
   hosts: number
   host: string
   lengths: number
+  length: string
   codings: number
   coding: string
   upgrades: boolean
@@ -88,7 +91,10 @@ function count(fields: Fields, name: string, value: string): void {
       if (name.toLowerCase() === 'upgrade') fields.upgrades = true
       break
     case 14:
-      if (name.toLowerCase() === 'content-length') fields.lengths++
+      if (name.toLowerCase() === 'content-length') {
+        fields.lengths++
+        fields.length = value
+      }
       break
     case 17:
       if (name.toLowerCase() === 'transfer-encoding') {

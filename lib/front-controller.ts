@@ -15,6 +15,7 @@ import { Reporter } from './reporter.ts'
 import { abort, findingsOf, HttpRequest, isRequest, isRouted } from './request.ts'
 import { RequestRouting } from './request-routing.ts'
 import { HttpResponse } from './response.ts'
+import { isPromiseLike, run, type Steps, wait } from './steps.ts'
 
 // Forwards that go in a circle end here.
 const MAX_DISPATCHES = 16
@@ -50,18 +51,26 @@ export class FrontController {
     this.#reporter = new Reporter({ ...checked, ...reports })
   }
 
+  /** Answers a request, as {@link FrontController.respond} does; it never rejects. */
+  async handle(request: HttpRequest): Promise<HttpResponse> {
+    return this.respond(request)
+  }
+
+  /** Answers a request: at once where nothing has to be waited for, no plugin and no form and no promise. */
+  respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+    return run(this.#live(request))
+  }
+
   /**
    * The life of a request, in the order of the lines below:
    *
-   *   rewrite     the target to the path that is routed, and `q`
-   *   route       the path to module, controller, action, and pairs
+   *   route       the target to the path that is routed and `q`, to module, controller, action, and pairs
    *   form        the body of a POSTed form, within its limits
    *   dispatch    the controller from its Map, its action called
    *   again       with the request that the action returned,
-   *   or again    with `error/error`, once, whatever was thrown above
+   *   or again    with `error/error`, once, whatever went wrong above
    */
-  async handle(request: HttpRequest): Promise<HttpResponse> {
-    // Where there is no plugin, none is waited for: to wait for nothing took a third of a request.
+  *#live(request: HttpRequest): Steps<HttpResponse> {
     const plugins = this.#plugins.length > 0 && new PluginBroker(this.#plugins, this.#within)
     const startedAt = performance.now()
     let response = new HttpResponse()
@@ -73,31 +82,27 @@ export class FrontController {
         if (!isRouted(current)) {
           if (plugins) {
             current = this.#routing.rewrite(current)
-            current = await plugins.notify('routeStartup', current, response)
+            current = yield* plugins.notify('routeStartup', current, response)
           }
           current = this.#routing.route(current)
-          if (plugins) current = await plugins.notify('routeShutdown', current, response)
+          if (plugins) current = yield* plugins.notify('routeShutdown', current, response)
           current = this.#routing.route(current)
         }
-        if (isFormDue(current)) {
-          current = withForm(current, await readFormBody(current, this.#limits))
-        }
+        if (isFormDue(current)) current = yield* this.#readForm(current)
         if (plugins && isFirst(current, dispatches)) {
-          current = await plugins.notify('dispatchLoopStartup', current, response)
+          current = yield* plugins.notify('dispatchLoopStartup', current, response)
           current = this.#routing.route(current)
-          if (isFormDue(current)) {
-            current = withForm(current, await readFormBody(current, this.#limits))
-          }
+          if (isFormDue(current)) current = yield* this.#readForm(current)
         }
         refuse(current, dispatches)
 
         const dispatched = plugins
-          ? this.#dispatchAmong(plugins, current, response)
+          ? yield* this.#dispatchAmong(plugins, current, response)
           : this.#dispatch(current, response)
-        const next = isPromiseLike(dispatched) ? await dispatched : dispatched
+        const next = isPromiseLike(dispatched) ? yield* wait(dispatched) : dispatched
         if (next === undefined) {
-          if (plugins) await plugins.notify('dispatchLoopShutdown', current, response)
-          if (response.body instanceof Readable) await firstBytes(response.body)
+          if (plugins) yield* plugins.notify('dispatchLoopShutdown', current, response)
+          if (response.body instanceof Readable) yield* wait(firstBytes(response.body))
           return this.#answer(current, response, startedAt)
         }
         if (isRequest(next)) {
@@ -146,20 +151,24 @@ export class FrontController {
     return response
   }
 
-  async #dispatchAmong(
+  *#dispatchAmong(
     plugins: PluginBroker,
     request: HttpRequest,
     response: HttpResponse,
-  ): Promise<Dispatched> {
-    const instead = await plugins.notify('preDispatch', request, response)
+  ): Steps<Dispatched> {
+    const instead = yield* plugins.notify('preDispatch', request, response)
     if (instead !== request) return instead
-    const next = await this.#dispatch(request, response)
+    const dispatched = this.#dispatch(request, response)
+    const next = isPromiseLike(dispatched) ? yield* wait(dispatched) : dispatched
     if (next instanceof Error) return next
-    const after = await plugins.notify('postDispatch', request, response)
+    const after = yield* plugins.notify('postDispatch', request, response)
     return after === request ? next : after
   }
 
-  // Not async: an action that returns nothing is not waited for.
+  *#readForm(request: HttpRequest): Steps<HttpRequest> {
+    return withForm(request, yield* wait(readFormBody(request, this.#limits)))
+  }
+
   #dispatch(request: HttpRequest, response: HttpResponse): Dispatched | Promise<Dispatched> {
     publish(channels.start, request)
     const found = this.#dispatcher.find(request)
@@ -205,8 +214,4 @@ function ended(request: HttpRequest, response: HttpResponse, returned: unknown):
 
 function isFirst({ errorHandler }: HttpRequest, dispatches: number): boolean {
   return dispatches === 1 && errorHandler === undefined
-}
-
-function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
 }

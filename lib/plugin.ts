@@ -1,6 +1,7 @@
 import { nextRequest } from './controller.ts'
 import type { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
+import { type Steps, wait } from './steps.ts'
 
 /** What a plugin does at a moment. Another request that it returns takes the place of the one given. */
 export type Moment = (
@@ -39,16 +40,12 @@ export class PluginBroker {
   }
 
   /** @returns The request that a plugin put in place of the given one, or the given one. */
-  async notify(
-    moment: keyof Plugin,
-    request: HttpRequest,
-    response: HttpResponse,
-  ): Promise<HttpRequest> {
+  *notify(moment: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
     let current = request
     for (const plugin of this.#plugins) {
       try {
         const returned = Promise.resolve(plugin[moment]?.(current, response))
-        current = nextRequest(await this.#within(current, returned), moment) ?? current
+        current = nextRequest(yield* wait(this.#within(current, returned)), moment) ?? current
       } catch (thrown) {
         // It sits out the rest: a plugin that refuses every request must not refuse the error action too.
         this.#plugins = this.#plugins.filter((other) => other !== plugin)

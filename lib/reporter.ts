@@ -93,7 +93,7 @@ function write(logger: Logger, { time: _, ...report }: ErrorReport): void {
 function kindOf({ exceptions, request }: Fault, show: (name: string) => string): string {
   const { type } = factsOf(exceptions[0] ?? new Error())
   const { module = '', controller = '', action = '' } = request ?? {}
-  return [type, show(module), show(controller), show(action)].join(' ')
+  return `${type} ${show(module)} ${show(controller)} ${show(action)}`
 }
 
 // However the name of a failing action is spelt, where spellings are folded (`zf1`), it is one kind.

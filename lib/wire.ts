@@ -3,11 +3,14 @@ import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
+import { isPromiseLike } from './steps.ts'
 
 /** Gives every request a response; a {@link FrontController} is one. */
 export interface Handler {
   /** Answers a request; a promise that rejects is answered with a bare 500. */
   handle(request: HttpRequest): Promise<HttpResponse>
+  /** The same, without a promise where none is needed: asked in place of `handle` where it is there. */
+  respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
   /** Is told of an error that came when the answer was on its way, or on a connection before there was a request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
   /** Is told that the server stops. */
@@ -41,18 +44,35 @@ export function createRequestListener(
     onAccess: options.onAccess,
     expectsContinue: options.expectsContinue ?? new WeakSet(),
   }
-  const report = (error: unknown, request: HttpRequest): void =>
+  const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
+    handler.respond === undefined ? handler.handle(request) : handler.respond(request)
+  const send = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
+    response.request ??= request
+    exchange.send(response, onBodyError)
+  }
+  const onBodyError = (error: Error, { request }: HttpResponse): void =>
     handler.report?.(error, { request, status: 500 })
+  const fail = (exchange: Exchange, request: HttpRequest, error: unknown): void => {
+    exchange.fail()
+    handler.report?.(error, { request, status: 500 })
+  }
 
-  return async (message, out) => {
+  return (message, out) => {
     const exchange = new Exchange(message, out, exchangeOptions)
     const request = new HttpRequest(exchange)
     try {
-      const response = await handler.handle(request)
-      exchange.send(response, (error) => report(error, response.request ?? request))
+      const response = respond(request)
+      // When the server stops, the last answer of a connection says so: what was sent right behind the
+      // request is parsed first.
+      if (isPromiseLike(response) || exchangeOptions.closing()) {
+        Promise.resolve(response)
+          .then((settled) => send(exchange, request, settled))
+          .catch((error) => fail(exchange, request, error))
+      } else {
+        send(exchange, request, response)
+      }
     } catch (error) {
-      exchange.fail()
-      report(error, request)
+      fail(exchange, request, error)
     }
   }
 }

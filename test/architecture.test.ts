@@ -24,7 +24,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'names'],
-    ...['nearest', 'params', 'printable', 'shape', 'text-mask'],
+    ...['nearest', 'params', 'printable', 'shape', 'steps', 'text-mask'],
   ],
 ]
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../lib/index.ts'
 import { PluginBroker, type Within } from '../lib/plugin.ts'
+import { run } from '../lib/steps.ts'
 
 const moments = [
   'routeStartup',
@@ -29,7 +30,7 @@ describe('PluginBroker.notify()', () => {
       },
     })
     const broker = new PluginBroker([plugin('a'), {}, plugin('b')], within)
-    assert.equal(await broker.notify('preDispatch', request, response), request)
+    assert.equal(await run(broker.notify('preDispatch', request, response)), request)
     assert.deepEqual(calls, ['a begins', 'a ends', 'b begins', 'b ends'])
   })
 
@@ -56,7 +57,7 @@ describe('PluginBroker.notify()', () => {
     })
     const plugins = [first, undefined, second, undefined].map(returning)
     const broker = new PluginBroker(plugins, within)
-    assert.equal(await broker.notify('routeShutdown', request, response), second)
+    assert.equal(await run(broker.notify('routeShutdown', request, response)), second)
     assert.deepEqual(given, [request, first, first, second])
   })
 
@@ -71,16 +72,16 @@ describe('PluginBroker.notify()', () => {
     }
     const other: Plugin = { preDispatch: () => void calls.push('other') }
     const broker = new PluginBroker([refusing, other], within)
-    await assert.rejects(async () => broker.notify('preDispatch', request, response), /no/)
-    await broker.notify('preDispatch', request, response)
-    await broker.notify('postDispatch', request, response)
+    await assert.rejects(async () => run(broker.notify('preDispatch', request, response)), /no/)
+    await run(broker.notify('preDispatch', request, response))
+    await run(broker.notify('postDispatch', request, response))
     assert.deepEqual(calls, ['refusing', 'other'])
   })
 
   it('raises a return value that is no request', async () => {
     const plugin = { postDispatch: async () => true } as unknown as Plugin
     const broker = new PluginBroker([plugin], within)
-    await assert.rejects(async () => broker.notify('postDispatch', request, response), {
+    await assert.rejects(async () => run(broker.notify('postDispatch', request, response)), {
       name: 'TypeError',
       message: /^postDispatch returned/,
     })

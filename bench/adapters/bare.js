@@ -1,0 +1,62 @@
+import { createServer } from 'node:http'
+import { listen } from '../listen.js'
+import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { NotFoundError, report } from '../reports.js'
+
+// The least that a program on `node:http` can do, however many controllers there are.
+
+export const packages = []
+
+export function start() {
+  return listen(createServer(answer))
+}
+
+function answer(request, response) {
+  switch (request.url) {
+    case '/news/list':
+      return json(response, { ok: true })
+    case '/news/save':
+      return save(request, response)
+    default:
+      return withParameters(request, response)
+  }
+}
+
+function withParameters({ url }, response) {
+  const mark = url.indexOf('?')
+  const path = mark === -1 ? url : url.slice(0, mark)
+  const query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
+  const [, controller, action, , id] = path.split('/')
+  if (controller === 'news' && action === 'view') view(id, query, response)
+  else notFound(path, query, response)
+}
+
+function view(id, query, response) {
+  json(response, { id, page: query.get('page'), sort: query.get('sort'), tag: query.get('tag') })
+}
+
+function save(request, response) {
+  let body = ''
+  request.setEncoding('utf8')
+  request.on('data', (chunk) => {
+    body += chunk
+  })
+  request.on('end', () => json(response, { count: new URLSearchParams(body).size }))
+}
+
+function notFound(path, query, response) {
+  const controller = controllerOf(path)
+  report(new NotFoundError(controller, Object.fromEntries(query)))
+  const page = notFoundPage(controller)
+  response.writeHead(404, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(page) })
+  response.end(page)
+}
+
+function json(response, value) {
+  const text = JSON.stringify(value)
+  response.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events'
+import { parse } from 'node:querystring'
+import polka from 'polka'
+import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { NotFoundError, report } from '../reports.js'
+import { controllerNames } from '../workloads.js'
+
+export const packages = ['polka']
+
+export async function start({ controllers }) {
+  const app = polka({ onNoMatch: notFound })
+  for (const name of controllerNames(controllers)) addController(app, name)
+  app.listen(0, '127.0.0.1')
+  await once(app.server, 'listening')
+  return app.server
+}
+
+function addController(app, name) {
+  app.get(`/${name}/list`, (_, response) => {
+    json(response, { ok: true })
+  })
+  app.get(`/${name}/view/id/:id`, ({ params, query }, response) => {
+    json(response, { id: params.id, page: query.page, sort: query.sort, tag: query.tag })
+  })
+  app.post(`/${name}/save`, form, ({ body }, response) => {
+    json(response, { count: Object.keys(body).length })
+  })
+  app.get(`/${name}/edit/id/:id`, ({ params }, response) => {
+    json(response, { id: params.id })
+  })
+  app.post(`/${name}/remove/id/:id`, ({ params }, response) => {
+    json(response, { id: params.id })
+  })
+}
+
+// It has no parser of bodies of its own.
+function form(request, _, next) {
+  let body = ''
+  request.setEncoding('utf8')
+  request.on('data', (chunk) => {
+    body += chunk
+  })
+  request.on('end', () => {
+    request.body = parse(body)
+    next()
+  })
+}
+
+function notFound(request, response) {
+  const controller = controllerOf(request.path)
+  report(new NotFoundError(controller, request.query))
+  const page = notFoundPage(controller)
+  response.writeHead(404, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(page) })
+  response.end(page)
+}
+
+function json(response, value) {
+  const text = JSON.stringify(value)
+  response.writeHead(200, {
+    'Content-Type': 'application/json',
+    'Content-Length': Buffer.byteLength(text),
+  })
+  response.end(text)
+}

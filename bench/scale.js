@@ -1,0 +1,109 @@
+// How it grows, in process: node --expose-gc bench/scale.js [--quick]
+import { fileURLToPath } from 'node:url'
+import { FrontController, HttpRequest } from '../dist/lib/index.js'
+import { timeRequests } from './in-process.js'
+import { logger } from './reports.js'
+import { median } from './statistics.js'
+import { SIGN_IN_TARGET } from './workloads.js'
+
+const SIZES = [10, 100, 1_000, 10_000, 100_000]
+// Of so many controllers requests are made in turns, all over the Map.
+const ASKED = 1_000
+// As many as are told in full before only a count is kept.
+const KINDS = 60
+
+/** Of each number of controllers: nanoseconds for one name, for a thousand in turns, and memory. */
+export async function measureScale({ sizes = SIZES, requests, rounds }) {
+  const figures = []
+  for (const controllers of sizes) {
+    const map = createControllers(controllers)
+    const before = heapUsed()
+    const front = new FrontController({ controllers: map })
+    const bytesEach = (heapUsed() - before) / controllers
+    const names = [...map.keys()]
+    const step = Math.max(1, Math.floor(controllers / ASKED))
+    const spread = names.filter((_, i) => i % step === 0).map((name) => `/${name}/list`)
+    const one = [`/${names[controllers >> 1]}/list`]
+    figures.push({
+      controllers,
+      bytesEach,
+      oneNs: await medianTime(front, one, requests, rounds),
+      spreadNs: await medianTime(front, spread, requests, rounds),
+    })
+  }
+  return figures
+}
+
+/** Nanoseconds that a report adds to a request that has no controller: the first of a kind, and later. */
+export async function measureReports({ rounds, warm = 5 }) {
+  const firsts = []
+  const laters = []
+  // Warm: what is measured is the report, not the compiler.
+  for (let i = 0; i < warm; i++) await reportOnce()
+  for (let i = 0; i < rounds; i++) {
+    const { first, later } = await reportOnce()
+    firsts.push(first)
+    laters.push(later)
+  }
+  return { firstNs: median(firsts), laterNs: median(laters) }
+}
+
+async function reportOnce() {
+  const fronts = [new FrontController(), new FrontController({ logger })]
+  const kinds = Array.from({ length: KINDS }, (_, i) =>
+    SIGN_IN_TARGET.replace('n', `n-${letter(i)}`),
+  )
+  const [silent, told] = await timeBoth(fronts, kinds, KINDS)
+  await timeErrors(fronts[1], [SIGN_IN_TARGET], 10_000)
+  const [uncounted, counted] = await timeBoth(fronts, [SIGN_IN_TARGET], 2_000)
+  for (const front of fronts) front.flush()
+  return { first: told - silent, later: counted - uncounted }
+}
+
+async function timeBoth([one, other], targets, requests) {
+  return [await timeErrors(one, targets, requests), await timeErrors(other, targets, requests)]
+}
+
+async function timeErrors(front, targets, requests) {
+  const startedAt = process.hrtime.bigint()
+  for (let i = 0; i < requests; i++) {
+    await front.handle(new HttpRequest({ target: targets[i % targets.length] }))
+  }
+  return Number(process.hrtime.bigint() - startedAt) / requests
+}
+
+async function medianTime(front, targets, requests, rounds) {
+  await timeRequests(front, targets, requests)
+  const ns = []
+  for (let i = 0; i < rounds; i++) ns.push(await timeRequests(front, targets, requests))
+  return median(ns)
+}
+
+function createControllers(count) {
+  const list = (_, response) => response.json({ ok: true })
+  const other = (_, response) => response.json({ ok: false })
+  const create = () => ({ list, view: other, save: other, edit: other, remove: other })
+  return new Map(Array.from({ length: count }, (_, i) => [`c${i}`, create()]))
+}
+
+function letter(i) {
+  return String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26))
+}
+
+function heapUsed() {
+  globalThis.gc?.()
+  globalThis.gc?.()
+  return process.memoryUsage().heapUsed
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const quick = process.argv.includes('--quick')
+  const scale = await measureScale(
+    quick ? { sizes: [10, 10_000], requests: 2_000, rounds: 1 } : { requests: 100_000, rounds: 5 },
+  )
+  const reports = await measureReports(quick ? { rounds: 1, warm: 0 } : { rounds: 15 })
+  const figures = { scale, reports }
+  // To the process that asked, or to whoever reads.
+  if (process.send) process.send(figures)
+  else console.log(JSON.stringify(figures, null, 2))
+}

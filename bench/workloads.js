@@ -1,0 +1,110 @@
+// What is asked, and what has to come back: one request for each workload, the same for every server.
+
+const HEADERS = [
+  'Host: 127.0.0.1',
+  'User-Agent: Mozilla/5.0 (X11; Linux x86_64) bench',
+  'Accept-Encoding: gzip, deflate, br',
+]
+
+const FORM = new URLSearchParams({
+  id: '42',
+  title: 'The first frost of the year came early',
+  slug: 'the-first-frost-of-the-year',
+  author: 'Ada Byron & Co.',
+  email: 'ada@mail.example',
+  section: 'weather',
+  tags: 'frost,november,garden',
+  published: '2026-11-03T06:30:00Z',
+  summary: 'Cold nights, clear mornings: 100 % of the roses are covered',
+  draft: 'no',
+}).toString()
+
+const CODE_CHALLENGE = 'q3ZbQ0Wn5vYx2rJ8tKfLhM7cUeSdPaGiNo1BzTy4RwE'
+const STATE =
+  'eyJyZXR1cm4iOiIvbmV3cy9saXN0Iiwibm9uY2UiOiJ6bTlUcFE0a0wyIn0.Vb7xN3pWq1sRt5uYc8dEf0gHj2kLm4nP'
+const REDIRECT_URI = 'https://app.example/oauth2/callback'
+const SCOPE = 'openid email profile https://www.provider.example/auth/calendar.readonly'
+const CLIENT_ID = '408215930617-m2k8v5q1x7c4b9n3z6a0s8d2f5g7h1j4.apps.provider.example'
+
+/** A browser sent to the wrong host in the middle of a sign-in; every value is invented. */
+const SIGN_IN = new URLSearchParams({
+  response_type: 'code',
+  client_id: CLIENT_ID,
+  redirect_uri: REDIRECT_URI,
+  scope: SCOPE,
+  state: STATE,
+  code_challenge: CODE_CHALLENGE,
+  code_challenge_method: 'S256',
+  access_type: 'offline',
+  prompt: 'select_account',
+  dsh: 'S-1094772635:1763708412055183',
+  o2v: '2',
+  service: 'lso',
+  flowName: 'GeneralOAuthFlow',
+  flowEntry: 'ServiceLogin',
+  ddm: '1',
+  opparams: '%3Fauthuser%3D0',
+  continue:
+    'https://accounts.provider.example/signin/oauth/consent?authuser=unknown' +
+    `&part=AJi8hAPq7Yw3xLk0ZtVb&flow=consent&as=S-1094772635&client_id=${CLIENT_ID}` +
+    `&redirect_uri=${encodeURIComponent(REDIRECT_URI)}&scope=${encodeURIComponent(SCOPE)}`,
+}).toString()
+
+const JSON_TYPE = 'application/json'
+
+const LIST = {
+  title: 'GET /news/list among 20 controllers',
+  controllers: 20,
+  request: get('/news/list', '*/*'),
+  expected: { status: 200, type: JSON_TYPE, body: '{"ok":true}' },
+}
+
+/** Each workload by its id. */
+export const workloads = {
+  W1: LIST,
+  W2: {
+    title: 'GET /news/view/id/42 with a query',
+    controllers: 20,
+    request: get('/news/view/id/42?page=2&sort=asc&tag=x', '*/*'),
+    expected: {
+      status: 200,
+      type: JSON_TYPE,
+      body: '{"id":"42","page":"2","sort":"asc","tag":"x"}',
+    },
+  },
+  W3: {
+    title: 'POST /news/save, a form of 10 fields',
+    controllers: 20,
+    request: post('/news/save', FORM),
+    expected: { status: 200, type: JSON_TYPE, body: '{"count":10}' },
+  },
+  W4: {
+    title: 'GET /signin/v2/identifier, 404',
+    controllers: 20,
+    request: get(`/signin/v2/identifier?${SIGN_IN}`, 'text/html,application/xhtml+xml,*/*;q=0.8'),
+    // The body is that of page.js.
+    expected: { status: 404, type: 'text/html' },
+  },
+  W5: { ...LIST, title: 'W1 among 10,000 controllers', controllers: 10_000 },
+}
+
+export const SIGN_IN_TARGET = `/signin/v2/identifier?${SIGN_IN}`
+
+/** The names of the controllers: `news` stands in the middle, for those who look from the first on. */
+export function controllerNames(count) {
+  return Array.from({ length: count }, (_, i) => (i === count >> 1 ? 'news' : `c${i}`))
+}
+
+function get(target, accept) {
+  return Buffer.from(head('GET', target, [`Accept: ${accept}`]))
+}
+
+function post(target, body) {
+  const type = 'Content-Type: application/x-www-form-urlencoded'
+  const length = `Content-Length: ${Buffer.byteLength(body)}`
+  return Buffer.from(head('POST', target, ['Accept: */*', type, length]) + body)
+}
+
+function head(method, target, headers) {
+  return [`${method} ${target} HTTP/1.1`, ...HEADERS, ...headers, '', ''].join('\r\n')
+}
