@@ -42,7 +42,7 @@ describe('PluginBroker.notify()', () => {
       }
     }
     const plugin = new Counting()
-    await new PluginBroker([plugin], within).notify('routeStartup', request, response)
+    await run(new PluginBroker([plugin], within).notify('routeStartup', request, response))
     assert.equal(plugin.count, 1)
   })
 
