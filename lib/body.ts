@@ -56,12 +56,12 @@ function collect(stream: Readable, maxBytes: number): Promise<Buffer> {
       chunks.push(chunk)
       if (bytes > maxBytes) fail(tooLarge(maxBytes))
     }
-    const onEnd = (): void => {
-      stream.off('error', onError).off('close', onClose)
+    const onEnd = (): void =>
       resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-    }
     const onError = (error: Error): void => fail(bodyError(error))
-    const onClose = (): void => fail(new ClientGoneError())
+    const onClose = (): void => {
+      if (!stream.readableEnded) fail(new ClientGoneError())
+    }
     stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
   })
 }

@@ -6,7 +6,7 @@ import { messageForClient } from './error-report.ts'
 import { setKnown } from './headers.ts'
 import { PAGE_POLICY } from './html.ts'
 import { jsonLine } from './printable.ts'
-import type { ErrorHandler, HttpRequest } from './request.ts'
+import { type ErrorHandler, type HttpRequest, headerOf } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 /** What the page of a request's exception shows in development. */
@@ -51,14 +51,14 @@ export function failsafe(response: HttpResponse): HttpResponse {
 }
 
 function answer(
-  { id, headers }: HttpRequest,
+  request: HttpRequest,
   response: HttpResponse,
   { exception, request: original }: ErrorHandler,
   status: number,
   develop: Develop | undefined,
 ): void {
-  const page = pageOf(id, status, exception, original)
-  switch (offerFor(String(headers.accept ?? ''))) {
+  const page = pageOf(request.id, status, exception, original)
+  switch (offerFor(headerOf(request, 'accept') ?? '')) {
     case 'text/html':
       response.html(errorPage(page, develop?.(original, exception)))
       setKnown(response.headers, 'Content-Security-Policy', PAGE_POLICY)

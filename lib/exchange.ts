@@ -72,6 +72,20 @@ export class Exchange implements HttpRequestInit {
     return this.#message.headers
   }
 
+  // To have `node:http` make an object of them all took as long as to route the request.
+  header(name: string): string | undefined {
+    const { rawHeaders } = this.#message
+    let found: string | undefined
+    for (let i = 0; i < rawHeaders.length; i += 2) {
+      const field = rawHeaders[i] ?? ''
+      if (field.length !== name.length || field.toLowerCase() !== name) continue
+      // Of several, one or all may count: node:http knows.
+      if (found !== undefined) return String(this.#message.headers[name])
+      found = rawHeaders[i + 1]
+    }
+    return found
+  }
+
   get body(): Readable {
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {

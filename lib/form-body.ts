@@ -2,7 +2,15 @@ import { readBody, tooLarge } from './body.ts'
 import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { bodySourceOf, derive, findingsOf, type HttpRequest, messageRefusalOf } from './request.ts'
+import {
+  bodySourceOf,
+  derive,
+  findingsOf,
+  type HttpRequest,
+  headerOf,
+  messageRefusalOf,
+} from './request.ts'
+import { type Steps, wait } from './steps.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -12,9 +20,11 @@ export interface FormLimits {
   readonly maxFields: number
 }
 
+const FORM = 'application/x-www-form-urlencoded'
+
 /** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
 export function bringsForm(request: HttpRequest): boolean {
-  return request.method === 'POST' && mediaType(request) === 'application/x-www-form-urlencoded'
+  return request.method === 'POST' && mediaType(headerOf(request, 'content-type') ?? '') === FORM
 }
 
 /** Whether a request brings a form that has not been read. */
@@ -46,13 +56,13 @@ export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
  * @throws {HttpError} 413 at the first chunk past the limit, at once where the declared length is
  * past it, and for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
  */
-export async function readFormBody(request: HttpRequest, limits: FormLimits): Promise<FormBody> {
+export function* readFormBody(request: HttpRequest, limits: FormLimits): Steps<FormBody> {
   const refusal = unsupported(request)
   if (refusal !== undefined) throw new HttpError(415, refusal)
-  if (Number(request.headers['content-length']) > limits.maxBodyBytes) {
+  if (Number(headerOf(request, 'content-length')) > limits.maxBodyBytes) {
     throw tooLarge(limits.maxBodyBytes)
   }
-  const bytes = await readBody(bodySourceOf(request), limits.maxBodyBytes)
+  const bytes = yield* wait(readBody(bodySourceOf(request), limits.maxBodyBytes))
   // A body of fewer bytes has fewer fields: most are not even looked at.
   const isLong = bytes.length >= limits.maxFields
   if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
@@ -61,21 +71,20 @@ export async function readFormBody(request: HttpRequest, limits: FormLimits): Pr
   return new FormBody(bytes)
 }
 
-function unsupported({ headers }: HttpRequest): string | undefined {
-  const coding = headers['content-encoding']
+function unsupported(request: HttpRequest): string | undefined {
+  const coding = headerOf(request, 'content-encoding')
   // Unpacked, a small body may be a huge one.
-  if (coding !== undefined && String(coding).toLowerCase() !== 'identity') {
+  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     return 'A form body must not be compressed'
   }
-  const type = String(headers['content-type'])
+  const type = headerOf(request, 'content-type') ?? ''
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)
     ? undefined
     : 'A form body must be in UTF-8'
 }
 
-function mediaType({ headers }: HttpRequest): string {
-  const type = String(headers['content-type'] ?? '')
+function mediaType(type: string): string {
   const end = type.indexOf(';')
   return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase()
 }

@@ -166,7 +166,7 @@ export class FrontController {
   }
 
   *#readForm(request: HttpRequest): Steps<HttpRequest> {
-    return withForm(request, yield* wait(readFormBody(request, this.#limits)))
+    return withForm(request, yield* readFormBody(request, this.#limits))
   }
 
   #dispatch(request: HttpRequest, response: HttpResponse): Dispatched | Promise<Dispatched> {

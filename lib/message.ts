@@ -16,6 +16,8 @@ export interface HttpRequestInit {
   /** An object or pairs (`Headers`, a list); names in any case (default: none). */
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   readonly body?: BodySource | undefined
+  /** One header by its lower-case name, where that costs less than all of them (default: out of `headers`). */
+  readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client has gone away. */
   readonly signal?: AbortSignal | undefined
   /** Whether it has gone away; where it is absent, the signal tells. */
@@ -52,6 +54,13 @@ export class Message implements HttpRequestInit {
   get headers(): RequestHeaders {
     this.#headers ??= lowerCased(this.#init.headers ?? {})
     return this.#headers
+  }
+
+  header(name: string): string | undefined {
+    const init = this.#init
+    if (init.header !== undefined) return init.header(name)
+    const value = this.headers[name]
+    return value === undefined ? undefined : String(value)
   }
 
   get query(): URLSearchParams {

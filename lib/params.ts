@@ -19,9 +19,30 @@ export function parseSearch(search: string): URLSearchParams {
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
-/** The last value of a name: the one that counts inside one source. */
-export function lastValue(params: URLSearchParams, name: string): string | undefined {
-  return params.getAll(name).at(-1)
+/**
+ * Reads `name=value&...` into a view in which the last value of a name counts: what a URLSearchParams
+ * has, in half the time.
+ */
+export function mergeSearch(search: string, into: Map<string, string>): void {
+  for (let at = 0; at < search.length; ) {
+    const end = endOf(search, '&', at)
+    const field = search.slice(at, end)
+    const equals = endOf(field, '=', 0)
+    if (end > at) into.set(decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
+    at = end + 1
+  }
+}
+
+/** Reads the key/value pairs of a path as {@link parsePairs} does, into such a view. */
+export function mergePairs(path: string, into: Map<string, string>): void {
+  for (let at = 0; at < path.length; ) {
+    const keyEnd = endOf(path, '/', at)
+    if (keyEnd === path.length) return
+    const end = endOf(path, '/', keyEnd + 1)
+    const key = decode(path.slice(at, keyEnd), literal)
+    into.set(key, decode(path.slice(keyEnd + 1, end), literal))
+    at = end + 1
+  }
 }
 
 /** Whether `name=value&...` has more than `limit` fields; an empty one is none. */
@@ -40,6 +61,21 @@ export function exceedsFields(search: string, limit: number): boolean {
 /** Whether a path such as `id/42/tag/a` has more than `limit` pairs. */
 export function exceedsPairs(path: string, limit: number): boolean {
   return path.length > 2 * limit && path.split('/').length >= 2 * (limit + 1)
+}
+
+function endOf(text: string, delimiter: string, start: number): number {
+  const end = text.indexOf(delimiter, start)
+  return end < 0 ? text.length : end
+}
+
+// Most values stand for themselves. What is no UTF-8 is read as URLSearchParams reads it, so that both agree.
+function decode(text: string, quoted: (text: string) => string = String): string {
+  if (!/[%+]/.test(text)) return text.toWellFormed()
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' ')).toWellFormed()
+  } catch {
+    return new URLSearchParams(`=${quoted(text)}`).get('') ?? ''
+  }
 }
 
 // What is a delimiter to URLSearchParams is none to a path.

@@ -4,7 +4,8 @@ import { type BodySource, failedBody, streamBody, tooLarge } from './body.ts'
 import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
-import { lastValue, parsePairs, reservedNames } from './params.ts'
+import { mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
+import { splitTarget } from './rewrite.ts'
 
 /** Where a request goes: what a router finds. */
 export interface Route {
@@ -57,6 +58,8 @@ export let findingsOf: (request: HttpRequest) => Findings
 export let bodySourceOf: (request: HttpRequest) => BodySource
 /** The text of a form as it was sent; '' where there is none. */
 export let formTextOf: (request: HttpRequest) => string
+/** A header by its lower-case name, without a look at the others. */
+export let headerOf: (request: HttpRequest, name: string) => string | undefined
 /** Why the message of a request must not be served. */
 export let messageRefusalOf: (request: HttpRequest) => HttpError | undefined
 /** Whether a value is a request in truth: `instanceof` is content with a prototype. */
@@ -82,6 +85,7 @@ export class HttpRequest {
   readonly #message: Message
   readonly #findings: Findings
   #pairs: URLSearchParams | undefined
+  #parameters: ReadonlyMap<string, string> | undefined
   #abort: AbortController | undefined
   #signal: AbortSignal | undefined
 
@@ -91,6 +95,7 @@ export class HttpRequest {
     findingsOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
     formTextOf = (request) => request.#findings.form?.bytes.toString() ?? ''
+    headerOf = (request, name) => request.#message.header(name)
     messageRefusalOf = (request) => request.#message.refusal
     isRequest = (value): value is HttpRequest =>
       Object(value) === value && #message in (value as object)
@@ -217,9 +222,7 @@ export class HttpRequest {
       case 'error_handler':
         return this.errorHandler
       default:
-        return (
-          lastValue(this.pairs, name) ?? lastValue(this.query, name) ?? lastValue(this.form, name)
-        )
+        return this.#merged().get(name)
     }
   }
 
@@ -229,8 +232,7 @@ export class HttpRequest {
       const value: string | ErrorHandler | undefined = this.param(name)
       return value === undefined ? [] : [[name, value] as const]
     })
-    // The last value of a source counts, and the first source: so the last to be set must be the first.
-    const sent = new Map([...this.form, ...this.query, ...this.pairs])
+    const sent = new Map(this.#merged())
     for (const name of reservedNames) sent.delete(name)
     return new Map<string, string | ErrorHandler>([...reserved, ...sent])
   }
@@ -250,6 +252,20 @@ export class HttpRequest {
     const pairs = new URLSearchParams(this.pairs)
     for (const [name, value] of Object.entries(params)) pairs.set(name, value)
     return derive(this, { ...this.#findings, route: { module, controller, action, pairs } })
+  }
+
+  // The last value of a source counts, and the first source: so the last to be read must be the first.
+  #merged(): ReadonlyMap<string, string> {
+    if (this.#parameters !== undefined) return this.#parameters
+    const { form, route } = this.#findings
+    const merged = new Map<string, string>()
+    if (form !== undefined) mergeSearch(form.bytes.toString(), merged)
+    mergeSearch(splitTarget(this.target).search, merged)
+    const pairs = route?.pairs ?? ''
+    if (typeof pairs === 'string') mergePairs(pairs, merged)
+    else for (const [name, value] of pairs) merged.set(name, value)
+    this.#parameters = merged
+    return merged
   }
 
   #anySignal(): AbortSignal {

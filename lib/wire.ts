@@ -46,12 +46,16 @@ export function createRequestListener(
   }
   const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
     handler.respond === undefined ? handler.handle(request) : handler.respond(request)
-  const send = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
-    response.request ??= request
-    exchange.send(response, onBodyError)
-  }
   const onBodyError = (error: Error, { request }: HttpResponse): void =>
     handler.report?.(error, { request, status: 500 })
+  const deliver = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
+    try {
+      response.request ??= request
+      exchange.send(response, onBodyError)
+    } catch (error) {
+      fail(exchange, request, error)
+    }
+  }
   const fail = (exchange: Exchange, request: HttpRequest, error: unknown): void => {
     exchange.fail()
     handler.report?.(error, { request, status: 500 })
@@ -65,11 +69,12 @@ export function createRequestListener(
       // When the server stops, the last answer of a connection says so: what was sent right behind the
       // request is parsed first.
       if (isPromiseLike(response) || exchangeOptions.closing()) {
-        Promise.resolve(response)
-          .then((settled) => send(exchange, request, settled))
-          .catch((error) => fail(exchange, request, error))
+        Promise.resolve(response).then(
+          (settled) => deliver(exchange, request, settled),
+          (error) => fail(exchange, request, error),
+        )
       } else {
-        send(exchange, request, response)
+        deliver(exchange, request, response)
       }
     } catch (error) {
       fail(exchange, request, error)

@@ -3,7 +3,8 @@ import { describe, it } from 'node:test'
 import {
   exceedsFields,
   exceedsPairs,
-  lastValue,
+  mergePairs,
+  mergeSearch,
   parsePairs,
   parseSearch,
   reservedNames,
@@ -104,12 +105,67 @@ describe('parseSearch()', () => {
   })
 })
 
-describe('lastValue()', () => {
-  it('is the last of several, and undefined of none', () => {
-    const params = new URLSearchParams('a=1&b=&a=2')
-    assert.equal(lastValue(params, 'a'), '2')
-    assert.equal(lastValue(params, 'b'), '')
-    for (const name of odd) assert.equal(lastValue(params, name), undefined)
+describe('mergeSearch() and mergePairs()', () => {
+  const pieces = [
+    'a',
+    'b=',
+    '=',
+    '&',
+    '/',
+    '+',
+    '%',
+    '%2',
+    '%41',
+    '%C3%A9',
+    '%FF',
+    'é',
+    '\ud800',
+    '?',
+    '#',
+    'a=1',
+    '__proto__',
+  ]
+
+  // The same choices in every run.
+  function* randomTexts(count: number): Generator<string> {
+    let seed = 42
+    const next = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return Math.floor((seed / 2 ** 31) * below)
+    }
+    for (let i = 0; i < count; i++) {
+      yield Array.from({ length: next(12) }, () => pieces[next(pieces.length)]).join('')
+    }
+  }
+
+  it('agree with URLSearchParams on the last value of each name', () => {
+    for (const text of randomTexts(20_000)) {
+      const [search, path] = [new Map<string, string>(), new Map<string, string>()]
+      mergeSearch(text, search)
+      mergePairs(text, path)
+      assert.deepEqual([...search], [...new Map(parseSearch(text))], JSON.stringify(text))
+      assert.deepEqual([...path], [...new Map(parsePairs(text))], JSON.stringify(text))
+    }
+  })
+
+  it('let what is read later win', () => {
+    const merged = new Map([['a', '0']])
+    mergeSearch('a=1&b=1', merged)
+    mergePairs('b/2/c/2', merged)
+    assert.deepEqual(
+      [...merged],
+      [
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '2'],
+      ],
+    )
+  })
+
+  it('take a field without "=" at its word, however many there are', () => {
+    const merged = new Map<string, string>()
+    mergeSearch('a&'.repeat(500_000), merged)
+    assert.deepEqual([...merged], [['a', '']])
   })
 })
 
