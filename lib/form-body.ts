@@ -64,7 +64,7 @@ export function* readFormBody(request: HttpRequest, limits: FormLimits): Steps<F
   }
   const bytes = yield* wait(readBody(bodySourceOf(request), limits.maxBodyBytes))
   // A body of fewer bytes has fewer fields: most are not even looked at.
-  const isLong = bytes.length >= limits.maxFields
+  const isLong = bytes.length > 2 * limits.maxFields
   if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
     throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
   }

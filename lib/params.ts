@@ -47,7 +47,7 @@ export function mergePairs(path: string, into: Map<string, string>): void {
 
 /** Whether `name=value&...` has more than `limit` fields; an empty one is none. */
 export function exceedsFields(search: string, limit: number): boolean {
-  if (search.length < limit) return false
+  if (search.length <= 2 * limit) return false
   let fields = 0
   for (let at = 0; at < search.length && fields <= limit; ) {
     const end = search.indexOf('&', at)
