@@ -26,6 +26,22 @@ export type Controller = object
 /** The controllers of a module, by their names in URLs, such as `user-admin`. */
 export type Controllers = ReadonlyMap<string, Controller>
 
+/** Whether a value can be run as an action: a class that a file exports for others can't be called. */
+export function isAction(value: unknown): value is Action {
+  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
+}
+
+/** @throws {TypeError} If a value can't be run as an action. */
+export function checkAction(value: unknown): void {
+  if (!isAction(value)) throw new TypeError(`Expected an action, got "${kindOf(value)}"`)
+}
+
+/** Dresses a new function as the action it stands for: the same name, the same properties. */
+export function standIn(run: Action, original: (...args: never[]) => unknown): Action {
+  Object.assign(run, original)
+  return Object.defineProperty(run, 'name', { value: original.name, configurable: true })
+}
+
 /**
  * The request that an action or a plugin returned, to be dispatched next; undefined for nothing.
  *
@@ -34,4 +50,8 @@ export type Controllers = ReadonlyMap<string, Controller>
 export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
   if (returned === undefined || isRequest(returned)) return returned
   throw new TypeError(`${who} returned a ${typeof returned}; expected nothing or a request`)
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === 'function' ? 'class' : value === null ? 'null' : typeof value
 }

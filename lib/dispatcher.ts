@@ -1,13 +1,9 @@
-import { METHODS } from 'node:http'
-import type { Action, Controller, Controllers } from './controller.ts'
+import { type Action, type Controller, type Controllers, isAction } from './controller.ts'
 import { HttpError, NoActionError, NoControllerError } from './errors.ts'
+import { checkedMethods, REFUSED, USUAL } from './methods.ts'
 import { actionName, type Names } from './names.ts'
 import type { HttpRequest, Route } from './request.ts'
 import type { HttpResponse } from './response.ts'
-
-// TRACE would mirror the headers that a proxy added, secrets too; CONNECT is for proxies.
-const REFUSED = ['TRACE', 'CONNECT']
-const USUAL = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 // What is registered under a name, by the key that the name is looked up by.
 type Registry<T> = ReadonlyMap<string, { readonly name: string; readonly value: T }>
@@ -131,25 +127,11 @@ function register<T, U>(
   return byKey
 }
 
-// A class that a controller's file exports for others can't be called, so it is no action.
-function isAction(value: unknown): value is Action {
-  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
-}
-
 function methodsOf(action: Action, controller: string): readonly string[] | undefined {
-  const methods = Object.hasOwn(action, 'methods') ? action.methods : undefined
-  if (methods === undefined) return undefined
-  if (!Array.isArray(methods) || methods.length === 0 || !methods.every(isMethod)) {
-    throw new TypeError(
-      `Expected the methods of an action of "${controller}" to be a list out of ${USUAL.join(', ')}`,
-    )
-  }
+  if (!Object.hasOwn(action, 'methods') || action.methods === undefined) return undefined
+  const methods = checkedMethods(action.methods, `an action of "${controller}"`)
   const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
   return [...new Set([...methods, ...implied])]
-}
-
-function isMethod(method: string): boolean {
-  return METHODS.includes(method) && !REFUSED.includes(method)
 }
 
 function takes(methods: readonly string[] | undefined, method: string): boolean {

@@ -1,6 +1,7 @@
 export type { BodySource } from './body.ts'
 export type { Action, Controller, Controllers } from './controller.ts'
 export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
+export { defineController, type Members } from './define-controller.ts'
 export { channels, type DispatchMessage } from './diagnostics.ts'
 export type { ErrorReport } from './error-report.ts'
 export {
@@ -22,10 +23,17 @@ export type { HeaderValue, ResponseHeaders } from './headers.ts'
 export { html, type Markup } from './html.ts'
 export type { Logger } from './logger.ts'
 export type { HttpRequestInit, RequestHeaders } from './message.ts'
+export { del, get, type Method, methods, patch, post, put } from './methods.ts'
 export type { NameRule } from './names.ts'
 export type { FrontControllerOptions, Limits } from './options.ts'
 export type { Moment, Plugin } from './plugin.ts'
-export { type Destination, type ErrorHandler, HttpRequest, type Route } from './request.ts'
+export {
+  type Destination,
+  type ErrorHandler,
+  HttpRequest,
+  type ParamValue,
+  type Route,
+} from './request.ts'
 export { HttpResponse, type ResponseBody } from './response.ts'
 export type { Router } from './router.ts'
 export { type ServeOptions, type ServerLimits, type Service, serve } from './serve.ts'

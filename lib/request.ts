@@ -24,6 +24,18 @@ export interface ErrorHandler {
   readonly request: HttpRequest
 }
 
+/**
+ * What a parameter of a name can be. Of a name that is known only at run time: an error handler too, as
+ * it may be that name.
+ */
+export type ParamValue<Name extends string> = Name extends 'module' | 'controller' | 'action' | 'q'
+  ? string
+  : string extends Name
+    ? string | ErrorHandler | undefined
+    : Name extends 'error_handler'
+      ? ErrorHandler | undefined
+      : string | undefined
+
 /** Where {@link HttpRequest.forward} goes: what is not named stays as it is. */
 export interface Destination {
   readonly action: string
@@ -209,9 +221,7 @@ export class HttpRequest {
    *
    * @returns undefined where no source has it.
    */
-  param(name: 'module' | 'controller' | 'action' | 'q'): string
-  param(name: 'error_handler'): ErrorHandler | undefined
-  param(name: string): string | undefined
+  param<Name extends string>(name: Name): ParamValue<Name>
   param(name: string): string | ErrorHandler | undefined {
     switch (name) {
       case 'module':
@@ -229,7 +239,7 @@ export class HttpRequest {
   /** All parameters of the merged view, the reserved ones first, each name once. */
   get params(): Iterable<[name: string, value: string | ErrorHandler]> {
     const reserved = reservedNames.flatMap((name) => {
-      const value: string | ErrorHandler | undefined = this.param(name)
+      const value = this.param(name)
       return value === undefined ? [] : [[name, value] as const]
     })
     const sent = new Map(this.#merged())

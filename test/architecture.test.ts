@@ -13,6 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['wire', 'request-routing', 'development'],
   ['exchange', 'options'],
   ['dispatcher', 'error-controller', 'index-controller', 'plugin', 'reporter'],
+  ['methods', 'define-controller'],
   ['controller', 'error-page', 'diagnostics'],
   ['error-report'],
   ['exception-report'],
