@@ -2,12 +2,13 @@ import { STATUS_CODES } from 'node:http'
 import { negotiate } from './accept.ts'
 import { factsOf, headersOf } from './error-handler.ts'
 import { type Development, type ErrorPage, errorPage } from './error-page.ts'
-import { messageForClient } from './error-report.ts'
+import { issuesForClient, messageForClient } from './error-report.ts'
 import { setKnown } from './headers.ts'
 import { PAGE_POLICY } from './html.ts'
 import { jsonLine } from './printable.ts'
 import { type ErrorHandler, type HttpRequest, headerOf } from './request.ts'
 import type { HttpResponse } from './response.ts'
+import { tellIssue, type ValidationIssue } from './validation-error.ts'
 
 /** What the page of a request's exception shows in development. */
 export type Develop = (request: HttpRequest, exception: Error) => Development
@@ -64,7 +65,7 @@ function answer(
       setKnown(response.headers, 'Content-Security-Policy', PAGE_POLICY)
       break
     case 'text/plain':
-      response.text(`${page.status} ${page.title}\n${page.detail}\nurn:uuid:${page.id}\n`)
+      response.text(linesOf(page))
       break
     default:
       response.text(jsonLine(problemOf(page)))
@@ -72,9 +73,17 @@ function answer(
   }
 }
 
-// RFC 9457.
-function problemOf({ title, status, detail, id }: ErrorPage): object {
-  return { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
+// RFC 9457; `errors` as the example of its section 3.
+function problemOf({ title, status, detail, issues = [], id }: ErrorPage): object {
+  const problem = { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
+  if (issues.length === 0) return problem
+  const errors = issues.map(({ path, message }) => ({ parameter: path, detail: message }))
+  return { ...problem, errors }
+}
+
+function linesOf({ status, title, detail, issues = [], id }: ErrorPage): string {
+  const said = issues.length > 0 ? issues.map(tellIssue) : [detail]
+  return `${[`${status} ${title}`, ...said, `urn:uuid:${id}`].join('\n')}\n`
 }
 
 // Clients send a few headers again and again: to read one took a tenth of the time of an unrouted request.
@@ -96,8 +105,14 @@ function pageOf(id: string, status: number, exception: Error, original: HttpRequ
     title: STATUS_CODES[status] ?? 'Error',
     // What failed in the server is nobody else's business.
     detail: status < 500 ? cut(messageForClient(exception, original)) : FAULT,
+    issues: status < 500 ? issuesForClient(exception, original).map(cutIssue) : [],
     id,
   }
+}
+
+// When its values are gone: half a value would not be known for one.
+function cutIssue({ path, message }: ValidationIssue): ValidationIssue {
+  return { path: cut(path), message: cut(message) }
 }
 
 function cut(text: string): string {

@@ -1,12 +1,15 @@
 import type { ErrorReport } from './error-report.ts'
 import type { ExceptionReport } from './exception-report.ts'
 import { html, Markup } from './html.ts'
+import { tellIssue, type ValidationIssue } from './validation-error.ts'
 
 /** What the page of an error shows. */
 export interface ErrorPage {
   readonly status: number
   readonly title: string
   readonly detail: string
+  /** What was wrong with the parameters. */
+  readonly issues?: readonly ValidationIssue[]
   readonly id: string
 }
 
@@ -32,17 +35,21 @@ const DEVELOPMENT_STYLE =
 
 /** A small complete page, without a script and without anything from elsewhere. */
 export function errorPage(
-  { status, title, detail, id }: ErrorPage,
+  { status, title, detail, issues = [], id }: ErrorPage,
   development?: Development,
 ): string {
   const style = development ? STYLE + DEVELOPMENT_STYLE : STYLE
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1><p>${detail}</p><p><small>Error ${status} &middot; ${id}</small></p>${development ? details(development) : ''}</main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? list(issues.map(tellIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? details(development) : ''}</main></html>
 `.toString()
 }
 
 function details({ report, registered, nearest }: Development): Markup {
   const { type, module, controller, action, method, params, second } = report
-  return html`<h2>${type}</h2>${exceptionDetails(report)}${second ? html`<h2>Then, in the error action</h2>${exceptionDetails(second)}` : ''}<h2>Request</h2><dl><dt>Asked for</dt><dd>${method} ${[module, controller, action].join('/')}</dd>${nearest === undefined ? '' : html`<dt>Did you mean</dt><dd>${nearest}</dd>`}${Object.entries(params).map(([name, shape]) => html`<dt>${name}</dt><dd>${shape}</dd>`)}</dl><h2>Registered</h2><ul>${registered.map((name) => html`<li>${name}</li>`)}</ul>`
+  return html`<h2>${type}</h2>${exceptionDetails(report)}${second ? html`<h2>Then, in the error action</h2>${exceptionDetails(second)}` : ''}<h2>Request</h2><dl><dt>Asked for</dt><dd>${method} ${[module, controller, action].join('/')}</dd>${nearest === undefined ? '' : html`<dt>Did you mean</dt><dd>${nearest}</dd>`}${Object.entries(params).map(([name, shape]) => html`<dt>${name}</dt><dd>${shape}</dd>`)}</dl><h2>Registered</h2>${list(registered)}`
+}
+
+function list(items: readonly string[]): Markup {
+  return html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`
 }
 
 function exceptionDetails({

@@ -13,6 +13,7 @@ import type { HttpRequest } from './request.ts'
 import { scrub, scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in.ts'
+import { ValidationError, type ValidationIssue } from './validation-error.ts'
 
 /** An error, told in full and without a secret: plain data, ready for JSON. */
 export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
@@ -55,6 +56,7 @@ export interface ReportOptions {
 
 const MAX_PARAMS = 40
 const MAX_VALUE = 100
+const MAX_ISSUES = 20
 
 // Names and codes of Node's and the language's own.
 const WELL_KNOWN =
@@ -144,6 +146,20 @@ function isAsked(name: string, { path }: HttpRequest): boolean {
 export function messageForClient(exception: Error, request: HttpRequest): string {
   const { message } = factsOf(exception)
   return printable(isNamesOwn(exception, request) ? message : scrub(message, request))
+}
+
+/** What a client may be told of the issues of a {@link ValidationError}: the first 20, none of any other error. */
+export function issuesForClient(
+  exception: Error,
+  request: HttpRequest,
+): readonly ValidationIssue[] {
+  if (!isA(ValidationError, exception)) return []
+  const issues = exception.issues.slice(0, MAX_ISSUES)
+  const paths = issues.map(({ path }) => path)
+  const messages = issues.map(({ message }) => message)
+  // The paths too: a strict schema names what it does not know, and that may be a secret without a name.
+  const told = scrubAll([...paths, ...messages], request).map(printable)
+  return issues.map((_, i) => ({ path: told[i] ?? '', message: told[issues.length + i] ?? '' }))
 }
 
 /** The parameters of a request, by their names; each told by its shape, or shown where that is allowed. */

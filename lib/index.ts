@@ -37,4 +37,12 @@ export {
 export { HttpResponse, type ResponseBody } from './response.ts'
 export type { Router } from './router.ts'
 export { type ServeOptions, type ServerLimits, type Service, serve } from './serve.ts'
+export type {
+  InferOutput,
+  StandardIssue,
+  StandardResult,
+  StandardSchemaV1,
+} from './standard-schema.ts'
+export { type ParamsAction, validateParams, withParams } from './validate-params.ts'
+export { ValidationError, type ValidationIssue } from './validation-error.ts'
 export { createRequestListener, type Handler, type ListenerOptions } from './wire.ts'

@@ -13,7 +13,7 @@ const floors: readonly (readonly string[])[] = [
   ['wire', 'request-routing', 'development'],
   ['exchange', 'options'],
   ['dispatcher', 'error-controller', 'index-controller', 'plugin', 'reporter'],
-  ['methods', 'define-controller'],
+  ['methods', 'define-controller', 'validate-params'],
   ['controller', 'error-page', 'diagnostics'],
   ['error-report'],
   ['exception-report'],
@@ -21,11 +21,11 @@ const floors: readonly (readonly string[])[] = [
   ['response'],
   ['request'],
   ['message'],
-  ['body', 'connections', 'rewrite', 'noise-budget', 'framing'],
+  ['body', 'validation-error', 'connections', 'rewrite', 'noise-budget', 'framing'],
   ['errors'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'names'],
-    ...['nearest', 'params', 'printable', 'shape', 'steps', 'text-mask'],
+    ...['nearest', 'params', 'printable', 'shape', 'standard-schema', 'steps', 'text-mask'],
   ],
 ]
 

@@ -16,6 +16,7 @@ describe('The package', () => {
       'NoControllerError',
       'NoRouteError',
       'ThrownValueError',
+      'ValidationError',
       'channels',
       'createRequestListener',
       'defineController',
@@ -28,6 +29,8 @@ describe('The package', () => {
       'post',
       'put',
       'serve',
+      'validateParams',
+      'withParams',
     ])
   })
 
@@ -57,6 +60,7 @@ describe('The package', () => {
       'HeaderValue',
       'HttpErrorOptions',
       'HttpRequestInit',
+      'InferOutput',
       'Limits',
       'ListenerOptions',
       'Logger',
@@ -66,6 +70,7 @@ describe('The package', () => {
       'Moment',
       'NameRule',
       'ParamValue',
+      'ParamsAction',
       'Plugin',
       'RequestHeaders',
       'ResponseBody',
@@ -75,6 +80,10 @@ describe('The package', () => {
       'ServeOptions',
       'ServerLimits',
       'Service',
+      'StandardIssue',
+      'StandardResult',
+      'StandardSchemaV1',
+      'ValidationIssue',
     ])
   })
 })
