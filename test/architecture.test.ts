@@ -18,7 +18,7 @@ const floors: readonly (readonly string[])[] = [
   ['error-report'],
   ['exception-report'],
   ['error-handler', 'router', 'form-body', 'scrub', 'sign-in'],
-  ['response'],
+  ['response', 'json-body'],
   ['request'],
   ['message'],
   ['body', 'validation-error', 'connections', 'rewrite', 'noise-budget', 'framing'],
