@@ -24,17 +24,12 @@ export interface ErrorHandler {
   readonly request: HttpRequest
 }
 
-/**
- * What a parameter of a name can be. Of a name that is known only at run time: an error handler too, as
- * it may be that name.
- */
+/** What a parameter of a name can be; of a name that is known only at run time, what a client can send. */
 export type ParamValue<Name extends string> = Name extends 'module' | 'controller' | 'action' | 'q'
   ? string
-  : string extends Name
-    ? string | ErrorHandler | undefined
-    : Name extends 'error_handler'
-      ? ErrorHandler | undefined
-      : string | undefined
+  : Name extends 'error_handler'
+    ? ErrorHandler | undefined
+    : string | undefined
 
 /** Where {@link HttpRequest.forward} goes: what is not named stays as it is. */
 export interface Destination {
