@@ -1,11 +1,38 @@
 import { Readable } from 'node:stream'
+import { ReadableStream } from 'node:stream/web'
 import { ClientGoneError, HttpError } from './errors.ts'
 
 // How long the first bytes of an answer are waited for.
 const FIRST_BYTES_MS = 200
 
-/** Where a body's bytes come from. */
+/** Text (sent as UTF-8) or bytes, at once or as a stream of them. */
 export type BodySource = string | Uint8Array | Readable
+
+/** What gives a body piece by piece: an async generator, a web `ReadableStream`, any async iterable. */
+export type BodyChunks = AsyncIterable<string | Uint8Array>
+
+/** Whether a body is given piece by piece, and is no stream of Node's own. */
+export function isChunks(body: unknown): body is BodyChunks {
+  return (
+    typeof body === 'object' &&
+    body !== null &&
+    Symbol.asyncIterator in body &&
+    !(body instanceof Readable)
+  )
+}
+
+/**
+ * The chunks of a body as a stream of Node's own. To destroy it is to end what gives them: `return()` of an
+ * iterator, `cancel()` of a web stream.
+ *
+ * @throws {TypeError} If it is a web stream that somebody reads already.
+ */
+export function toReadable(body: BodyChunks): Readable {
+  // Not through its iterator: that one can't be cancelled while a read is pending.
+  if (body instanceof ReadableStream) return Readable.fromWeb(body)
+  // Of bytes, and not of objects: what is neither text nor bytes fails before the first byte has left.
+  return Readable.from(body, { objectMode: false })
+}
 
 /**
  * Reads a body whole.

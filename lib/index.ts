@@ -1,4 +1,4 @@
-export type { BodySource } from './body.ts'
+export type { BodyChunks, BodySource } from './body.ts'
 export type { Action, Controller, Controllers } from './controller.ts'
 export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
 export { defineController, type Members } from './define-controller.ts'

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { BodySource } from './body.ts'
+import type { Readable } from 'node:stream'
+import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './rewrite.ts'
@@ -15,7 +16,8 @@ export interface HttpRequestInit {
   readonly target: string
   /** An object or pairs (`Headers`, a list); names in any case (default: none). */
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
-  readonly body?: BodySource | undefined
+  /** Text, bytes, or a stream of them: Node's, a web `ReadableStream`, an async iterable (default ''). */
+  readonly body?: BodySource | BodyChunks | undefined
   /** One header by its lower-case name, where that costs less than all of them (default: out of `headers`). */
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client has gone away. */
@@ -36,6 +38,7 @@ export class Message implements HttpRequestInit {
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined
+  #body: Readable | undefined
 
   constructor(init: HttpRequestInit) {
     if (typeof init?.target !== 'string') {
@@ -69,7 +72,10 @@ export class Message implements HttpRequestInit {
   }
 
   get body(): BodySource {
-    return this.#init.body ?? ''
+    const body = this.#init.body ?? ''
+    if (!isChunks(body)) return body
+    this.#body ??= toReadable(body)
+    return this.#body
   }
 
   get signal(): AbortSignal | undefined {

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseHeaders, setKnown } from './headers.ts'
 import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
@@ -24,6 +25,7 @@ export class HttpResponse {
   request: HttpRequest | undefined
   #status = 200
   #body: ResponseBody
+  #given: ResponseBody | BodyChunks
   #sealed = false
   readonly #exceptions: readonly Error[]
 
@@ -49,21 +51,37 @@ export class HttpResponse {
     this.#status = status
   }
 
+  /**
+   * What is sent (default nothing): text as UTF-8, bytes, or a stream of both. An async iterable and a web
+   * `ReadableStream` are taken too, and are read back as a stream of Node's; an array is not.
+   *
+   * A stream is sent as it comes, chunked unless `Content-Length` is set, never faster than the client reads.
+   * One that fails within 200 ms, before its first byte, is answered by the error controller; later, it ends
+   * the connection. One that is not sent, or not to its end, is destroyed: `return()`, `cancel()`.
+   *
+   * @example
+   * response.body = createReadStream('report.pdf')
+   * response.body = (async function* () { for await (const row of rows) yield `${row}\n` })()
+   * @throws {TypeError} If the body is of another kind, or a web stream that somebody reads already.
+   */
   get body(): ResponseBody {
     return this.#body
   }
 
-  /** @throws {TypeError} If the body is of another kind. */
-  set body(body: ResponseBody) {
+  set body(given: ResponseBody | BodyChunks) {
+    if (given === this.#given) return
+    const body = isChunks(given) ? toReadable(given) : given
+    if (body === this.#body) return
     if (!isBody(body)) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
     // A stream that fails before anybody reads it must not end the process.
     if (body instanceof Readable) body.on('error', () => {})
-    if (body === this.#body) return
     // What comes when the answer is out would stay open for ever.
     destroy(this.#sealed ? body : this.#body)
-    if (!this.#sealed) this.#body = body
+    if (this.#sealed) return
+    this.#body = body
+    this.#given = given
   }
 
   /** Answers with plain text. For another type, set `Content-Type` after it (so with `html`, `json`). */

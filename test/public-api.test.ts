@@ -44,6 +44,7 @@ describe('The package', () => {
     assert.deepEqual(types.sort(), [
       'Access',
       'Action',
+      'BodyChunks',
       'BodySource',
       'Client',
       'Controller',
