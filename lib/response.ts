@@ -57,7 +57,8 @@ export class HttpResponse {
    *
    * A stream is sent as it comes, chunked unless `Content-Length` is set, never faster than the client reads.
    * One that fails within 200 ms, before its first byte, is answered by the error controller; later, it ends
-   * the connection. One that is not sent, or not to its end, is destroyed: `return()`, `cancel()`.
+   * the connection. One that is not sent, or not to its end, is destroyed: `return()`, `cancel()`; a generator
+   * that waits for something hears of it from `request.signal` alone.
    *
    * @example
    * response.body = createReadStream('report.pdf')

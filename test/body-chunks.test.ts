@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
+import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { describe, it, type TestContext } from 'node:test'
 import {
   type Action,
@@ -170,17 +170,26 @@ for (const [kind, make] of Object.entries(kinds)) {
 
 describe('The body of a response', () => {
   it('is ended under a web stream that waits, where the client leaves', async (t) => {
+    const waiting = deferred()
     const cancelled = deferred<unknown>()
     const port = await serving(t, (_, response) => {
-      response.body = new ReadableStream({
-        start: (controller) => controller.enqueue('begun'),
-        pull: () => new Promise(() => {}),
+      const chunks = ['begun']
+      const source = {
+        pull(controller: ReadableStreamDefaultController) {
+          const chunk = chunks.pop()
+          if (chunk !== undefined) return controller.enqueue(chunk)
+          waiting.resolve()
+          return new Promise<void>(() => {})
+        },
         cancel: cancelled.resolve,
-      })
+      }
+      // Without a queue of its own: to be pulled is to be read.
+      response.body = new ReadableStream(source, { highWaterMark: 0 })
     })
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.write(bytesOf({ target: '/app/run' }))
     await once(client, 'data')
+    await waiting.promise
     client.destroy()
     await cancelled.promise
   })
