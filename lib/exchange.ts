@@ -7,7 +7,11 @@ import { ClientGoneError, type HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
 import { fieldLinesOf } from './headers.ts'
 import type { HttpRequestInit } from './message.ts'
+import { type HttpRequest, sourceOf } from './request.ts'
 import type { HttpResponse } from './response.ts'
+
+const READ_BEFORE =
+  'The body was read before the request came here: mount this before what parses bodies'
 
 // How much it may send meanwhile.
 const LINGER_BYTES = 16_777_216
@@ -33,6 +37,8 @@ export interface ExchangeOptions {
   readonly expectsContinue: WeakSet<IncomingMessage>
 }
 
+let messageOf: (source: HttpRequestInit) => IncomingMessage | undefined
+
 /** One message of `node:http` and its answer. A request is made from it; what nobody asks for is not. */
 export class Exchange implements HttpRequestInit {
   readonly #message: IncomingMessage
@@ -45,8 +51,14 @@ export class Exchange implements HttpRequestInit {
   readonly #startedAt: number
   // Whether the client holds its body back until it is told to go on.
   #isAwaited: boolean
+  // Whether the body was asked for.
+  #isAsked = false
   #bytes = 0
   #signal: AbortSignal | undefined
+
+  static {
+    messageOf = (source) => (#message in source ? source.#message : undefined)
+  }
 
   constructor(message: IncomingMessage, out: ServerResponse, options: ExchangeOptions) {
     this.#message = message
@@ -87,6 +99,8 @@ export class Exchange implements HttpRequestInit {
   }
 
   get body(): Readable {
+    if (this.#message.readableDidRead && !this.#isAsked) throw new Error(READ_BEFORE)
+    this.#isAsked = true
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {
       this.#isAwaited = false
@@ -244,6 +258,19 @@ export class Exchange implements HttpRequestInit {
     }
     return controller.signal
   }
+}
+
+/**
+ * The message of `node:http` that a request came with: for its socket (a client certificate), its trailers,
+ * what a middleware noted on it. Its headers and its target may hold secrets: log neither. Its body belongs
+ * to `request.body`, that keeps it within the limit.
+ *
+ * @example
+ * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
+ * @returns undefined for a request that did not come over the wire, as in a test.
+ */
+export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
+  return messageOf(sourceOf(request))
 }
 
 // Takes what a client still sends, and drops it, within bounds.

@@ -15,7 +15,7 @@ export {
   ThrownValueError,
 } from './errors.ts'
 export type { ExceptionReport } from './exception-report.ts'
-export type { Access } from './exchange.ts'
+export { type Access, incomingMessageOf } from './exchange.ts'
 export type { Client } from './forwarded.ts'
 export type { HeaderLimits } from './framing.ts'
 export { FrontController } from './front-controller.ts'

@@ -49,6 +49,11 @@ export class Message implements HttpRequestInit {
     this.target = init.target
   }
 
+  /** What it was made from. */
+  get source(): HttpRequestInit {
+    return this.#init
+  }
+
   get id(): string {
     this.#id ??= randomUUID()
     return this.#id

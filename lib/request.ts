@@ -63,6 +63,8 @@ export let derive: (request: HttpRequest, findings: Findings) => HttpRequest
 export let findingsOf: (request: HttpRequest) => Findings
 /** The body as it comes in, without a limit. */
 export let bodySourceOf: (request: HttpRequest) => BodySource
+/** What a request was made from. */
+export let sourceOf: (request: HttpRequest) => HttpRequestInit
 /** The text of a form as it was sent; '' where there is none. */
 export let formTextOf: (request: HttpRequest) => string
 /** A header by its lower-case name, without a look at the others. */
@@ -101,6 +103,7 @@ export class HttpRequest {
     derive = (request, findings) => new HttpRequest(request.#message, findings)
     findingsOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
+    sourceOf = (request) => request.#message.source
     formTextOf = (request) => request.#findings.form?.bytes.toString() ?? ''
     headerOf = (request, name) => request.#message.header(name)
     messageRefusalOf = (request) => request.#message.refusal

@@ -23,6 +23,7 @@ describe('The package', () => {
       'del',
       'get',
       'html',
+      'incomingMessageOf',
       'loadControllers',
       'methods',
       'patch',
