@@ -7,7 +7,7 @@ import { channels, publish } from './diagnostics.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { createErrorController, failsafe } from './error-controller.ts'
 import { toError, toErrorRequest } from './error-handler.ts'
-import { HttpError } from './errors.ts'
+import { HttpError, NoRouteError } from './errors.ts'
 import { isFormDue, readFormBody, withForm } from './form-body.ts'
 import { checkedOptions, type FrontControllerOptions, type Limits } from './options.ts'
 import { type Plugin, PluginBroker, type Within } from './plugin.ts'
@@ -121,6 +121,24 @@ export class FrontController {
       current = toErrorRequest(current, exception)
       dispatches = 0
       publish(channels.redispatch, current)
+    }
+  }
+
+  /**
+   * Whether there is an action for a request, by its target alone: no plugin is asked, no body is read,
+   * nothing is reported. A request that must be refused (a malformed path, say) has one all the same.
+   *
+   * @example
+   * front.serves(new HttpRequest({ target: '/news/list' }))
+   */
+  serves(request: HttpRequest): boolean {
+    try {
+      const routed = this.#routing.route(request)
+      const isRoutable = !(findingsOf(routed).refusal instanceof NoRouteError)
+      return isRoutable && !(this.#dispatcher.find(routed) instanceof Error)
+    } catch {
+      // A router of one's own that throws: what it throws is for the error controller to answer.
+      return true
     }
   }
 

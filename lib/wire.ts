@@ -13,6 +13,8 @@ export interface Handler {
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
   /** Is told of an error that came when the answer was on its way, or on a connection before there was a request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
+  /** Whether it has an answer of its own for a request, by its target: asked before a middleware answers. */
+  serves?(request: HttpRequest): boolean
   /** Is told that the server stops. */
   flush?(): void
 }

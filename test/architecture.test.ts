@@ -7,7 +7,7 @@ import { repositoryFile } from './support/repository.ts'
 const floors: readonly (readonly string[])[] = [
   ['server'],
   ['index', 'config'],
-  ['settings', 'access-log', 'cluster', 'health'],
+  ['settings', 'access-log', 'cluster', 'health', 'middleware'],
   ['serve', 'controller-directory', 'log'],
   ['client-error', 'front-controller'],
   ['wire', 'request-routing', 'development'],
