@@ -1,0 +1,27 @@
+// node examples/embedding/several.js
+// Two front controllers in one process, each under a path of its own: they share nothing.
+import { createServer } from 'node:http'
+import { createRequestListener, FrontController } from 'portico'
+
+/** @param {string} basePath @param {string} name */
+const site = (basePath, name) => {
+  /** @type {Record<string, import('portico').Action>} */
+  const index = {
+    index: (_request, response) => response.text(`This is ${name}`),
+  }
+  return createRequestListener(
+    new FrontController({ basePath, controllers: new Map([['index', index]]) }),
+  )
+}
+
+const app = site('/app', 'the site')
+const admin = site('/admin', 'the back office')
+
+// Whole segments: /administration is no page of the back office.
+const server = createServer((message, out) => {
+  const isAdmin = /^\/admin(?=[/?]|$)/.test(message.url ?? '')
+  return isAdmin ? admin(message, out) : app(message, out)
+})
+server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  console.log(`http://127.0.0.1:${Object(server.address()).port}/app`)
+})
