@@ -265,6 +265,6 @@ function fail(code: number, problems: readonly string[]): never {
 }
 
 function version(): string {
-  const file = readFileSync(new URL('./package.json', import.meta.url), 'utf8')
+  const file = readFileSync(new URL(import.meta.resolve('portico/package.json')), 'utf8')
   return JSON.parse(file).version
 }

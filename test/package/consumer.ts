@@ -1,0 +1,167 @@
+// What an application may write: compiled under `strict` and run in an empty project where the package is
+// installed. Each export stands here.
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { fileURLToPath } from 'node:url'
+import {
+  type Access,
+  type Action,
+  type BodyChunks,
+  type BodySource,
+  type Client,
+  ClientGoneError,
+  type Controller,
+  type ControllerDirectory,
+  type Controllers,
+  channels,
+  createMiddleware,
+  createRequestListener,
+  type Destination,
+  type DispatchMessage,
+  type ErrorHandler,
+  type ErrorReport,
+  type ErrorType,
+  type ExceptionReport,
+  FrontController,
+  type FrontControllerOptions,
+  type Handler,
+  type HeaderLimits,
+  type HeaderValue,
+  HttpError,
+  type HttpErrorOptions,
+  HttpRequest,
+  type HttpRequestInit,
+  type HttpResponse,
+  html,
+  incomingMessageOf,
+  type Limits,
+  type ListenerOptions,
+  type Logger,
+  loadControllers,
+  type Markup,
+  type Middleware,
+  type MiddlewareOptions,
+  type Moment,
+  type NameRule,
+  NoActionError,
+  NoControllerError,
+  NoRouteError,
+  type Plugin,
+  type RequestHeaders,
+  type ResponseBody,
+  type ResponseHeaders,
+  type Route,
+  type Router,
+  type ServeOptions,
+  type ServerLimits,
+  type Service,
+  serve,
+  ThrownValueError,
+} from 'portico'
+
+const headers: RequestHeaders = { accept: 'application/json' }
+const sent: BodySource = 'a=1'
+const init: HttpRequestInit = { method: 'PUT', target: '/news/list', headers, body: sent }
+
+const list: Action = (request, response) => {
+  const client: Client = request.client
+  const cacheControl: HeaderValue = 'no-store'
+  const fields: ResponseHeaders = response.headers.set('Cache-Control', cacheControl)
+  const page: Markup = html`<p>${client.address} ${fields.size}</p>`
+  response.html(page)
+}
+const view: Action = (request) => {
+  const destination: Destination = { action: 'list' }
+  return request.forward(destination)
+}
+const chunks: Action = (_request, response) => {
+  const body: BodyChunks = (async function* () {
+    yield 'a'
+  })()
+  response.body = body
+  response.body = new Response('a').body ?? ''
+  const kept: ResponseBody = response.body
+  assert.ok(typeof kept === 'object')
+}
+const error: Action = (request, response) => {
+  const handler: ErrorHandler | undefined = request.errorHandler
+  const type: ErrorType | undefined = handler?.type
+  response.status = 500
+  response.json({ type })
+}
+const news: Controller = { list, view, chunks }
+const controllers: Controllers = new Map([
+  ['news', news],
+  ['error', { error }],
+])
+
+const reports: ErrorReport[] = []
+const moment: Moment = (_request, response) => void response.headers.set('X-Plugin', 1)
+const plugin: Plugin = { preDispatch: moment }
+const logger: Logger = { info() {}, warn() {}, error() {} }
+const limits: Partial<Limits> = { maxFields: 10 }
+const names: NameRule = 'zf1'
+const router: Router = {
+  route({ path }): Route | undefined {
+    const [, controller = '', action = ''] = path.split('/')
+    return { module: 'default', controller, action }
+  },
+}
+const options: FrontControllerOptions = {
+  controllers,
+  names,
+  router,
+  limits,
+  logger,
+  plugins: [plugin],
+  onReport: (report) => void reports.push(report),
+}
+const front = new FrontController(options)
+
+const messages: DispatchMessage[] = []
+channels.start.subscribe((message) => void messages.push(message as DispatchMessage))
+
+const response: HttpResponse = await front.handle(new HttpRequest(init))
+assert.equal(response.body, '<p> 2</p>')
+assert.equal((await front.handle(new HttpRequest({ target: '/news/chunks' }))).status, 200)
+assert.equal((await front.handle(new HttpRequest({ target: '/nosuch' }))).status, 500)
+const report: ExceptionReport | undefined = reports[0]
+assert.equal(report?.name, 'NoControllerError')
+assert.ok(messages.length > 3)
+
+const gone: HttpErrorOptions = { headers: { 'Retry-After': '1' } }
+const errors: readonly Error[] = [
+  new HttpError(410, 'Gone', gone),
+  new NoRouteError(),
+  new NoControllerError('a'),
+  new NoActionError('a'),
+  new ClientGoneError(),
+  new ThrownValueError(null, 'null was thrown'),
+]
+assert.ok(errors.every((each) => each.message !== ''))
+
+const handler: Handler = front
+const headerLimits: Partial<HeaderLimits> = { maxHeaderFields: 10 }
+const listenerOptions: ListenerOptions = { headerLimits }
+const middlewareOptions: MiddlewareOptions = { ...listenerOptions, fallThrough: true }
+const middleware: Middleware = createMiddleware(handler, middlewareOptions)
+createServer(createRequestListener(handler, listenerOptions)).close()
+createServer((message, out) => middleware(message, out, () => out.end())).close()
+assert.equal(incomingMessageOf(new HttpRequest(init)), undefined)
+
+const accesses: Access[] = []
+const serverLimits: Partial<ServerLimits> = { maxConnections: 10 }
+const serveOptions: ServeOptions = {
+  port: 0,
+  limits: serverLimits,
+  onAccess: (access) => void accesses.push(access),
+}
+const service: Service = await serve(front, serveOptions)
+const answer = await fetch(`${service.url}/news/view`, { headers: { connection: 'close' } })
+assert.equal(await answer.text(), '<p>127.0.0.1 2</p>')
+assert.equal(await service.close(), 0)
+
+const here = fileURLToPath(new URL('controllers', import.meta.url))
+const directory: ControllerDirectory = await loadControllers(here)
+assert.deepEqual([...directory.controllers.keys()], ['hello'])
+console.log('Every export works')
