@@ -11,7 +11,9 @@ const LOAD_TIMEOUT_MS = 10_000
 
 /** The controllers of a folder, as a front controller takes them. */
 export interface ControllerDirectory {
+  /** Of the files in the folder itself: the module `default`. */
   readonly controllers: Controllers
+  /** Of each folder in it, by the folder's name. */
   readonly modules: ReadonlyMap<string, Controllers>
 }
 

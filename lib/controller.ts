@@ -14,6 +14,7 @@ import type { HttpResponse } from './response.ts'
 export interface Action {
   // biome-ignore lint/suspicious/noConfusingVoidType: an action that returns nothing is the common one.
   (request: HttpRequest, response: HttpResponse): void | HttpRequest | Promise<void | HttpRequest>
+  /** The methods it takes, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). */
   readonly methods?: readonly string[]
 }
 

@@ -23,10 +23,15 @@ export const channels: Readonly<Record<'start' | 'end' | 'error' | 'redispatch',
 
 /** What a channel tells of a dispatch. */
 export interface DispatchMessage {
+  /** The UUID of the request: the one in its report. */
   readonly id: string
+  /** Such as `GET`. */
   readonly method: string
+  /** As requested, such as `default`; a name that may be a secret by its shape, as `token(2)`. */
   readonly module: string
+  /** As requested, shown as the module is. */
   readonly controller: string
+  /** As requested, shown as the module is. */
   readonly action: string
   /** Of the response, at the end of a dispatch. */
   readonly status: number | undefined

@@ -21,16 +21,21 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly id: string
   /** When it was reported; ISO 8601, UTC. */
   readonly time: string
+  /** The kind of the error, such as `EXCEPTION_NO_ACTION`. */
   readonly type: ErrorType
-  /** The names that were asked for, as {@link shownName} shows them; '' where none were read. */
+  /** The module that was asked for; what is no plain name by its shape alone; '' where none was read. */
   readonly module: string
+  /** The controller that was asked for, shown as the module is. */
   readonly controller: string
+  /** The action that was asked for, shown as the module is. */
   readonly action: string
+  /** Such as `GET`; '' where no request was read. */
   readonly method: string
   /** The shape of each parameter, by its name; the value of those on the allow list. */
   readonly params: Readonly<Record<string, string>>
   /** What the client was answered. */
   readonly status: number
+  /** From when the request came to the front controller, in milliseconds; 0 where none did. */
   readonly durationMs: number
   /** The exception of the error action itself, where that failed too. */
   readonly second?: ExceptionReport

@@ -7,6 +7,7 @@ export const errorTypes = [
   'EXCEPTION_NO_ROUTE',
   'EXCEPTION_OTHER',
 ] as const
+/** The kind of an error, under the name that Zend Framework 1 gave it: which 404 it is, or another error. */
 export type ErrorType = (typeof errorTypes)[number]
 
 /** What an {@link HttpError} may carry beside its status and message. */
@@ -37,9 +38,13 @@ const NO_HEADERS = Object.freeze({})
  * @throws {TypeError} If a header can't be sent.
  */
 export class HttpError extends Error {
+  /** What kind of error it is (default `EXCEPTION_OTHER`). */
   declare readonly type: ErrorType
+  /** The status to answer with, from 400 to 599. */
   readonly status: number
+  /** A code for programs (default: the status). */
   readonly code: number | string
+  /** Headers that the answer must carry (default none). */
   readonly headers: Readonly<Record<string, string>>
 
   static {

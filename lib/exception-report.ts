@@ -5,7 +5,9 @@ import { printable } from './printable.ts'
 export interface ExceptionReport {
   /** Of its class, such as `TypeError`. */
   readonly name: string
+  /** Scrubbed of every value of the request; 400 characters at most. */
   readonly message: string
+  /** Its `code`, such as `ECONNREFUSED` or 404; 0 where it has none. */
   readonly code: number | string
   /** The frames of its stack; only of what is a fault of the server. */
   readonly stack?: readonly string[]

@@ -18,7 +18,9 @@ const LINGER_BYTES = 16_777_216
 
 /** A request that was answered, and how. */
 export interface Access {
+  /** Such as `GET`. */
   readonly method: string
+  /** What it was answered with; `response.request` is what it answers. */
   readonly response: HttpResponse
   /** Of the body, as far as it was sent. */
   readonly bytes: number

@@ -9,6 +9,7 @@ export class Markup {
     this.#text = text
   }
 
+  /** The markup as text. */
   toString(): string {
     return this.#text
   }

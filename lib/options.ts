@@ -40,7 +40,9 @@ export interface FrontControllerOptions {
   readonly basePath?: string | undefined
   /** In place of the router for `/module/controller/action/key/value`. */
   readonly router?: Router | undefined
+  /** What takes part in every request, in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
+  /** What one request may take; what is left out keeps its default. */
   readonly limits?: Partial<Limits> | undefined
   /** Where errors are logged: pino, winston, `console` (default nowhere). */
   readonly logger?: Logger | undefined

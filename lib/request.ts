@@ -9,8 +9,11 @@ import { splitTarget } from './rewrite.ts'
 
 /** Where a request goes: what a router finds. */
 export interface Route {
+  /** The module as requested, such as `default`. */
   readonly module: string
+  /** The controller as requested, such as `user-admin`; not percent-decoded. */
   readonly controller: string
+  /** The action as requested, such as `list`; not percent-decoded. */
   readonly action: string
   /** The key/value pairs: a raw path, such as `id/42`, or read already. */
   readonly pairs?: string | URLSearchParams | undefined
@@ -18,7 +21,9 @@ export interface Route {
 
 /** The parameter `error_handler`: what went wrong, of which type, with which request. */
 export interface ErrorHandler {
+  /** What was thrown; of a value that is no Error, a {@link ThrownValueError} that holds it. */
   readonly exception: Error
+  /** Which kind of error it is; `EXCEPTION_OTHER` for all but the three kinds of 404. */
   readonly type: ErrorType
   /** The original request, with the module, controller and action that were asked for. */
   readonly request: HttpRequest
@@ -33,8 +38,11 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
 
 /** Where {@link HttpRequest.forward} goes: what is not named stays as it is. */
 export interface Destination {
+  /** The name of the action, such as `list`. */
   readonly action: string
+  /** The name of its controller (default: that of the request). */
   readonly controller?: string | undefined
+  /** The name of its module (default: that of the request). */
   readonly module?: string | undefined
   /** Set over the pairs of the path, so they win over the query string and the form. */
   readonly params?: Readonly<Record<string, string>> | undefined

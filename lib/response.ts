@@ -18,6 +18,7 @@ export type ResponseBody = string | Uint8Array | Readable | undefined
  * response.json({ id: 42 })
  */
 export class HttpResponse {
+  /** What is sent beside the status; the framing (`Transfer-Encoding`, `Connection`) is left to the server. */
   readonly headers: ResponseHeaders = new ResponseHeaders()
   /** ZF1's switch, for an error controller of one's own to read and set; false, and nothing here looks at it. */
   renderExceptions = false
@@ -63,12 +64,12 @@ export class HttpResponse {
    * @example
    * response.body = createReadStream('report.pdf')
    * response.body = (async function* () { for await (const row of rows) yield `${row}\n` })()
-   * @throws {TypeError} If the body is of another kind, or a web stream that somebody reads already.
    */
   get body(): ResponseBody {
     return this.#body
   }
 
+  /** @throws {TypeError} If the body is of another kind, or a web stream that somebody reads already. */
   set body(given: ResponseBody | BodyChunks) {
     if (given === this.#given) return
     const body = isChunks(given) ? toReadable(given) : given

@@ -42,6 +42,7 @@ export interface ServeOptions {
   readonly host?: string | undefined
   /** A socket that listens already, in place of port and host: a file descriptor, as systemd hands it over. */
   readonly fd?: number | undefined
+  /** What a connection may take; what is left out keeps its default. */
   readonly limits?: Partial<ServerLimits> | undefined
   /** How long {@link Service.close} waits for requests in flight, in milliseconds (default 10,000). */
   readonly closeTimeoutMs?: number | undefined
@@ -53,6 +54,7 @@ export interface ServeOptions {
 export interface Service {
   /** Such as `http://127.0.0.1:3000`. */
   readonly url: string
+  /** The server of `node:http`, for what is not done here, such as `upgrade`. */
   readonly server: Server
   /**
    * Stops: accepts no more connections, answers what is in flight with `Connection: close`, and ends

@@ -2,6 +2,7 @@ import type { HttpRequest } from './request.ts'
 
 /** What an unrouted request of a sign-in looks like, by the names of its parameters. */
 export interface SignIn {
+  /** What an unrouted request looks like, where it may belong to a sign-in that went astray. */
   readonly looksLike: 'authorization request' | 'callback' | 'provider page'
   /** The likely cause, for the operator; names only, never a value. */
   readonly hint: string

@@ -21,6 +21,7 @@ export interface Handler {
 
 /** What a listener is told beside the handler. */
 export interface ListenerOptions {
+  /** What the header section of a message may hold (default 100 fields, 16,384 bytes); beyond it 431. */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /** Whether the server is about to stop: answers then say `Connection: close` (default: it is not). */
   readonly closing?: (() => boolean) | undefined
