@@ -215,6 +215,11 @@ export class HttpRequest {
     return this.#signal
   }
 
+  /** Why its message must not be served: for a handler of one's own to heed, as a front controller does. */
+  get refusal(): HttpError | undefined {
+    return this.#message.refusal
+  }
+
   /** What went wrong: present only on the way to the error action, and from there on. */
   get errorHandler(): ErrorHandler | undefined {
     return this.#findings.errorHandler
