@@ -1,3 +1,7 @@
+// node dist/server.js --controllers examples/controllers
+//
+// After `npm ci && npm run build`: a small news site. --port is where it listens (3000).
+
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
 /**
