@@ -13,8 +13,8 @@ import { ServerProcess } from './support/server-process.ts'
 // What stands behind the fence of a block says what becomes of it, beside the check of its types:
 //
 //   ```js controllers/news.js   a file of the page's site
-//   ```js test                  a program that has to end well
-//   ```js embed                 the same, when it listens
+//   ```js embed                 a program that has to end well, when it listens
+//   ```js                       the same, where it has assertions
 //   ```console                  after "npm start -- ...", each curl has to print what is shown
 const pages = ['README.md', ...readdirSync(repositoryFile('docs')).sort()]
   .filter((name) => name.endsWith('.md'))
@@ -63,6 +63,7 @@ const TSCONFIG = {
   extends: repositoryFile('examples/tsconfig.json'),
   compilerOptions: {
     rootDir: '.',
+    noImplicitAny: false,
     noUnusedParameters: false,
     noUnusedLocals: false,
     types: ['node'],
@@ -136,15 +137,16 @@ function isScript({ language }: Block): boolean {
 }
 
 function isRun(block: Block): boolean {
-  return (isScript(block) && block.name !== '') || block.language === 'console'
+  const { language, name, code } = block
+  return language === 'console' || (isScript(block) && (name !== '' || /'node:assert/.test(code)))
 }
 
-// In JavaScript nothing says what an action is given.
+// In JavaScript nothing says what an action is given, but where it is an argument.
 function typed({ language, code, line }: Block, page: string): string {
   const header = `// ${page}:${line}\n`
   if (language === 'ts') return header + code
   const parameters = code.replace(
-    /\((_?request)(?:, (_?response))?\)(?= (?:=>|\{))/g,
+    /\((_?request)(?:, (_?response))?\)(?= \{)/g,
     (_, request, response) =>
       `(/** @type {import('portico').HttpRequest} */ ${request}${
         response === undefined ? '' : `, /** @type {import('portico').HttpResponse} */ ${response}`
