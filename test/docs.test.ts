@@ -138,7 +138,7 @@ function isScript({ language }: Block): boolean {
 
 function isRun(block: Block): boolean {
   const { language, name, code } = block
-  return language === 'console' || (isScript(block) && (name !== '' || /'node:assert/.test(code)))
+  return language === 'console' || (language === 'js' && (name !== '' || /'node:assert/.test(code)))
 }
 
 // In JavaScript nothing says what an action is given, but where it is an argument.
