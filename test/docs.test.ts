@@ -174,10 +174,13 @@ function asBytes(command: string): string {
     words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []))
   const target = words.find((word) => word?.startsWith('http://127.0.0.1:3000'))?.slice(21) ?? ''
   const body = optionValues('-d').join('&')
-  const sent = optionValues('-H').map((line) => line.split(': ', 2) as [string, string])
+  const named = optionValues('-H').map((line) => line.split(': ', 2) as [string, string])
   const form = ['Content-Type', 'application/x-www-form-urlencoded'] as [string, string]
   const method = optionValues('-X')[0] ?? (body === '' ? 'GET' : 'POST')
-  const headers = [['Accept', '*/*'] as [string, string], ...sent, ...(body === '' ? [] : [form])]
+  const sent = named.some(([name]) => name === 'Accept')
+    ? named
+    : [['Accept', '*/*'] as [string, string], ...named]
+  const headers = body === '' ? sent : [...sent, form]
   return bytesOf({ method, target, headers, body })
 }
 
