@@ -30,14 +30,13 @@ export function toError(thrown: unknown): Error {
 
 /** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
-  const { path, q, route, maxBodyBytes, trusted, form } = findingsOf(request)
+  const { path, q, route, settings, form } = findingsOf(request)
   // Field by field, here too.
   return derive(request, {
     path,
     q,
     route: { module: 'default', controller: 'error', action: 'error', pairs: route?.pairs },
-    maxBodyBytes,
-    trusted,
+    settings,
     form,
     errorHandler: { exception, type: factsOf(exception).type, request },
     refusal: undefined,

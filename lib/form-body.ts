@@ -37,13 +37,12 @@ export function isFormDue(request: HttpRequest): boolean {
 
 /** The request with its form. */
 export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
-  const { path, q, route, maxBodyBytes, trusted, refusal } = findingsOf(request)
+  const { path, q, route, settings, refusal } = findingsOf(request)
   return derive(request, {
     path,
     q,
     route,
-    maxBodyBytes,
-    trusted,
+    settings,
     form,
     errorHandler: undefined,
     refusal,

@@ -9,6 +9,7 @@ import {
   type HttpRequest,
   isRouted,
   messageRefusalOf,
+  type RequestSettings,
   type Route,
 } from './request.ts'
 import { type Rewritten, rewrite, splitTarget } from './rewrite.ts'
@@ -44,6 +45,7 @@ export class RequestRouting {
   // Where paths go, by the path as it was sent: nothing else decides it, and clients ask for the same few
   // again and again. Took 5 % off a small request.
   readonly #places = new Map<string, Place>()
+  readonly #settings: RequestSettings
 
   constructor(options: RoutingOptions) {
     this.#options = options
@@ -51,6 +53,8 @@ export class RequestRouting {
       options.modules.map(([name]) => name),
       options.names,
     )
+    const { limits, trusted } = options
+    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted }
   }
 
   /** The request with its `path` and `q`. */
@@ -109,13 +113,11 @@ export class RequestRouting {
     route: Route | undefined,
     refusal: HttpError | undefined,
   ): HttpRequest {
-    const { limits, trusted } = this.#options
     return derive(request, {
       path,
       q,
       route,
-      maxBodyBytes: limits.maxBodyBytes,
-      trusted,
+      settings: this.#settings,
       form: undefined,
       errorHandler: undefined,
       refusal,

@@ -48,6 +48,14 @@ export interface Destination {
   readonly params?: Readonly<Record<string, string>> | undefined
 }
 
+/** What all requests of one front controller share. */
+export interface RequestSettings {
+  /** How much of the body may be read, in bytes. */
+  readonly maxBodyBytes: number
+  /** The proxies that may tell who asks. */
+  readonly trusted: BlockList
+}
+
 /** What the front controller has found out of a request; each step gives a request with more of it. */
 export interface Findings {
   /** What {@link rewrite} made of the target; '' before that. */
@@ -55,10 +63,7 @@ export interface Findings {
   readonly q: string
   /** Where it goes; undefined before it is routed. */
   readonly route?: Route | undefined
-  /** How much of the body may be read, in bytes. */
-  readonly maxBodyBytes: number
-  /** The proxies that may tell who asks. */
-  readonly trusted?: BlockList | undefined
+  readonly settings: RequestSettings
   readonly form?: FormBody | undefined
   readonly errorHandler?: ErrorHandler | undefined
   /** Why the request can't be dispatched: raised when its form has been read. */
@@ -86,9 +91,12 @@ export let isAborted: (request: HttpRequest) => boolean
 /** Aborts the signal of a request whose time is over. */
 export let abort: (request: HttpRequest, reason: Error) => void
 
-const NOBODY = new BlockList()
+const NO_SETTINGS: RequestSettings = {
+  maxBodyBytes: Number.POSITIVE_INFINITY,
+  trusted: new BlockList(),
+}
 
-const NOTHING: Findings = { path: '', q: '', maxBodyBytes: Number.POSITIVE_INFINITY }
+const NOTHING: Findings = { path: '', q: '', settings: NO_SETTINGS }
 
 /**
  * A request: read, never changed. What comes of it (a forward, the request for the error action) is
@@ -178,7 +186,7 @@ export class HttpRequest {
   /** Who asks: the peer of the connection, or what a trusted proxy tells of its own. */
   get client(): Client {
     const { remoteAddress, headers } = this.#message
-    return clientOf(remoteAddress, headers, this.#findings.trusted ?? NOBODY)
+    return clientOf(remoteAddress, headers, this.#findings.settings.trusted)
   }
 
   /** The key/value pairs of the path. */
@@ -203,7 +211,8 @@ export class HttpRequest {
    * Ask for it once: a body comes in once.
    */
   get body(): Readable {
-    const { form, maxBodyBytes } = this.#findings
+    const { form, settings } = this.#findings
+    const { maxBodyBytes } = settings
     const declared = Number(this.headers['content-length'] ?? 0)
     if (form === undefined && declared > maxBodyBytes) return failedBody(tooLarge(maxBodyBytes))
     return streamBody(form?.bytes ?? this.#message.body, maxBodyBytes)

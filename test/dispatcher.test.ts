@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { Dispatcher } from '../lib/dispatcher.ts'
 import { toErrorRequest } from '../lib/error-handler.ts'
@@ -343,5 +344,10 @@ function asking(
 ): HttpRequest {
   const route = { module, controller, action }
   const request = new HttpRequest({ target: '/', method })
-  return derive(request, { path: '/', q: '/', route, maxBodyBytes: 1 })
+  return derive(request, {
+    path: '/',
+    q: '/',
+    route,
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
+  })
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import {
@@ -142,7 +143,12 @@ describe('toErrorRequest()', () => {
   it('is a request for error/error, and has the original in it as it was', () => {
     const message = new HttpRequest({ target: '/news/list/a/1?b=2', method: 'PUT' })
     const route = { module: 'admin', controller: 'news', action: 'list', pairs: 'a/1' }
-    const original = derive(message, { path: '/p', q: '/q', route, maxBodyBytes: 9 })
+    const original = derive(message, {
+      path: '/p',
+      q: '/q',
+      route,
+      settings: { maxBodyBytes: 9, trusted: new BlockList() },
+    })
     const exception = new NoControllerError('news')
 
     const request = toErrorRequest(original, exception)

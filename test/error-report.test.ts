@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { toErrorRequest } from '../lib/error-handler.ts'
 import {
@@ -27,7 +28,7 @@ const asked = (
     q: path,
     route: { module: 'default', controller, action, pairs },
     form: new FormBody(Buffer.from(form)),
-    maxBodyBytes: 1,
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
   })
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody } from '../lib/message.ts'
 import { derive, HttpRequest } from '../lib/request.ts'
@@ -20,7 +21,7 @@ function asked({ search = '', pairs = '', form = '', headers = {} }: Asked): Htt
     q: path,
     route: { module: 'default', controller: 'news', action: 'list', pairs },
     form: new FormBody(Buffer.from(form)),
-    maxBodyBytes: 1,
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
   })
 }
 
