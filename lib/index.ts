@@ -37,6 +37,7 @@ export {
   type Route,
 } from './request.ts'
 export { HttpResponse, type ResponseBody } from './response.ts'
+export type { RoutePattern, RoutePatterns } from './route-pattern.ts'
 export type { Router } from './router.ts'
 export { type ServeOptions, type ServerLimits, type Service, serve } from './serve.ts'
 export type {
@@ -45,6 +46,7 @@ export type {
   StandardResult,
   StandardSchemaV1,
 } from './standard-schema.ts'
+export type { UrlOptions, UrlParams, UrlValue } from './url-params.ts'
 export { type ParamsAction, validateParams, withParams } from './validate-params.ts'
 export { ValidationError, type ValidationIssue } from './validation-error.ts'
 export { createRequestListener, type Handler, type ListenerOptions } from './wire.ts'

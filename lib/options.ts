@@ -8,7 +8,9 @@ import { checkedLimits, checkNames } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { type NameRule, type Names, nameRules } from './names.ts'
 import type { Plugin } from './plugin.ts'
+import type { RoutePatterns } from './route-pattern.ts'
 import type { Router } from './router.ts'
+import { checkedRoutes, type NamedRoute } from './routes.ts'
 
 /** What one request may take (SPEC section 7). */
 export interface Limits extends FormLimits {
@@ -40,6 +42,13 @@ export interface FrontControllerOptions {
   readonly basePath?: string | undefined
   /** In place of the router for `/module/controller/action/key/value`. */
   readonly router?: Router | undefined
+  /**
+   * Routes by name, in front of the default route, the last one tried first.
+   *
+   * @example
+   * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }
+   */
+  readonly routes?: RoutePatterns | undefined
   /** What takes part in every request, in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
   /** What one request may take; what is left out keeps its default. */
@@ -62,6 +71,7 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
   'names',
   'basePath',
   'router',
+  'routes',
   'plugins',
   'limits',
   'logger',
@@ -77,6 +87,7 @@ export interface CheckedOptions {
   readonly names: Names
   readonly basePath: string
   readonly router: Router | undefined
+  readonly routes: readonly NamedRoute[]
   readonly plugins: readonly Plugin[]
   readonly limits: Limits
   readonly logger: Logger | undefined
@@ -89,11 +100,15 @@ export function checkedOptions(
   options: FrontControllerOptions,
   errorController: Controller,
 ): CheckedOptions {
-  const { controllers = new Map(), modules = new Map(), router, plugins = [] } = options
+  const { controllers = new Map(), modules = new Map(), routes = {}, plugins = [] } = options
+  const { router } = options
   checkNames('options', options, OPTIONS)
   const names = namesOf(options.names ?? 'exact')
   if (router !== undefined && typeof router.route !== 'function') {
     throw new TypeError('Expected a "router" with a function "route"')
+  }
+  if (router !== undefined && options.routes !== undefined) {
+    throw new TypeError('Expected "routes" or a "router", not both')
   }
   if (!Array.isArray(plugins) || plugins.some((plugin) => Object(plugin) !== plugin)) {
     throw new TypeError('Expected "plugins" to be a list of objects')
@@ -103,6 +118,7 @@ export function checkedOptions(
     names,
     basePath: checkedBasePath(options.basePath ?? ''),
     router,
+    routes: checkedRoutes(routes),
     plugins,
     limits: checkedLimits(DEFAULT_LIMITS, options.limits ?? {}),
     logger: checkedLogger(options.logger),

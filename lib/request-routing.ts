@@ -14,6 +14,8 @@ import {
 } from './request.ts'
 import { type Rewritten, rewrite, splitTarget } from './rewrite.ts'
 import { ModuleRouter, type Router } from './router.ts'
+import { type NamedRoute, RouteTable } from './routes.ts'
+import { Urls } from './urls.ts'
 
 /** What routing goes by. */
 export interface RoutingOptions {
@@ -21,6 +23,7 @@ export interface RoutingOptions {
   readonly names: Names
   readonly basePath: string
   readonly router: Router | undefined
+  readonly routes: readonly NamedRoute[]
   readonly limits: Limits
   readonly trusted: BlockList
 }
@@ -41,7 +44,7 @@ interface Place extends Rewritten {
  */
 export class RequestRouting {
   readonly #options: RoutingOptions
-  readonly #builtIn: ModuleRouter
+  readonly #builtIn: ModuleRouter | RouteTable
   // Where paths go, by the path as it was sent: nothing else decides it, and clients ask for the same few
   // again and again. Took 5 % off a small request.
   readonly #places = new Map<string, Place>()
@@ -49,12 +52,16 @@ export class RequestRouting {
 
   constructor(options: RoutingOptions) {
     this.#options = options
-    this.#builtIn = new ModuleRouter(
-      options.modules.map(([name]) => name),
-      options.names,
+    const { modules, names, basePath, routes, router, limits, trusted } = options
+    const defaultRoute = new ModuleRouter(
+      modules.map(([name]) => name),
+      names,
     )
-    const { limits, trusted } = options
-    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted }
+    const table = routes.length > 0 ? new RouteTable(routes, defaultRoute) : undefined
+    this.#builtIn = table ?? defaultRoute
+    // A router of one's own alone knows its way back.
+    const urls = router ? undefined : new Urls({ basePath, routes, defaultRoute, table })
+    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, urls }
   }
 
   /** The request with its `path` and `q`. */

@@ -6,6 +6,7 @@ import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
 import { mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
 import { splitTarget } from './rewrite.ts'
+import type { UrlOptions, UrlParams } from './url-params.ts'
 
 /** Where a request goes: what a router finds. */
 export interface Route {
@@ -17,6 +18,8 @@ export interface Route {
   readonly action: string
   /** The key/value pairs: a raw path, such as `id/42`, or read already. */
   readonly pairs?: string | URLSearchParams | undefined
+  /** The named route that found it; undefined of the default route. */
+  readonly name?: string | undefined
 }
 
 /** The parameter `error_handler`: what went wrong, of which type, with which request. */
@@ -54,6 +57,13 @@ export interface RequestSettings {
   readonly maxBodyBytes: number
   /** The proxies that may tell who asks. */
   readonly trusted: BlockList
+  /** undefined where the routing is none of the built-in one. */
+  readonly urls?: UrlMaker | undefined
+}
+
+/** Makes URLs: the inverse of routing. */
+export interface UrlMaker {
+  url(request: HttpRequest, params: UrlParams, options: UrlOptions): string
 }
 
 /** What the front controller has found out of a request; each step gives a request with more of it. */
@@ -282,6 +292,27 @@ export class HttpRequest {
     const pairs = new URLSearchParams(this.pairs)
     for (const [name, value] of Object.entries(params)) pairs.set(name, value)
     return derive(this, { ...this.#findings, route: { module, controller, action, pairs } })
+  }
+
+  /**
+   * The path of a URL, base path and all, that is routed to what is given: routing, the other way round.
+   * What is not given is taken over from the request where it was found by the same route, as in ZF1; in
+   * the error action, from the original request.
+   *
+   * @example
+   * request.url({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
+   * request.url({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
+   * request.url({ page: null }) // without the page
+   * request.url({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
+   * @throws {TypeError} If no URL leads there, or no front controller with the built-in router has seen
+   * the request.
+   */
+  url(params: UrlParams = {}, options: UrlOptions = {}): string {
+    const { urls } = this.#findings.settings
+    if (urls === undefined) {
+      throw new TypeError('Only the built-in router of a front controller makes URLs of a request')
+    }
+    return urls.url(this.errorHandler?.request ?? this, params, options)
   }
 
   // The last value of a source counts, and the first source: so the last to be read must be the first.

@@ -1,4 +1,5 @@
 import { HttpError, NoRouteError } from './errors.ts'
+import { UNPRINTABLE } from './segments.ts'
 
 /** The request target in its two halves, split at the first `?`. */
 export interface Target {
@@ -18,8 +19,6 @@ export interface Rewritten {
 
 // A scheme and an authority: the absolute form of RFC 9112, section 3.2.2.
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
-// Controls would forge lines in a log; a lone surrogate has no UTF-8 form.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
 
 /**
  * Splits a target by hand: `new URL('//host/path', base)` would read a path as a host.

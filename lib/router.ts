@@ -27,6 +27,11 @@ export class ModuleRouter implements Router {
     this.#modules = new Set([...modules].map(names.module))
   }
 
+  /** Whether a module is registered under a name. */
+  isModule(name: string): boolean {
+    return this.#modules.has(this.#names.module(name))
+  }
+
   route({ path }: HttpRequest): Route {
     return this.routePath(path)
   }
@@ -50,6 +55,12 @@ export class ModuleRouter implements Router {
       pairs: at < end ? path.slice(at, end) : '',
     }
   }
+}
+
+/** A path without the slashes at both its ends. */
+export function withoutOuterSlashes(path: string): string {
+  const end = endOf(path)
+  return path.slice(startOf(path, end), end)
 }
 
 // Past the slashes around it. By hand: /\/+$/ takes quadratic time on a run of slashes in the middle of a path.

@@ -15,17 +15,19 @@ const floors: readonly (readonly string[])[] = [
   ['dispatcher', 'error-controller', 'index-controller', 'plugin', 'reporter'],
   ['methods', 'define-controller', 'validate-params'],
   ['controller', 'error-page', 'diagnostics'],
-  ['error-report'],
-  ['exception-report'],
+  ['error-report', 'urls'],
+  ['exception-report', 'routes'],
+  ['route-pattern'],
   ['error-handler', 'router', 'form-body', 'scrub', 'sign-in'],
   ['response', 'json-body'],
   ['request'],
-  ['message'],
+  ['message', 'url-params'],
   ['body', 'validation-error', 'connections', 'rewrite', 'noise-budget', 'framing'],
   ['errors'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'names'],
-    ...['nearest', 'params', 'printable', 'shape', 'standard-schema', 'steps', 'text-mask'],
+    ...['nearest', 'params', 'printable', 'segments', 'shape', 'standard-schema', 'steps'],
+    ...['text-mask'],
   ],
 ]
 

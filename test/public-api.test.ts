@@ -83,6 +83,8 @@ describe('The package', () => {
       'ResponseBody',
       'ResponseHeaders',
       'Route',
+      'RoutePattern',
+      'RoutePatterns',
       'Router',
       'ServeOptions',
       'ServerLimits',
@@ -90,6 +92,9 @@ describe('The package', () => {
       'StandardIssue',
       'StandardResult',
       'StandardSchemaV1',
+      'UrlOptions',
+      'UrlParams',
+      'UrlValue',
       'ValidationIssue',
     ])
   })

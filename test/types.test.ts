@@ -22,6 +22,25 @@ describe('The types', () => {
     void [controller, handler, id, present]
   })
 
+  it('know what a URL is made from', () => {
+    const urls = (): string[] => [
+      request.url(),
+      request.url({ controller: 'news', action: 'view', id: 42, tag: ['a', 'b'], page: null }),
+      request.url({ id: '42' }, { name: 'article', reset: true, encode: false }),
+    ]
+    const misuses = () => {
+      // @ts-expect-error a name is text
+      request.url({ controller: 42 })
+      // @ts-expect-error a value is text or a number
+      request.url({ id: {} })
+      // @ts-expect-error there is no such option
+      request.url({}, { absolute: true })
+      // @ts-expect-error a route has a path
+      new FrontController({ routes: { article: { defaults: { controller: 'news' } } } })
+    }
+    void [urls, misuses]
+  })
+
   it('let an action return nothing, a request, or a promise of those', () => {
     const actions: Action[] = [
       () => {},

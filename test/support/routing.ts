@@ -1,0 +1,35 @@
+import { networks } from '../../lib/forwarded.ts'
+import { nameRules } from '../../lib/names.ts'
+import { DEFAULT_LIMITS } from '../../lib/options.ts'
+import { HttpRequest } from '../../lib/request.ts'
+import { RequestRouting } from '../../lib/request-routing.ts'
+import type { RoutePatterns } from '../../lib/route-pattern.ts'
+import { checkedRoutes } from '../../lib/routes.ts'
+
+/** Routes a target to a request, as a front controller of those routes does. */
+export type RouteTarget = (target: string) => HttpRequest
+
+export function routing(
+  routes: RoutePatterns = {},
+  {
+    names = 'exact' as keyof typeof nameRules,
+    basePath = '',
+    modules = ['default', 'admin', 'api-v2'],
+  } = {},
+): RouteTarget {
+  const request = new RequestRouting({
+    modules: modules.map((name) => [name, undefined]),
+    names: nameRules[names],
+    basePath,
+    router: undefined,
+    routes: checkedRoutes(routes),
+    limits: DEFAULT_LIMITS,
+    trusted: networks([]),
+  })
+  return (target) => request.route(new HttpRequest({ target }))
+}
+
+/** What was found: `module/controller/action` and the pairs. */
+export function found({ module, controller, action, pairs }: HttpRequest): unknown[] {
+  return [`${module}/${controller}/${action}`, ...pairs]
+}
