@@ -23,6 +23,9 @@ const MAX_DISPATCHES = 16
 // What a dispatch comes to: nothing more to do, another request, or the error that there is nothing to run.
 type Dispatched = HttpRequest | Error | undefined
 
+/** What a front controller was made from. */
+export let optionsOf: (front: FrontController) => FrontControllerOptions
+
 /**
  * Gives every request a destination.
  *
@@ -32,6 +35,7 @@ type Dispatched = HttpRequest | Error | undefined
  * @throws {TypeError | RangeError} If an option is not what it should be.
  */
 export class FrontController {
+  readonly #options: FrontControllerOptions
   readonly #routing: RequestRouting
   readonly #dispatcher: Dispatcher
   readonly #plugins: readonly Plugin[]
@@ -39,7 +43,13 @@ export class FrontController {
   readonly #deadlines: Deadlines
   readonly #reporter: Reporter
 
+  // A door for tests, that no application sees: index.ts does not export it.
+  static {
+    optionsOf = (front) => front.#options
+  }
+
   constructor(options: FrontControllerOptions = {}) {
+    this.#options = options
     const reports = { logParams: new Set(options.logParams), serves: this.#serves }
     const develop = options.development ? developer(reports, () => this.#dispatcher) : undefined
     const checked = checkedOptions(options, createErrorController(develop))

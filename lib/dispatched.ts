@@ -1,0 +1,107 @@
+import type { Controller, Controllers } from './controller.ts'
+import { isAction } from './dispatcher.ts'
+import { factsOf } from './error-handler.ts'
+import type { ErrorType } from './errors.ts'
+import { FrontController, optionsOf } from './front-controller.ts'
+import type { HttpRequestInit } from './message.ts'
+import type { FrontControllerOptions } from './options.ts'
+import { reservedNames } from './params.ts'
+import type { Moment, Plugin } from './plugin.ts'
+import { HttpRequest, isRequest } from './request.ts'
+
+/** Where a request goes. */
+export interface Dispatched {
+  readonly module: string
+  readonly controller: string
+  readonly action: string
+  /** The merged view, without the reserved names. */
+  readonly params: Readonly<Record<string, string>>
+  /** Why no action would be run; absent where one would. */
+  readonly type?: ErrorType
+  /** The status of that error: what the built-in error controller answers with. */
+  readonly status?: number
+}
+
+const rehearsals = new WeakMap<FrontController, FrontController>()
+
+/**
+ * Tells where a request goes, and runs no action, nor the error action. Routing, limits, the form, the
+ * methods of the action and the plugins, up to `preDispatch`, take part as ever; nothing is reported.
+ *
+ * @param request A target, what a request is made from, or a request; the body of a form is read.
+ * @example
+ * assert.deepEqual(await dispatched(front, '/news/list?page=2'), {
+ *   module: 'default',
+ *   controller: 'news',
+ *   action: 'list',
+ *   params: { page: '2' },
+ * })
+ */
+export async function dispatched(
+  front: FrontController,
+  request: string | HttpRequestInit | HttpRequest,
+): Promise<Dispatched> {
+  const asked = toRequest(request)
+  const response = await rehearsalOf(front).handle(asked)
+  const { module, controller, action, params } = response.request ?? asked
+  const sent = Object.fromEntries(params)
+  for (const name of reservedNames) delete sent[name]
+  const found = { module, controller, action, params: sent as Record<string, string> }
+  const [exception] = response.exceptions
+  if (exception === undefined) return found
+  const { type, status } = factsOf(exception)
+  return { ...found, type, status }
+}
+
+function toRequest(request: string | HttpRequestInit | HttpRequest): HttpRequest {
+  if (isRequest(request)) return request
+  return new HttpRequest(typeof request === 'string' ? { target: request } : request)
+}
+
+// The same front controller, but that its actions do nothing: so nothing of the loop is told twice.
+function rehearsalOf(front: FrontController): FrontController {
+  const rehearsal = rehearsals.get(front) ?? new FrontController(rehearsed(optionsOf(front)))
+  rehearsals.set(front, rehearsal)
+  return rehearsal
+}
+
+function rehearsed(options: FrontControllerOptions): FrontControllerOptions {
+  const { controllers, modules, plugins = [] } = options
+  return {
+    ...options,
+    controllers: controllers && idle(controllers),
+    modules: modules && new Map([...modules].map(([name, each]) => [name, idle(each)])),
+    plugins: plugins.map(untilDispatch),
+    logger: undefined,
+    onReport: undefined,
+    development: false,
+  }
+}
+
+function idle(controllers: Controllers): Controllers {
+  return new Map([...controllers].map(([name, controller]) => [name, idleController(controller)]))
+}
+
+function idleController(controller: Controller): Controller {
+  const actions = Object.entries(controller).filter(([, value]) => isAction(value))
+  return Object.fromEntries(
+    actions.map(([name, action]) => [
+      name,
+      Object.assign(() => {}, Object.hasOwn(action, 'methods') && { methods: action.methods }),
+    ]),
+  )
+}
+
+// Of the error action nothing is told, so nobody is asked about it.
+function untilDispatch(plugin: Plugin): Plugin {
+  const at =
+    (moment: keyof Plugin): Moment =>
+    (request, response) =>
+      request.errorHandler === undefined ? plugin[moment]?.(request, response) : undefined
+  return {
+    routeStartup: at('routeStartup'),
+    routeShutdown: at('routeShutdown'),
+    dispatchLoopStartup: at('dispatchLoopStartup'),
+    preDispatch: at('preDispatch'),
+  }
+}
