@@ -6,9 +6,9 @@ import { repositoryFile } from './support/repository.ts'
 // From the top down: a file imports only from the floors below its own, types included.
 const floors: readonly (readonly string[])[] = [
   ['server'],
-  ['index', 'config'],
+  ['index', 'config', 'testing'],
   ['settings', 'access-log', 'cluster', 'health', 'middleware'],
-  ['serve', 'controller-directory', 'log'],
+  ['serve', 'controller-directory', 'log', 'dispatched'],
   ['client-error', 'front-controller'],
   ['wire', 'request-routing', 'development'],
   ['exchange', 'options'],
@@ -25,9 +25,9 @@ const floors: readonly (readonly string[])[] = [
   ['body', 'validation-error', 'connections', 'rewrite', 'noise-budget', 'framing'],
   ['errors'],
   [
-    ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'names'],
-    ...['nearest', 'params', 'printable', 'segments', 'shape', 'standard-schema', 'steps'],
-    ...['text-mask'],
+    ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'loopback'],
+    ...['names', 'nearest', 'params', 'printable', 'segments', 'shape', 'standard-schema'],
+    ...['steps', 'text-mask'],
   ],
 ]
 
@@ -47,11 +47,21 @@ describe('The house', () => {
     assert.deepEqual(upward, [])
   })
 
-  it('depends on nothing at run time', () => {
-    const { dependencies } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
+  it('depends on nothing at run time, but for undici in the room for tests', () => {
+    const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
+      readFileSync(repositoryFile('package.json'), 'utf8'),
+    )
     assert.equal(dependencies, undefined)
-    const foreign = files.filter((file) => /from '(?!node:|\.)/.test(source(file)))
-    assert.deepEqual(foreign, [])
+    assert.deepEqual(peerDependencies, { undici: '>=7' })
+    assert.deepEqual(peerDependenciesMeta, { undici: { optional: true } })
+    const foreign = files.flatMap((file) =>
+      [...source(file).matchAll(/from '((?!node:|\.)[^']*)'/g)].map(([, name]) => [file, name]),
+    )
+    assert.deepEqual(foreign, [['testing', 'undici']])
+    assert.deepEqual(
+      files.filter((file) => imports(file).includes('testing')),
+      [],
+    )
   })
 
   it('reads process in server.ts alone, and sees a socket in the wire and in serve alone', () => {

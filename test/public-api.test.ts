@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as portico from 'portico'
+import * as testing from 'portico/testing'
 import { repositoryFile } from './support/repository.ts'
 
 describe('The package', () => {
@@ -35,6 +36,10 @@ describe('The package', () => {
       'validateParams',
       'withParams',
     ])
+  })
+
+  it('exports these values for tests, from a door of their own', () => {
+    assert.deepEqual(Object.keys(testing).sort(), ['TestAgent', 'dispatched'])
   })
 
   it('exports these types', () => {
