@@ -9,6 +9,7 @@ import {
   type HttpResponse,
   type NameRule,
 } from '../lib/index.ts'
+import { dispatched } from '../lib/testing.ts'
 import { exchange, listening } from './support/http.ts'
 import { repositoryFile } from './support/repository.ts'
 
@@ -59,6 +60,18 @@ for (const names of ['exact', 'zf1'] as const) {
       }
     })
 
+    it('are those that dispatched() tells', async () => {
+      for (const vector of vectors) {
+        const found = await dispatched(front, vector.request)
+        const expected = vector.expect[names] ?? vector.expect.exact
+        const actual = { status: 200, ...found, outcome: found.type ? 'error' : 'dispatched' }
+        const fields = ['module', 'controller', 'action', 'type', 'status', 'outcome'] as const
+        for (const field of fields.filter((each) => each in expected)) {
+          assert.equal(actual[field], expected[field], `${vector.id}: ${field}`)
+        }
+      }
+    })
+
     it('are those of all vectors, over a real socket', async (t) => {
       const port = await listening(t, createServer(createRequestListener(front)))
       for (const vector of vectors) {
@@ -105,9 +118,7 @@ function frontController(names: NameRule): FrontController {
     new Map(
       Object.entries(controllers).map(([controller, actions]) => [
         controller,
-        Object.fromEntries(
-          actions.map((action) => [action, dispatched(module, controller, action)]),
-        ),
+        Object.fromEntries(actions.map((action) => [action, actionOf(module, controller, action)])),
       ]),
     ),
   ]) as [string, Map<string, object>][]
@@ -116,7 +127,7 @@ function frontController(names: NameRule): FrontController {
   return new FrontController({ controllers, modules: new Map(others), names })
 }
 
-function dispatched(module: string, controller: string, action: string) {
+function actionOf(module: string, controller: string, action: string) {
   const ran = [module, controller, action.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)]
   return (request: HttpRequest, response: HttpResponse): void =>
     tell(response, { outcome: 'dispatched', ran, ...facts(request) })

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { Agent, fetch, type RequestInit, type Response } from 'undici'
-import { FrontController, loadControllers, type Service, serve } from '../lib/index.ts'
+import { fetch, type RequestInit, type Response } from 'undici'
+import { FrontController, loadControllers } from '../lib/index.ts'
+import { TestAgent } from '../lib/testing.ts'
 import { repositoryFile } from './support/repository.ts'
 
 const signIn =
@@ -12,21 +13,17 @@ const signIn =
   '&response_type=code&scope=openid%20email&service=lso&theme=glif'
 
 describe('A site', () => {
-  const client = new Agent({ keepAliveTimeout: 10 })
-  let service: Service
+  let dispatcher: TestAgent
 
   before(async () => {
     const loaded = await loadControllers(repositoryFile('examples/controllers'))
-    service = await serve(new FrontController(loaded), { port: 0 })
+    dispatcher = new TestAgent(new FrontController(loaded))
   })
 
-  after(async () => {
-    await client.close()
-    assert.equal(await service.close(), 0)
-  })
+  after(() => dispatcher.close())
 
   const request = (path: string, init?: RequestInit): Promise<Response> =>
-    fetch(`${service.url}${path}`, { redirect: 'manual', dispatcher: client, ...init })
+    fetch(`http://a.test${path}`, { redirect: 'manual', dispatcher, ...init })
 
   it('lists, shows and saves news', async () => {
     const { articles } = (await (await request('/news/list')).json()) as {
