@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { type Dispatcher, request, fetch as undiciFetch } from 'undici'
@@ -268,6 +270,34 @@ describe('TestAgent', () => {
         name: 'TypeError',
         message: /"target"/,
       })
+    }
+  })
+})
+
+describe('docs/testing.md', () => {
+  it('has examples that pass', async (t) => {
+    const page = await readFile(repositoryFile('docs/testing.md'), 'utf8')
+    const examples = [...page.matchAll(/```js (\w+)\n(.*?)```/gs)]
+    assert.deepEqual(
+      examples.map(([, name]) => name),
+      ['dispatched', 'handle', 'agent'],
+    )
+    // Beside the tests: there `portico` is the package that was built.
+    const folder = await mkdtemp(repositoryFile('dist/test/docs-'))
+    t.after(() => rm(folder, { recursive: true }))
+    for (const [, name, code = ''] of examples) {
+      const file = join(folder, `${name}.js`)
+      await writeFile(file, code)
+      // Its own runner, and not a part of this one.
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env
+      const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      let output = ''
+      child.stdout.setEncoding('utf8').on('data', (chunk) => {
+        output += chunk
+      })
+      const [exitCode] = await once(child, 'close')
+      assert.equal(exitCode, 0, output)
+      assert.match(output, /\bpass [1-9]/)
     }
   })
 })

@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { type Dispatcher, request } from 'undici'
 import { connectionOf } from '../lib/connections.ts'
 import {
   type Access,
@@ -16,6 +17,7 @@ import {
   type HttpRequest,
   HttpResponse,
 } from '../lib/index.ts'
+import { TestAgent } from '../lib/testing.ts'
 import { deferred } from './support/deferred.ts'
 import { bytesOf, exchange, listening, parse, send } from './support/http.ts'
 
@@ -48,10 +50,10 @@ describe('createRequestListener()', () => {
   })
 
   it('counts bytes, not characters', async (t) => {
-    const port = await serving(t, { text: (_, response) => response.text('grün') })
-    const { headers, body } = await exchange(port, { target: '/app/text' })
+    const ask = asking(t, { text: (_, response) => response.text('grün') })
+    const { headers, body } = await ask('text')
     assert.equal(headers['content-length'], '5')
-    assert.equal(Buffer.from(body, 'latin1').toString(), 'grün')
+    assert.equal(await body.text(), 'grün')
   })
 
   it('sends each field of a header on a line of its own', async (t) => {
@@ -194,19 +196,18 @@ describe('createRequestListener()', () => {
   })
 
   it('gives an action a body of another type than a form, and of a form the bytes as they came', async (t) => {
-    const port = await serving(t, {
+    const ask = asking(t, {
       async echo(request, response) {
         const chunks: Buffer[] = []
         for await (const chunk of request.body) chunks.push(chunk)
         response.text(`${Buffer.concat(chunks)}|${request.form}`)
       },
     })
-    const target = '/app/echo'
-    const json = await exchange(port, { method: 'POST', target, body: '{"a":1}' })
-    assert.equal(json.body, '{"a":1}|')
-    const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const
-    const form = await exchange(port, { method: 'POST', target, headers, body: 'a=%31' })
-    assert.equal(form.body, 'a=%31|a=1')
+    const json = await ask('echo', { method: 'POST', body: '{"a":1}' })
+    assert.equal(await json.body.text(), '{"a":1}|')
+    const headers = { 'Content-Type': 'application/x-www-form-urlencoded' }
+    const form = await ask('echo', { method: 'POST', headers, body: 'a=%31' })
+    assert.equal(await form.body.text(), 'a=%31|a=1')
   })
 
   it('answers 500 when a handler fails that is no front controller, and tells it so', async (t) => {
@@ -224,9 +225,10 @@ describe('createRequestListener()', () => {
       const report: Handler['report'] = (error, { request, status }) => {
         told.push(i < 2 ? error : (error as Error).name, request?.target, status)
       }
-      const port = await listening(t, createServer(createRequestListener({ handle, report })))
-      const { status, body } = await exchange(port, { target: '/x' })
-      assert.deepEqual([status, body], [500, ''])
+      const dispatcher = new TestAgent({ handle, report })
+      t.after(() => dispatcher.close())
+      const { statusCode, body } = await request('http://a/x', { dispatcher })
+      assert.deepEqual([statusCode, await body.text()], [500, ''])
       assert.deepEqual(told, [i < 2 ? secret : 'TypeError', '/x', 500])
     }
   })
@@ -458,6 +460,14 @@ const targets = [
   '/__proto__', '/constructor/toString', '/a|b', '/a"b', '/a<b>', '/a^b', '/{a}', '/a`b', '/a\tb', '/a b',
   `/${'a'.repeat(4000)}`, `/${'/'.repeat(4000)}a`, `/${'%41'.repeat(1000)}`,
 ]
+
+/** Asks for an action by its name, without a port. */
+function asking(t: TestContext, actions: Record<string, Action>) {
+  const dispatcher = new TestAgent(frontOf(actions))
+  t.after(() => dispatcher.close())
+  return (action: string, options: Partial<Dispatcher.RequestOptions> = {}) =>
+    request(`http://a/app/${action}`, { ...options, dispatcher })
+}
 
 async function serving(t: TestContext, actions: Record<string, Action>): Promise<number> {
   return listening(t, createServer(createRequestListener(frontOf(actions))))
