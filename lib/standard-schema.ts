@@ -3,6 +3,7 @@
  * arktype and others. Types alone: nothing of such a library is loaded here.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
+  /** What the library gives to others: its version of the standard, its name, and `validate`. */
   readonly '~standard': StandardProps<Input, Output>
 }
 
@@ -22,7 +23,9 @@ export type StandardResult<Output> =
 
 /** One thing that was wrong, and where. */
 export interface StandardIssue {
+  /** What is wrong, in the words of the schema's library. */
   readonly message: string
+  /** Where it is wrong, from the outside in (default: the value as a whole). */
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 

@@ -17,12 +17,14 @@ const MAX_LISTED = 20
  * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
  */
 export class ValidationError extends HttpError {
+  /** What was wrong: each with the path to it, such as `items.0`, and a message. */
   readonly issues: readonly ValidationIssue[]
 
   static {
     this.prototype.name = 'ValidationError'
   }
 
+  /** @param issues What was wrong; the message lists the first 20 of them. */
   constructor(issues: readonly ValidationIssue[]) {
     // Whole messages or none: of a value that is cut in two here, its scrubbing might miss a half.
     const listed = issues.slice(0, MAX_LISTED).map(tellIssue)

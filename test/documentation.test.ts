@@ -92,9 +92,10 @@ function bareMembers(body: string): string[] {
   const bare = new Set<string>()
   let isBelowComment = false
   for (const line of body.split('\n')) {
-    const name = /^ {4}(?:(?:static|readonly|get|set|declare) )*(#?\w+|\[[\w.]+\])\??[(:;<]/.exec(
-      line,
-    )?.[1]
+    const name =
+      /^ {4}(?:(?:static|readonly|get|set|declare) )*(#?\w+|\[[\w.]+\]|'[^']+'|"[^"]+")\??[(:;<]/.exec(
+        line,
+      )?.[1]
     if (name !== undefined) (isBelowComment ? documented : bare).add(name)
     isBelowComment = /\*\/$/.test(line)
   }

@@ -18,12 +18,15 @@ import {
   createRequestListener,
   type Destination,
   type DispatchMessage,
+  defineController,
+  del,
   type ErrorHandler,
   type ErrorReport,
   type ErrorType,
   type ExceptionReport,
   FrontController,
   type FrontControllerOptions,
+  get,
   type Handler,
   type HeaderLimits,
   type HeaderValue,
@@ -33,30 +36,48 @@ import {
   type HttpRequestInit,
   type HttpResponse,
   html,
+  type InferOutput,
   incomingMessageOf,
+  type JsonOptions,
   type Limits,
   type ListenerOptions,
   type Logger,
   loadControllers,
   type Markup,
+  type Members,
+  type Method,
   type Middleware,
   type MiddlewareOptions,
   type Moment,
+  methods,
   type NameRule,
   NoActionError,
   NoControllerError,
   NoRouteError,
+  type ParamsAction,
+  type ParamValue,
   type Plugin,
+  patch,
+  post,
+  put,
   type RequestHeaders,
   type ResponseBody,
   type ResponseHeaders,
   type Route,
   type Router,
+  readJson,
   type ServeOptions,
   type ServerLimits,
   type Service,
+  type StandardIssue,
+  type StandardResult,
+  type StandardSchemaV1,
   serve,
   ThrownValueError,
+  ValidationError,
+  type ValidationIssue,
+  validateParams,
+  withParams,
 } from 'portico'
 
 const headers: RequestHeaders = { accept: 'application/json' }
@@ -164,4 +185,40 @@ assert.equal(await service.close(), 0)
 const here = fileURLToPath(new URL('controllers', import.meta.url))
 const directory: ControllerDirectory = await loadControllers(here)
 assert.deepEqual([...directory.controllers.keys()], ['hello'])
+const reading: readonly Method[] = ['GET', 'POST']
+const jsonOptions: JsonOptions = { maxBytes: 10 }
+const issues: readonly StandardIssue[] = [{ message: 'Expected an "id"', path: ['id'] }]
+const schema: StandardSchemaV1<unknown, { id: number }> = {
+  '~standard': {
+    version: 1,
+    vendor: 'none',
+    validate(value): StandardResult<{ id: number }> {
+      const { id } = value as { id?: string }
+      return id === undefined ? { issues } : { value: { id: Number(id) } }
+    },
+  },
+}
+const withId: ParamsAction<InferOutput<typeof schema>> = (_request, answer, { id }) =>
+  answer.json(id + 1)
+const written = {
+  any: methods(reading, list),
+  read: get(list),
+  save: post(async (request, answer) => answer.json(await readJson(request, jsonOptions))),
+  replace: put(list),
+  change: patch(list),
+  remove: del(list),
+  next: withParams(schema, withId),
+} satisfies Members
+const typed = new FrontController({
+  controllers: new Map([['typed', defineController(written)]]),
+})
+assert.equal((await typed.handle(new HttpRequest({ target: '/typed/next/id/1' }))).body, '2')
+const asked = new HttpRequest({ target: '/typed/next' })
+const wrong = await validateParams(asked, schema).catch((thrown: unknown) => thrown)
+assert.ok(wrong instanceof ValidationError)
+const found: readonly ValidationIssue[] = wrong.issues
+assert.equal(found[0]?.path, 'id')
+const parameter: ParamValue<'id'> = asked.param('id')
+assert.equal(parameter, undefined)
+
 console.log('Every export works')
