@@ -16,6 +16,16 @@ export interface RegisteredAction {
   readonly methods: readonly string[] | undefined
 }
 
+/** An action under the names that it is registered by. */
+export interface NamedAction {
+  readonly module: string
+  readonly controller: string
+  readonly action: string
+  readonly found: RegisteredAction
+  /** Whether it belongs to the error controller, which nobody can ask for. */
+  readonly isHidden: boolean
+}
+
 /** Looks the action up, and calls it. */
 export class Dispatcher {
   readonly #modules: Registry<Registry<Registry<RegisteredAction>>>
@@ -33,17 +43,24 @@ export class Dispatcher {
     )
   }
 
+  /** Every action, those of the error controller too. */
+  get actions(): readonly NamedAction[] {
+    return [...this.#modules].flatMap(([moduleKey, module]) =>
+      [...module.value].flatMap(([key, { name: controller, value }]) =>
+        [...value.values()].map(({ name: action, value: found }) => ({
+          module: module.name,
+          controller,
+          action,
+          found,
+          isHidden: this.#isErrorController(moduleKey, key),
+        })),
+      ),
+    )
+  }
+
   /** Every action that can be asked for, such as `news/list`, `admin/report/daily`. */
   get registered(): readonly string[] {
-    return [...this.#modules].flatMap(([moduleKey, module]) =>
-      [...module.value]
-        .filter(([key]) => !this.#isErrorController(moduleKey, key))
-        .flatMap(([, { name, value }]) =>
-          [...value.values()].map((action) =>
-            [...(moduleKey === 'default' ? [] : [module.name]), name, action.name].join('/'),
-          ),
-        ),
-    )
+    return this.actions.filter(({ isHidden }) => !isHidden).map(fullName)
   }
 
   /** Whether a route leads to a controller that can be asked for. */
@@ -109,6 +126,11 @@ export class Dispatcher {
   }
 }
 
+/** Such as `news/list`, `admin/report/daily`. */
+export function fullName({ module, controller, action }: Route): string {
+  return [...(module === 'default' ? [] : [module]), controller, action].join('/')
+}
+
 function register<T, U>(
   entries: Iterable<readonly [string, T]>,
   toKey: (name: string) => string,
@@ -134,12 +156,14 @@ function methodsOf(action: Action, controller: string): readonly string[] | unde
   return [...new Set([...methods, ...implied])]
 }
 
-function takes(methods: readonly string[] | undefined, method: string): boolean {
+/** Whether an action takes a method; OPTIONS is answered for one that is restricted. */
+export function takes(methods: readonly string[] | undefined, method: string): boolean {
   if (methods === undefined) return !REFUSED.includes(method)
   return methods.includes(method) && method !== 'OPTIONS'
 }
 
-function notAllowed(methods: readonly string[] = USUAL): HttpError {
+/** The error of a method that an action does not take. */
+export function notAllowed(methods: readonly string[] = USUAL): HttpError {
   return new HttpError(405, 'The method is not allowed here', {
     headers: { Allow: methods.join(', ') },
   })

@@ -1,0 +1,261 @@
+import { fullName, notAllowed, takes } from './dispatcher.ts'
+import { factsOf } from './error-handler.ts'
+import { makeReport } from './error-report.ts'
+import {
+  type ErrorType,
+  HttpError,
+  NoActionError,
+  NoControllerError,
+  NoRouteError,
+} from './errors.ts'
+import { nearest } from './nearest.ts'
+import { reservedNames } from './params.ts'
+import { findingsOf, HttpRequest } from './request.ts'
+import { splitTarget } from './rewrite.ts'
+import { shapeOf, shownName } from './shape.ts'
+import type { SignIn } from './sign-in.ts'
+import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
+
+/** Where a request would go, and why. Names are shown as in a report, values by their shapes alone. */
+export interface Explanation {
+  readonly method: string
+  readonly target: string
+  readonly path: string
+  /** The shape of the decoded path. */
+  readonly q: string
+  readonly module: string
+  readonly controller: string
+  readonly action: string
+  readonly parameters: readonly ExplainedParameter[]
+  /** A last key of the path, which has no value and is dropped: its shape; else null. */
+  readonly droppedKey: string | null
+  /** The action that would run; null where none would. */
+  readonly runs: WrittenAction | null
+  /** The methods that an OPTIONS request is told without running the action; else null. */
+  readonly allow: readonly string[] | null
+  readonly error: ExplainedError | null
+}
+
+/** What one source has under one name. */
+export interface ExplainedParameter {
+  readonly name: string
+  readonly source: Source
+  /** Of its last value, which is the one that counts. */
+  readonly shape: string
+  readonly values: number
+  /** The source that has the name already, or that the name is reserved for routing; null where it counts. */
+  readonly hiddenBy: Source | 'routing' | null
+}
+
+/** The error that a request would end with. */
+export interface ExplainedError extends Partial<SignIn> {
+  readonly status: number
+  readonly type: ErrorType
+  readonly message: string
+  readonly why: readonly string[]
+  /** The registered name that is most like the one that was asked for; null where none is. */
+  readonly nearest: string | null
+  /** The action that would answer; null where there is none. */
+  readonly answeredBy: WrittenAction | null
+}
+
+/** The request that is asked about. */
+export interface AskedRequest {
+  /** In upper case. */
+  readonly method: string
+  /** A path with its query string, or a whole URL as a browser shows it. */
+  readonly target: string
+}
+
+type Source = 'path' | 'query'
+
+/** Follows a request to its action, or to its error; nothing of the application is run. */
+export function explain(site: Site, { method, target }: AskedRequest): Explanation {
+  const request = site.route(new HttpRequest({ method, target, headers: headersOf(target) }))
+  const fate = fateOf(site, request)
+  const { path, droppedKey } = tellPath(request)
+  const runs = fate.runs === undefined ? undefined : written(site, [fate.runs])[0]
+  return {
+    method: request.method,
+    target: tellTarget(site, request, path),
+    path,
+    q: shapeOf(request.q),
+    module: shownName(request.module),
+    controller: shownName(request.controller),
+    action: shownName(request.action),
+    parameters: tellParameters(request),
+    droppedKey,
+    runs: runs ?? null,
+    allow: fate.allow ?? null,
+    error: fate.error === undefined ? null : tellError(site, request, fate.error),
+  }
+}
+
+// A whole URL tells which host was asked: a sign-in is told by whose redirect_uri it has.
+function headersOf(target: string): { readonly host?: string } {
+  return URL.canParse(target) ? { host: new URL(target).host } : {}
+}
+
+interface Fate {
+  readonly runs?: Site['actions'][number] | undefined
+  readonly allow?: readonly string[]
+  readonly error?: Error
+}
+
+function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
+  const { refusal } = findingsOf(request)
+  if (refusal !== undefined) return { error: refusal }
+  const found = dispatcher.find(request)
+  if (found instanceof Error) return { error: found }
+  const { methods } = found
+  if (takes(methods, request.method)) return { runs: actions.find((each) => each.found === found) }
+  if (methods !== undefined && request.method === 'OPTIONS') return { allow: methods }
+  return { error: notAllowed(methods) }
+}
+
+// What stands past the names may be a secret, a key without a value too.
+function tellPath(request: HttpRequest): { path: string; droppedKey: string | null } {
+  const { route } = findingsOf(request)
+  const path = request.path.replace(/^\/+/, '')
+  const trimmed = path.slice(0, path.length - trailingSlashes(path))
+  const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
+  const names = trimmed.slice(0, trimmed.length - pairs.length)
+  const told = [...request.pairs].map(([key, value]) => `${shownName(key)}/${shapeOf(value)}`)
+  const last = pairs.split('/')
+  const droppedKey = pairs !== '' && last.length % 2 === 1 ? shapeOf(last.at(-1) ?? '') : null
+  const segments = names.split('/').filter((name) => name !== '')
+  const all = [...segments.map(shownName), ...told, ...(droppedKey === null ? [] : [droppedKey])]
+  return { path: `/${all.join('/')}`, droppedKey }
+}
+
+function trailingSlashes(path: string): number {
+  let count = 0
+  while (count < path.length && path.at(-1 - count) === '/') count++
+  return count
+}
+
+function tellTarget({ basePath }: Site, request: HttpRequest, path: string): string {
+  const isOutside = findingsOf(request).refusal instanceof NoRouteError
+  const start = isOutside ? path : `${basePath}${path}`
+  const query = [...request.query].map(([name, value]) => `${shownName(name)}=${shapeOf(value)}`)
+  return splitTarget(request.target).search === '' ? start : `${start}?${query.join('&')}`
+}
+
+function tellParameters(request: HttpRequest): readonly ExplainedParameter[] {
+  const sources = [
+    ['path', request.pairs],
+    ['query', request.query],
+  ] as const
+  return sources.flatMap(([source, params]) =>
+    [...new Set(params.keys())].map((name) => {
+      const values = params.getAll(name)
+      const isHidden = source === 'query' && request.pairs.has(name)
+      return {
+        name: shownName(name),
+        source,
+        shape: shapeOf(values.at(-1) ?? ''),
+        values: values.length,
+        hiddenBy: isReserved(name) ? 'routing' : isHidden ? 'path' : null,
+      }
+    }),
+  )
+}
+
+function isReserved(name: string): boolean {
+  return (reservedNames as readonly string[]).includes(name)
+}
+
+function tellError(site: Site, request: HttpRequest, exception: Error): ExplainedError {
+  const { status } = factsOf(exception)
+  const { type, message, looksLike, hint } = makeReport(
+    request.id,
+    { exceptions: [exception], request, status },
+    { logParams: new Set(), serves: (path) => serves(site, path) },
+  )
+  const answering = errorActionOf(site)
+  return {
+    status,
+    type,
+    message,
+    why: reasonsOf(site, request, exception),
+    nearest: nearestOf(site, request, exception) ?? null,
+    ...(looksLike && hint ? { looksLike, hint } : {}),
+    answeredBy: (answering && written(site, [answering])[0]) ?? null,
+  }
+}
+
+function serves(site: Site, path: string): boolean {
+  const { refusal, route } = findingsOf(site.route(new HttpRequest({ target: path })))
+  return refusal === undefined && route !== undefined && site.dispatcher.serves(route)
+}
+
+function reasonsOf(site: Site, request: HttpRequest, exception: Error): readonly string[] {
+  if (exception instanceof NoControllerError) return whyNoController(site, request)
+  if (exception instanceof NoActionError) return whyNoAction(site, request)
+  if (exception instanceof NoRouteError) {
+    return [`The path does not begin with the base path ${site.basePath}`]
+  }
+  const allowed = exception instanceof HttpError && exception.headers.Allow
+  return allowed ? [`The action takes ${allowed}`] : ['It is refused before an action is looked up']
+}
+
+function whyNoController(site: Site, { module, controller }: HttpRequest): readonly string[] {
+  const there = unique(visibleIn(site, module).map((each) => each.controller))
+  const modules = unique(site.actions.map((each) => each.module))
+  return [
+    isErrorController(site, module, controller)
+      ? 'The error controller answers for errors, and can not be asked for'
+      : `The module ${shownName(module)} has no controller ${shownName(controller)}; it has ${listed(there)}`,
+    `Registered modules: ${listed(modules)}`,
+  ]
+}
+
+function whyNoAction(site: Site, request: HttpRequest): readonly string[] {
+  const { module, controller, action } = request
+  const there = ofController(site, module, controller).map((each) => each.action)
+  const asked = `${shownName(controller)} has no action ${shownName(action)}`
+  return [`The controller ${asked}; it has ${listed(there)}`]
+}
+
+function isErrorController({ actions, names }: Site, module: string, controller: string): boolean {
+  return actions.some(
+    (each) =>
+      each.isHidden &&
+      names.module(each.module) === names.module(module) &&
+      names.controller(each.controller) === names.controller(controller),
+  )
+}
+
+function visibleIn({ actions, names }: Site, module: string): Site['actions'] {
+  const key = names.module(module)
+  return actions.filter((each) => !each.isHidden && names.module(each.module) === key)
+}
+
+function ofController(site: Site, module: string, controller: string): Site['actions'] {
+  const { names } = site
+  const key = names.controller(controller)
+  return visibleIn(site, module).filter((each) => names.controller(each.controller) === key)
+}
+
+// By the whole name, by what may be a module misspelt; where only a controller was asked for, by that.
+function nearestOf(site: Site, request: HttpRequest, exception: Error): string | undefined {
+  const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
+  if (!isMissing) return undefined
+  const { registered } = site.dispatcher
+  const { path, module, controller } = request
+  const start = path.split('/', 4).slice(1).join('/')
+  for (const asked of start.includes('/') ? [fullName(request), start] : []) {
+    const found = nearest(asked, registered) ?? nearest(asked.toLowerCase(), registered)
+    if (found !== undefined) return found
+  }
+  const controllers = visibleIn(site, module).map((each) => each.controller)
+  return exception instanceof NoControllerError ? nearest(controller, controllers) : undefined
+}
+
+function listed(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.join(', ')
+}
+
+function unique(names: readonly string[]): readonly string[] {
+  return [...new Set(names)]
+}
