@@ -1,14 +1,22 @@
 #!/usr/bin/env node
+import { spawnSync } from 'node:child_process'
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
+import { relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { logAccess } from './lib/access-log.ts'
 import { STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
 import { type Command, ConfigError, helpText, readConfig } from './lib/config.ts'
 import { type ControllerDirectory, loadControllers } from './lib/controller-directory.ts'
+import { explain } from './lib/explain.ts'
 import { FrontController } from './lib/front-controller.ts'
 import { askHealth, serveHealth } from './lib/health.ts'
 import { Log } from './lib/log.ts'
+import type { FrontControllerOptions } from './lib/options.ts'
+import { ParseFailure } from './lib/parse-failure.ts'
 import { printable } from './lib/printable.ts'
+import { routesOf } from './lib/routes.ts'
+import { explanationText, type RoutesStyle, routesText } from './lib/routes-text.ts'
 import {
   DEFAULT_SERVER_LIMITS,
   httpUrl,
@@ -17,6 +25,8 @@ import {
   serve,
 } from './lib/serve.ts'
 import type { Config } from './lib/settings.ts'
+import { type Site, siteOf } from './lib/site.ts'
+import { type ListeningMessage, Watcher } from './lib/watcher.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
 
@@ -24,6 +34,9 @@ const EXIT_FAILURE = 1
 const EXIT_CONFIG = 2
 // The first of the sockets that systemd hands over (sd_listen_fds(3)).
 const FIRST_FD = 3
+const SYNTAX_CHECK_MS = 5_000
+// Names the process that watches this one, by its id.
+const WATCHER = 'PORTICO_WATCHER'
 
 // A closed or full stdout must not end a server.
 process.stdout.on('error', () => {})
@@ -53,9 +66,21 @@ async function run(command: Command): Promise<void> {
       return exitHealthy(command.config)
     case 'check':
       await createFront(command.config, createLog(command.config))
-      tell(`${JSON.stringify(command.config, null, 2)}\n`)
+      tell(jsonText(command.config))
       // A controller may have timers that would keep the process.
       return process.exit()
+    case 'routes': {
+      const routes = routesOf(await createSite(command.config))
+      tell(command.json ? jsonText(routes) : routesText(routes, createStyle()))
+      return process.exit()
+    }
+    case 'explain': {
+      const explanation = explain(await createSite(command.config), command)
+      tell(command.json ? jsonText(explanation) : explanationText(explanation, createStyle()))
+      return process.exit(explanation.error === null ? 0 : EXIT_FAILURE)
+    }
+    case 'watch':
+      return watch(command.config)
     case 'run':
       return command.config.workers > 0 && cluster.isPrimary
         ? supervise(command.config)
@@ -86,7 +111,7 @@ async function answer(config: Config): Promise<void> {
     stop(EXIT_FAILURE)
   }
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
-  if (cluster.isWorker) obeySupervisor(() => stop(0))
+  if (cluster.isWorker || isWatched()) obeySupervisor(() => stop(0))
   else obeySignals(stop)
   if (!cluster.isWorker) logStart(log, service.url)
 }
@@ -108,7 +133,8 @@ async function supervise(config: Config): Promise<void> {
     log.info({ event: 'stop' }, 'Stopped, with all workers')
     process.exit(Math.max(worst, exitCode))
   })
-  obeySignals(stop, () => supervisor.kill())
+  if (isWatched()) obeySupervisor(() => stop(0))
+  else obeySignals(stop, () => supervisor.kill())
   process.on('SIGHUP', () => supervisor.reload())
   try {
     const { address, port } = await supervisor.start()
@@ -119,6 +145,42 @@ async function supervise(config: Config): Promise<void> {
     supervisor.kill()
     process.exit(error.exitCode)
   }
+}
+
+// The process above the one that answers, in development.
+async function watch(config: Config): Promise<void> {
+  if (inheritedFd() !== undefined) {
+    throw new ConfigError(['--watch can not use a socket that was handed over (LISTEN_FDS)'])
+  }
+  const { controllers = '', drainDelayMs, closeTimeoutMs } = config
+  const folder = resolve(controllers)
+  const watcher = new Watcher({
+    folder,
+    program: fileURLToPath(import.meta.url),
+    args: [...process.argv.slice(2).filter((arg) => !isWatchFlag(arg)), `--env=${config.env}`],
+    env: { ...process.env, [WATCHER]: String(process.pid) },
+    logger: createLog(config),
+    stopTimeoutMs: drainDelayMs + closeTimeoutMs + 2_000,
+  })
+  obeySignals(
+    () => watcher.stop(),
+    () => watcher.kill(),
+  )
+  try {
+    process.exit(await watcher.run())
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
+  }
+}
+
+function isWatchFlag(arg: string): boolean {
+  return arg === '--watch' || arg.startsWith('--watch=')
+}
+
+// Whether this is the program that a watcher runs, and not one that such a program runs.
+function isWatched(): boolean {
+  return process.env[WATCHER] === String(process.ppid) && process.send !== undefined
 }
 
 function obeySignals(stop: (exitCode: number) => void, onSecond = (): void => {}): void {
@@ -145,6 +207,8 @@ function obeySupervisor(stop: () => void): void {
     if (message === STOP_MESSAGE) stop()
   })
   process.on('disconnect', stop)
+  // It has died while the controllers were loaded.
+  if (!process.connected) stop()
 }
 
 // Connections that were handed to this worker go back, and are handed to another one.
@@ -162,35 +226,89 @@ function createLog({ logLevel }: Config): Log {
     stream,
     level: logLevel,
     pretty: stream.isTTY,
-    // https://no-color.org
-    color: stream.isTTY && !process.env.NO_COLOR,
+    color: hasColors(stream),
   })
 }
 
 function logStart(log: Log, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   log.info(fields, `Portico ${version()} listens on ${url}`)
+  const message: ListeningMessage = { listening: { port: Number(new URL(url).port) } }
+  if (isWatched()) process.send?.(message)
+}
+
+function createStyle(): RoutesStyle {
+  return {
+    color: hasColors(process.stdout),
+    shownFile: (file) => {
+      const path = relative(process.cwd(), file)
+      return path.startsWith('..') ? file : path
+    },
+  }
+}
+
+// https://no-color.org
+function hasColors({ isTTY }: { readonly isTTY?: boolean }): boolean {
+  return isTTY === true && !process.env.NO_COLOR
 }
 
 async function createFront(config: Config, logger: Log): Promise<FrontController> {
+  return configured(async () => new FrontController(await loadOptions(config, logger)))
+}
+
+async function createSite(config: Config): Promise<Site> {
+  return configured(async () => siteOf(await loadOptions(config)))
+}
+
+async function loadOptions(config: Config, logger?: Log): Promise<FrontControllerOptions> {
   const { controllers, names, basePath, env, logParams, trustProxy } = config
   const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
+  // The inspector is nothing for production.
+  const load = env === 'production' ? loadControllers : loadTelling
+  const loaded: Partial<ControllerDirectory> =
+    controllers === undefined ? {} : await load(controllers)
+  return {
+    ...loaded,
+    names,
+    basePath,
+    logger,
+    logParams,
+    trustProxy,
+    development: env === 'development',
+    limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
+  }
+}
+
+async function configured<T>(create: () => Promise<T>): Promise<T> {
   try {
-    const loaded: Partial<ControllerDirectory> =
-      controllers === undefined ? {} : await loadControllers(controllers)
-    return new FrontController({
-      ...loaded,
-      names,
-      basePath,
-      logger,
-      logParams,
-      trustProxy,
-      development: env === 'development',
-      limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
-    })
+    return await create()
   } catch (error) {
     throw new ConfigError([(error as Error).message])
   }
+}
+
+// For people, who want to know the line: as if the controllers were loaded by loadControllers() alone.
+async function loadTelling(directory: string): Promise<ControllerDirectory> {
+  const failure = new ParseFailure()
+  try {
+    return await loadControllers(directory)
+  } catch (error) {
+    const { message, cause } = error as Error
+    const place = failure.url !== undefined && cause instanceof SyntaxError && placeIn(failure.url)
+    throw place ? new Error(`${message}, at ${place}`) : error
+  } finally {
+    failure.close()
+  }
+}
+
+// The engine knows the line, and tells it only when it ends a process.
+function placeIn(url: string): string | undefined {
+  const file = fileURLToPath(url)
+  const { stderr } = spawnSync(process.execPath, ['--check', file], {
+    encoding: 'utf8',
+    timeout: SYNTAX_CHECK_MS,
+  })
+  return /^.*:\d+$/m.exec(stderr)?.[0]
 }
 
 async function listen(front: FrontController, config: Config, log: Log): Promise<Service> {
@@ -252,6 +370,10 @@ function once(stop: (exitCode: number) => Promise<void>): (exitCode: number) => 
 
 function delay(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
+}
+
+function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
 }
 
 function tell(text: string): void {

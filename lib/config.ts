@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http'
 import { parseArgs, parseEnv } from 'node:util'
 import { type Config, type Setting, settings } from './settings.ts'
 
@@ -6,8 +7,17 @@ export type Command =
   | { readonly name: 'run'; readonly config: Config }
   | { readonly name: 'check'; readonly config: Config }
   | { readonly name: 'healthcheck'; readonly config: Config }
+  | { readonly name: 'watch'; readonly config: Config }
+  | { readonly name: 'routes'; readonly config: Config; readonly json: boolean }
+  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & Asked)
   | { readonly name: 'help' }
   | { readonly name: 'version' }
+
+/** The request of `--explain`. */
+export interface Asked {
+  readonly method: string
+  readonly target: string
+}
 
 /** The environment, as `process.env` gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>
@@ -30,8 +40,18 @@ export class ConfigError extends Error {
 const COMMANDS = {
   check: 'load everything, print the effective configuration, and exit',
   healthcheck: 'ask a running server on its health port whether it is ready; exit 0 or 1',
+  routes: 'print every URL that leads to an action, its methods, the file and line, and exit',
+  json: 'with --routes and --explain: one JSON document',
+  watch: 'development: start again when a file below the controllers has changed',
   help: 'this text',
   version: 'the version',
+} as const
+
+// What has a value, and is no setting either: never read from the environment.
+const ARGUMENTS = {
+  'env-file': ['FILE', 'a file of environment variables; the environment itself wins'],
+  explain: ['TARGET', 'tell where a request would go, and why; exit 0 if an action runs, 1 if not'],
+  method: ['METHOD', 'with --explain: the method of the request (default GET)'],
 } as const
 
 const table: readonly Setting<unknown>[] = Object.values(settings)
@@ -60,7 +80,7 @@ export function readConfig(
   }
   const config = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const given = givenValue(setting, values, all)
-    if (given === undefined) return [name, setting.fallback]
+    if (given === undefined) return [name, fallbackOf(name, setting, values)]
     const value = setting.parse(given.text)
     if (value === undefined) {
       allProblems.push(`${given.name} is ${quoted(given.text)}: expected ${setting.expected}`)
@@ -68,10 +88,57 @@ export function readConfig(
     return [name, value]
   })
   const whole: Config = Object.freeze(Object.fromEntries(config))
-  allProblems.push(...contradictions(whole))
+  allProblems.push(...contradictions(whole), ...misplaced(values, whole))
   if (allProblems.length > 0) throw new ConfigError(allProblems)
-  const name = values.has('check') ? 'check' : values.has('healthcheck') ? 'healthcheck' : 'run'
-  return { name, config: whole }
+  return commandOf(values, whole)
+}
+
+function commandOf(values: ReadonlyMap<string, string>, config: Config): Command {
+  const name = COMMAND_NAMES.find((each) => values.has(each)) ?? 'run'
+  const json = values.has('json')
+  switch (name) {
+    case 'routes':
+      return { name, config, json }
+    case 'explain': {
+      const [target = '', method = 'GET'] = [values.get('explain'), values.get('method')]
+      return { name, config, json, method, target }
+    }
+    default:
+      return { name, config }
+  }
+}
+
+const COMMAND_NAMES = ['check', 'healthcheck', 'routes', 'explain', 'watch'] as const
+
+// Who watches develops.
+function fallbackOf(
+  name: string,
+  { fallback }: Setting<unknown>,
+  flags: ReadonlyMap<string, string>,
+): unknown {
+  return name === 'env' && flags.has('watch') ? 'development' : fallback
+}
+
+// What makes no sense beside the rest of the command line. A target is not quoted: it may hold a secret.
+function misplaced(flags: ReadonlyMap<string, string>, { controllers }: Config): string[] {
+  const [target, method] = [flags.get('explain'), flags.get('method')]
+  const rules: readonly (readonly [boolean, string])[] = [
+    [
+      target !== undefined && !/^[!-~\u0080-\uffff]+$/.test(target),
+      '--explain expects a target without white space, such as "/news/list?page=2"',
+    ],
+    [
+      method !== undefined && !METHODS.includes(method),
+      `--method is ${quoted(method ?? '')}: expected a method such as "GET" or "POST"`,
+    ],
+    [method !== undefined && target === undefined, '--method needs --explain'],
+    [
+      flags.has('json') && target === undefined && !flags.has('routes'),
+      '--json needs --routes or --explain',
+    ],
+    [flags.has('watch') && controllers === undefined, '--watch needs --controllers'],
+  ]
+  return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem)
 }
 
 // Settings that are fine by themselves, and not together.
@@ -115,11 +182,13 @@ export function helpText(): string {
       ? `${help} (default ${fallback})`
       : help,
   ])
-  rows.push(['--env-file FILE', 'a file of environment variables; the environment itself wins'])
+  for (const [name, [value, help]] of Object.entries(ARGUMENTS)) {
+    rows.push([`--${name} ${value}`, help])
+  }
   for (const [name, help] of Object.entries(COMMANDS)) rows.push([`--${name}`, help])
   const width = Math.max(...rows.map(([left = '']) => left.length))
   return [
-    'Usage: node server.js [options]',
+    'Usage: portico [options], or node server.js [options]',
     '',
     ...rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`),
     '',
@@ -136,7 +205,7 @@ interface Flags {
 
 function readFlags(args: readonly string[]): Flags {
   const switches = table.filter(({ value }) => value === '').map(({ flag }) => flag)
-  const known = new Set([...table.map(({ flag }) => flag), 'env-file'])
+  const known = new Set([...table.map(({ flag }) => flag), ...Object.keys(ARGUMENTS)])
   const options = Object.fromEntries(
     [...known].map((flag) => [
       flag,

@@ -7,9 +7,11 @@ import { repositoryFile } from './support/repository.ts'
 const floors: readonly (readonly string[])[] = [
   ['server'],
   ['index', 'config', 'testing'],
+  ['watcher'],
   ['settings', 'access-log', 'cluster', 'health', 'middleware'],
-  ['serve', 'controller-directory', 'log', 'dispatched'],
-  ['client-error', 'front-controller'],
+  ['serve', 'controller-directory', 'log', 'dispatched', 'routes-text'],
+  ['explain', 'reachable', 'folder-watch'],
+  ['client-error', 'front-controller', 'site'],
   ['wire', 'request-routing', 'development'],
   ['exchange', 'options'],
   ['dispatcher', 'error-controller', 'index-controller', 'plugin', 'reporter'],
@@ -23,11 +25,11 @@ const floors: readonly (readonly string[])[] = [
   ['request'],
   ['message', 'url-params'],
   ['body', 'validation-error', 'connections', 'rewrite', 'noise-budget', 'framing'],
-  ['errors'],
+  ['errors', 'terminal-table'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'loopback'],
-    ...['names', 'nearest', 'params', 'printable', 'segments', 'shape', 'standard-schema'],
-    ...['steps', 'text-mask'],
+    ...['names', 'nearest', 'params', 'parse-failure', 'printable', 'segments', 'shape'],
+    ...['source-place', 'standard-schema', 'steps', 'text-mask'],
   ],
 ]
 

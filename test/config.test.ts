@@ -102,6 +102,44 @@ describe('readConfig()', () => {
     }
   })
 
+  it('is told to print the routes, or to explain a target', () => {
+    assert.deepEqual(readConfig(['--routes'], {}, noFile), {
+      name: 'routes',
+      config: defaults,
+      json: false,
+    })
+    assert.deepEqual(readConfig(['--explain=/a', '--method', 'POST', '--json'], {}, noFile), {
+      name: 'explain',
+      config: defaults,
+      json: true,
+      method: 'POST',
+      target: '/a',
+    })
+  })
+
+  it('is in development while it watches, unless it is told otherwise', () => {
+    const env = (args: string[], environment: Environment = {}): unknown => {
+      const command = readConfig(['--watch', '--controllers=c', ...args], environment, noFile)
+      assert.equal(command.name, 'watch')
+      return (command as { config: Config }).config.env
+    }
+    assert.equal(env([]), 'development')
+    assert.equal(env(['--env=production']), 'production')
+    assert.equal(env([], { PORTICO_ENV: 'production' }), 'production')
+  })
+
+  it('reads no command from the environment', () => {
+    const env = { PORTICO_WATCH: 'true', PORTICO_ROUTES: 'true', PORTICO_EXPLAIN: '/' }
+    assert.equal(readConfig([], env, noFile).name, 'run')
+  })
+
+  it('quotes no target: it may hold a secret', () => {
+    const problems = ['--explain expects a target without white space, such as "/news/list?page=2"']
+    for (const target of ['', '/a b?code=CANARY', '/\nCANARY']) {
+      assert.throws(() => readConfig([`--explain=${target}`], {}, noFile), { problems })
+    }
+  })
+
   it('names the setting, its value and what was expected, in one line each', () => {
     const port = 'expected a whole number from 0 to 65535'
     const table: [string[], Environment, string[]][] = [
@@ -117,6 +155,14 @@ describe('readConfig()', () => {
       [[], { PORT: 'x' }, [`PORT is "x": ${port}`]],
       [[], { PORTICO_PORT: 'x\ny' }, [`PORTICO_PORT is "x\\ny": ${port}`]],
       [['--host='], {}, ['--host is "": expected an address or a host name']],
+      [['--method=GET'], {}, ['--method needs --explain']],
+      [
+        ['--explain=/', '--method=get'],
+        {},
+        ['--method is "get": expected a method such as "GET" or "POST"'],
+      ],
+      [['--json'], {}, ['--json needs --routes or --explain']],
+      [['--watch'], {}, ['--watch needs --controllers']],
       [['--host=a b'], {}, ['--host is "a b": expected an address or a host name']],
       [['--controllers='], {}, ['--controllers is "": expected a folder']],
       [['--names=ZF1'], {}, ['--names is "ZF1": expected "exact" or "zf1"']],
@@ -187,8 +233,9 @@ describe('helpText()', () => {
       assert.match(text, new RegExp(`^  ${flag}${value}  +\\w${tail}`, 'm'))
     }
     assert.match(text, /--max-fields as PORTICO_MAX_FIELDS/)
-    for (const flag of ['--help', '--version', '--check', '--healthcheck'])
+    for (const flag of ['--help', '--version', '--check', '--routes', '--json', '--watch'])
       assert.ok(text.includes(`  ${flag}  `), flag)
+    assert.match(text, /^ {2}--explain TARGET /m)
     assert.doesNotMatch(text, /undefined/)
   })
 })
