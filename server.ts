@@ -15,7 +15,7 @@ import { Log } from './lib/log.ts'
 import type { FrontControllerOptions } from './lib/options.ts'
 import { ParseFailure } from './lib/parse-failure.ts'
 import { printable } from './lib/printable.ts'
-import { routesOf } from './lib/routes.ts'
+import { routesOf } from './lib/reachable.ts'
 import { explanationText, type RoutesStyle, routesText } from './lib/routes-text.ts'
 import {
   DEFAULT_SERVER_LIMITS,

@@ -5,9 +5,13 @@ export type UrlValue = string | number | readonly (string | number)[] | null | u
 
 /** Where a URL leads: its names, and its key/value pairs. */
 export interface UrlParams {
+  /** The module (default: the one of the request, or `default`). */
   readonly module?: string | null | undefined
+  /** The controller (default: the one of the request, or `index`). */
   readonly controller?: string | null | undefined
+  /** The action (default: the one of the request, or `index`). */
   readonly action?: string | null | undefined
+  /** The pairs: what else the path tells, by its keys. */
   readonly [key: string]: UrlValue
 }
 

@@ -17,7 +17,8 @@ import { ServerProcess } from './support/server-process.ts'
 //   ```js                       the same, where it has assertions
 //   ```console                  after "npm start -- ...", each curl has to print what is shown
 const pages = ['README.md', ...readdirSync(repositoryFile('docs')).sort()]
-  .filter((name) => name.endsWith('.md'))
+  // The reference is made from the docstrings: its examples are pieces.
+  .filter((name) => name.endsWith('.md') && name !== 'api.md')
   .map((name) => (name === 'README.md' ? name : `docs/${name}`))
   .map((name) => ({ name, blocks: blocksOf(readFileSync(repositoryFile(name), 'utf8')) }))
 

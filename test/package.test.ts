@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
@@ -32,9 +32,17 @@ describe('The package, installed into an empty project', () => {
 
   before(async () => {
     project = await mkdtemp(join(tmpdir(), 'portico-'))
-    // Built already; to build now would take dist away under the other tests.
+    // What prepack does, but in a copy: here it would take dist away under the other tests.
+    const copy = join(project, 'copy')
+    await mkdir(copy)
+    for (const name of ['package.json', 'README.md', 'LICENSE', 'dist']) {
+      const isTest = (path: string): boolean => path.includes(join('dist', 'test'))
+      const options = { recursive: true, filter: (path: string) => !isTest(path) }
+      await cp(repositoryFile(name), join(copy, name), options)
+    }
+    await run(process.execPath, repositoryFile('tools/bundle.js'), copy)
     const arguments_ = ['--ignore-scripts', '--json', '--pack-destination', project]
-    const [one] = JSON.parse(await run('npm', 'pack', repositoryFile('.'), ...arguments_))
+    const [one] = JSON.parse(await run('npm', 'pack', copy, ...arguments_))
     packed = one
     await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
     const quiet = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']

@@ -66,7 +66,7 @@ describe('routesOf()', () => {
   it('tells what is built in, and the file of what is not', () => {
     const routes = routesOf(siteOf({ controllers: new Map([['news', { list: action }]]) }))
     assert.deepEqual(
-      routes.map(({ name, builtIn, file }) => [name, builtIn, file?.endsWith('routes.test.js')]),
+      routes.map(({ name, builtIn, file }) => [name, builtIn, file?.endsWith('reachable.test.js')]),
       [
         ['news/list', false, true],
         ['error/error', true, undefined],

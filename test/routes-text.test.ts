@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { explain } from '../lib/explain.ts'
-import { routesOf } from '../lib/routes.ts'
+import { routesOf } from '../lib/reachable.ts'
 import { explanationText, routesText } from '../lib/routes-text.ts'
 import { siteOf } from '../lib/site.ts'
 

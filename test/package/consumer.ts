@@ -64,6 +64,8 @@ import {
   type ResponseBody,
   type ResponseHeaders,
   type Route,
+  type RoutePattern,
+  type RoutePatterns,
   type Router,
   readJson,
   type ServeOptions,
@@ -74,6 +76,9 @@ import {
   type StandardSchemaV1,
   serve,
   ThrownValueError,
+  type UrlOptions,
+  type UrlParams,
+  type UrlValue,
   ValidationError,
   type ValidationIssue,
   validateParams,
@@ -220,5 +225,22 @@ const found: readonly ValidationIssue[] = wrong.issues
 assert.equal(found[0]?.path, 'id')
 const parameter: ParamValue<'id'> = asked.param('id')
 assert.equal(parameter, undefined)
+
+const article: RoutePattern = {
+  path: '/article/:id',
+  defaults: { controller: 'typed', action: 'next' },
+}
+const patterns: RoutePatterns = { article }
+const urlOptions: UrlOptions = { name: 'article', reset: true }
+const urlValue: UrlValue = 41
+const urlParams: UrlParams = { id: urlValue }
+const linking = new FrontController({
+  controllers: new Map([
+    ['typed', { next: get((request, answer) => answer.text(request.url(urlParams, urlOptions))) }],
+  ]),
+  routes: patterns,
+})
+const linked = await linking.handle(new HttpRequest({ target: '/article/7' }))
+assert.equal(linked.body, '/article/41')
 
 console.log('Every export works')

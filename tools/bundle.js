@@ -1,0 +1,53 @@
+// Puts the built program into as few files as it takes: to load sixty of them is most of the time of a start.
+//
+//   node tools/bundle.js [FOLDER]     the folder that holds `dist`; this repository where none is given
+
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { build } from 'esbuild'
+
+const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
+const dist = join(root, 'dist')
+const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+const entryPoints = ['server.js', 'lib/index.js', 'lib/testing.js'].map((file) => join(dist, file))
+
+// Before anything is taken away: what the bundle is made of lies in its place.
+const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
+await build({
+  entryPoints,
+  outdir: dist,
+  outbase: dist,
+  chunkNames: 'lib/[name]-[hash]',
+  allowOverwrite: true,
+  bundle: true,
+  splitting: true,
+  packages: 'external',
+  platform: 'node',
+  format: 'esm',
+  target: `node${engines.node.replace('>=', '')}`,
+  logLevel: 'warning',
+})
+const kept = new Set([...entryPoints, ...(await declarationsOf(entryPoints.slice(1)))])
+for (const file of built.map((name) => join(dist, name))) {
+  if (!kept.has(file)) await rm(file)
+}
+
+// Those that the types of the package are made of.
+async function declarationsOf(files) {
+  const found = new Set()
+  const queue = files.map((file) => file.replace(/\.js$/, '.d.ts'))
+  for (const file of queue) {
+    if (found.has(file)) continue
+    found.add(file)
+    const imports = (await readFile(file, 'utf8')).matchAll(
+      /(?:from|import\() ?'(\.[^']+)\.(?:ts|js)'/g,
+    )
+    queue.push(...Array.from(imports, ([, path]) => `${join(dirname(file), path)}.d.ts`))
+  }
+  return found
+}
+
+function isBuilt(name) {
+  return /^(?:lib\/)?[\w-]+\.(?:js|js\.map|d\.ts)$/.test(name)
+}
