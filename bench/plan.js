@@ -16,8 +16,8 @@ const WARM = { warmMs: 2_000, warmRequests: 20_000 }
 
 // The project and the control are measured longer than the peers: their goals are finer.
 const FULL = {
-  fine: { rounds: 3, slices: 24, sliceMs: 60, ...WARM },
-  coarse: { rounds: 2, slices: 8, sliceMs: 60, ...WARM },
+  fine: { rounds: 3, slices: 14, sliceMs: 150, ...WARM },
+  coarse: { rounds: 2, slices: 6, sliceMs: 100, ...WARM },
   // Of W5: its own number.
   controllers: undefined,
   starts: 20,

@@ -24,9 +24,11 @@ export function parseSearch(search: string): URLSearchParams {
  * has, in half the time.
  */
 export function mergeSearch(search: string, into: Map<string, string>): void {
-  for (let at = 0; at < search.length; ) {
-    const end = endOf(search, '&', at)
-    const field = search.slice(at, end)
+  const text = search.toWellFormed()
+  const decode = decoderOf(text, String)
+  for (let at = 0; at < text.length; ) {
+    const end = endOf(text, '&', at)
+    const field = text.slice(at, end)
     const equals = endOf(field, '=', 0)
     if (end > at) into.set(decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
     at = end + 1
@@ -35,12 +37,13 @@ export function mergeSearch(search: string, into: Map<string, string>): void {
 
 /** Reads the key/value pairs of a path as {@link parsePairs} does, into such a view. */
 export function mergePairs(path: string, into: Map<string, string>): void {
-  for (let at = 0; at < path.length; ) {
-    const keyEnd = endOf(path, '/', at)
-    if (keyEnd === path.length) return
-    const end = endOf(path, '/', keyEnd + 1)
-    const key = decode(path.slice(at, keyEnd), literal)
-    into.set(key, decode(path.slice(keyEnd + 1, end), literal))
+  const text = path.toWellFormed()
+  const decode = decoderOf(text, literal)
+  for (let at = 0; at < text.length; ) {
+    const keyEnd = endOf(text, '/', at)
+    if (keyEnd === text.length) return
+    const end = endOf(text, '/', keyEnd + 1)
+    into.set(decode(text.slice(at, keyEnd)), decode(text.slice(keyEnd + 1, end)))
     at = end + 1
   }
 }
@@ -68,13 +71,15 @@ function endOf(text: string, delimiter: string, start: number): number {
   return end < 0 ? text.length : end
 }
 
-// Most values stand for themselves. What is no UTF-8 is read as URLSearchParams reads it, so that both agree.
-function decode(text: string, quoted: (text: string) => string = String): string {
-  if (!/[%+]/.test(text)) return text.toWellFormed()
-  try {
-    return decodeURIComponent(text.replaceAll('+', ' ')).toWellFormed()
-  } catch {
-    return new URLSearchParams(`=${quoted(text)}`).get('') ?? ''
+// Most texts stand for themselves. What is no UTF-8 is read as URLSearchParams reads it, so that both agree.
+function decoderOf(text: string, quoted: (part: string) => string): (part: string) => string {
+  if (!/[%+]/.test(text)) return String
+  return (part) => {
+    try {
+      return decodeURIComponent(part.replaceAll('+', ' '))
+    } catch {
+      return new URLSearchParams(`=${quoted(part)}`).get('') ?? ''
+    }
   }
 }
 
