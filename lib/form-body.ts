@@ -10,7 +10,6 @@ import {
   headerOf,
   messageRefusalOf,
 } from './request.ts'
-import { type Steps, wait } from './steps.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -55,19 +54,20 @@ export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
  * @throws {HttpError} 413 at the first chunk past the limit, at once where the declared length is
  * past it, and for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
  */
-export function* readFormBody(request: HttpRequest, limits: FormLimits): Steps<FormBody> {
+export function readFormBody(request: HttpRequest, limits: FormLimits): Promise<FormBody> {
   const refusal = unsupported(request)
   if (refusal !== undefined) throw new HttpError(415, refusal)
   if (Number(headerOf(request, 'content-length')) > limits.maxBodyBytes) {
     throw tooLarge(limits.maxBodyBytes)
   }
-  const bytes = yield* wait(readBody(bodySourceOf(request), limits.maxBodyBytes))
-  // A body of fewer bytes has fewer fields: most are not even looked at.
-  const isLong = bytes.length > 2 * limits.maxFields
-  if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
-    throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
-  }
-  return new FormBody(bytes)
+  return readBody(bodySourceOf(request), limits.maxBodyBytes).then((bytes) => {
+    // A body of fewer bytes has fewer fields: most are not even looked at.
+    const isLong = bytes.length > 2 * limits.maxFields
+    if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
+      throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
+    }
+    return new FormBody(bytes)
+  })
 }
 
 function unsupported(request: HttpRequest): string | undefined {

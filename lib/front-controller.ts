@@ -98,11 +98,15 @@ export class FrontController {
           if (plugins) current = yield* plugins.notify('routeShutdown', current, response)
           current = this.#routing.route(current)
         }
-        if (isFormDue(current)) current = yield* this.#readForm(current)
+        if (isFormDue(current)) {
+          current = withForm(current, yield* wait(readFormBody(current, this.#limits)))
+        }
         if (plugins && isFirst(current, dispatches)) {
           current = yield* plugins.notify('dispatchLoopStartup', current, response)
           current = this.#routing.route(current)
-          if (isFormDue(current)) current = yield* this.#readForm(current)
+          if (isFormDue(current)) {
+            current = withForm(current, yield* wait(readFormBody(current, this.#limits)))
+          }
         }
         refuse(current, dispatches)
 
@@ -191,10 +195,6 @@ export class FrontController {
     if (next instanceof Error) return next
     const after = yield* plugins.notify('postDispatch', request, response)
     return after === request ? next : after
-  }
-
-  *#readForm(request: HttpRequest): Steps<HttpRequest> {
-    return withForm(request, yield* readFormBody(request, this.#limits))
   }
 
   #dispatch(request: HttpRequest, response: HttpResponse): Dispatched | Promise<Dispatched> {

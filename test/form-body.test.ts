@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { bringsForm, readFormBody } from '../lib/form-body.ts'
 import type { HttpRequestInit } from '../lib/message.ts'
 import { HttpRequest } from '../lib/request.ts'
-import { run } from '../lib/steps.ts'
 
 const FORM = 'application/x-www-form-urlencoded'
 const limits = { maxBodyBytes: 20, maxFields: 3 }
@@ -19,7 +18,7 @@ function posted(body: HttpRequestInit['body'], headers: Record<string, string> =
 }
 
 async function fields(request: HttpRequest): Promise<[string, string][]> {
-  return [...(await run(readFormBody(request, limits))).fields]
+  return [...(await readFormBody(request, limits)).fields]
 }
 
 const tooLarge = { name: 'HttpError', status: 413, message: 'The body is larger than 20 bytes' }
