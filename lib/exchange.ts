@@ -125,6 +125,12 @@ export class Exchange implements HttpRequestInit {
     return this.#framing.refusal
   }
 
+  /** Whether the whole message has come. */
+  // Not by `complete` alone: of a message without a body it is not set before its listener has returned.
+  get isReceived(): boolean {
+    return this.#message.complete || !this.#framing.hasBody
+  }
+
   get aborted(): boolean {
     return this.#socket.destroyed
   }
@@ -166,19 +172,14 @@ export class Exchange implements HttpRequestInit {
   #isLast(): boolean {
     // What is left unread of a body must not be taken for the next request; what a proxy may have read
     // otherwise must not be followed by anything; behind an upgrade, another protocol may come.
-    if (!this.#isReceived() || this.refusal !== undefined || this.#framing.upgrades) return true
+    if (!this.isReceived || this.refusal !== undefined || this.#framing.upgrades) return true
     // When the server stops, the requests that were pipelined behind this one are answered yet.
     return this.#options.closing() && this.#connection.last === this.#out
   }
 
-  // Not by `complete` alone: of a message without a body it is not set before its listener has returned.
-  #isReceived(): boolean {
-    return this.#message.complete || !this.#framing.hasBody
-  }
-
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
-    if (this.#isReceived() || this.#isAwaited || this.#connection.fault !== undefined) {
+    if (this.isReceived || this.#isAwaited || this.#connection.fault !== undefined) {
       // The same bytes where all is ASCII, and written without being transcoded.
       const isAscii = typeof body === 'string' && body.length === this.#bytes
       this.#out.end(body, isAscii ? 'latin1' : 'utf8')

@@ -69,9 +69,9 @@ export function createRequestListener(
     const request = new HttpRequest(exchange)
     try {
       const response = respond(request)
-      // When the server stops, the last answer of a connection says so: what was sent right behind the
-      // request is parsed first.
-      if (isPromiseLike(response) || exchangeOptions.closing()) {
+      // What stands right behind the head is parsed first: the end of an empty body, so that the connection
+      // is kept; and when the server stops, the next request, so that only the last answer ends it.
+      if (isPromiseLike(response) || !exchange.isReceived || exchangeOptions.closing()) {
         Promise.resolve(response).then(
           (settled) => deliver(exchange, request, settled),
           (error) => fail(exchange, request, error),

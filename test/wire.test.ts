@@ -195,6 +195,16 @@ describe('createRequestListener()', () => {
     assert.equal(answer.match(/HTTP\/1\.1 /g)?.length, 1)
   })
 
+  it('keeps the connection when a body was left unread that has no bytes', async (t) => {
+    const port = await serving(t, { ignores: (_, response) => response.text('ok') })
+    const head = 'POST /app/ignores HTTP/1.1\r\nHost: a\r\n'
+    const post = `${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`
+    const last = 'GET /app/ignores HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n'
+    const answer = await send(port, post + post + last)
+    assert.equal(answer.match(/HTTP\/1\.1 200 OK/g)?.length, 3)
+    assert.equal(answer.match(/Connection: close/g)?.length, 1)
+  })
+
   it('gives an action a body of another type than a form, and of a form the bytes as they came', async (t) => {
     const ask = asking(t, {
       async echo(request, response) {
