@@ -5,9 +5,8 @@ import type { ErrorType } from './errors.ts'
 import { FrontController, optionsOf } from './front-controller.ts'
 import type { HttpRequestInit } from './message.ts'
 import type { FrontControllerOptions } from './options.ts'
-import { reservedNames } from './params.ts'
 import type { Moment, Plugin } from './plugin.ts'
-import { HttpRequest, isRequest } from './request.ts'
+import { HttpRequest, isRequest, sentParamsOf } from './request.ts'
 
 /** Where a request goes. */
 export interface Dispatched {
@@ -43,10 +42,9 @@ export async function dispatched(
 ): Promise<Dispatched> {
   const asked = toRequest(request)
   const response = await rehearsalOf(front).handle(asked)
-  const { module, controller, action, params } = response.request ?? asked
-  const sent = Object.fromEntries(params)
-  for (const name of reservedNames) delete sent[name]
-  const found = { module, controller, action, params: sent as Record<string, string> }
+  const answered = response.request ?? asked
+  const { module, controller, action } = answered
+  const found = { module, controller, action, params: Object.fromEntries(sentParamsOf(answered)) }
   const [exception] = response.exceptions
   if (exception === undefined) return found
   const { type, status } = factsOf(exception)

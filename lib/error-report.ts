@@ -7,9 +7,8 @@ import {
   NoRouteError,
 } from './errors.ts'
 import { type Cleaning, type ExceptionReport, tellException } from './exception-report.ts'
-import { reservedNames } from './params.ts'
 import { printable } from './printable.ts'
-import type { HttpRequest } from './request.ts'
+import { type HttpRequest, sentParamsOf } from './request.ts'
 import { scrub, scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in.ts'
@@ -174,8 +173,7 @@ export function shapesOf(
 ): Readonly<Record<string, string>> {
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
-  for (const [name, value] of request.params) {
-    if ((reservedNames as readonly string[]).includes(name) || typeof value !== 'string') continue
+  for (const [name, value] of sentParamsOf(request)) {
     if (left-- === 0) break
     shapes[freeName(shapes, shownName(name))] = allowed.has(name)
       ? printable(value.slice(0, MAX_VALUE))

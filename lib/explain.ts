@@ -9,9 +9,10 @@ import {
   NoRouteError,
 } from './errors.ts'
 import { nearest } from './nearest.ts'
-import { reservedNames } from './params.ts'
+import { isReserved } from './params.ts'
 import { findingsOf, HttpRequest } from './request.ts'
 import { splitTarget } from './rewrite.ts'
+import { withoutOuterSlashes } from './router.ts'
 import { shapeOf, shownName } from './shape.ts'
 import type { SignIn } from './sign-in.ts'
 import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
@@ -116,8 +117,7 @@ function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
 // What stands past the names may be a secret, a key without a value too.
 function tellPath(request: HttpRequest): { path: string; droppedKey: string | null } {
   const { route } = findingsOf(request)
-  const path = request.path.replace(/^\/+/, '')
-  const trimmed = path.slice(0, path.length - trailingSlashes(path))
+  const trimmed = withoutOuterSlashes(request.path)
   const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
   const names = trimmed.slice(0, trimmed.length - pairs.length)
   const told = [...request.pairs].map(([key, value]) => `${shownName(key)}/${shapeOf(value)}`)
@@ -126,12 +126,6 @@ function tellPath(request: HttpRequest): { path: string; droppedKey: string | nu
   const segments = names.split('/').filter((name) => name !== '')
   const all = [...segments.map(shownName), ...told, ...(droppedKey === null ? [] : [droppedKey])]
   return { path: `/${all.join('/')}`, droppedKey }
-}
-
-function trailingSlashes(path: string): number {
-  let count = 0
-  while (count < path.length && path.at(-1 - count) === '/') count++
-  return count
 }
 
 function tellTarget({ basePath }: Site, request: HttpRequest, path: string): string {
@@ -159,10 +153,6 @@ function tellParameters(request: HttpRequest): readonly ExplainedParameter[] {
       }
     }),
   )
-}
-
-function isReserved(name: string): boolean {
-  return (reservedNames as readonly string[]).includes(name)
 }
 
 function tellError(site: Site, request: HttpRequest, exception: Error): ExplainedError {

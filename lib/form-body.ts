@@ -1,15 +1,9 @@
 import { readBody, tooLarge } from './body.ts'
+import { isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
 import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import {
-  bodySourceOf,
-  derive,
-  findingsOf,
-  type HttpRequest,
-  headerOf,
-  messageRefusalOf,
-} from './request.ts'
+import { bodySourceOf, derive, findingsOf, type HttpRequest, headerOf } from './request.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -23,7 +17,7 @@ const FORM = 'application/x-www-form-urlencoded'
 
 /** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
 export function bringsForm(request: HttpRequest): boolean {
-  return request.method === 'POST' && mediaType(headerOf(request, 'content-type') ?? '') === FORM
+  return request.method === 'POST' && mediaTypeOf(request) === FORM
 }
 
 /** Whether a request brings a form that has not been read. */
@@ -31,7 +25,7 @@ export function isFormDue(request: HttpRequest): boolean {
   if (!bringsForm(request)) return false
   const { form, errorHandler } = findingsOf(request)
   // Of a message whose framing is in doubt, nobody can say where its body is.
-  return form === undefined && errorHandler === undefined && !messageRefusalOf(request)
+  return form === undefined && errorHandler === undefined && !request.refusal
 }
 
 /** The request with its form. */
@@ -57,9 +51,7 @@ export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
 export function readFormBody(request: HttpRequest, limits: FormLimits): Promise<FormBody> {
   const refusal = unsupported(request)
   if (refusal !== undefined) throw new HttpError(415, refusal)
-  if (Number(headerOf(request, 'content-length')) > limits.maxBodyBytes) {
-    throw tooLarge(limits.maxBodyBytes)
-  }
+  if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
   return readBody(bodySourceOf(request), limits.maxBodyBytes).then((bytes) => {
     // A body of fewer bytes has fewer fields: most are not even looked at.
     const isLong = bytes.length > 2 * limits.maxFields
@@ -71,19 +63,10 @@ export function readFormBody(request: HttpRequest, limits: FormLimits): Promise<
 }
 
 function unsupported(request: HttpRequest): string | undefined {
-  const coding = headerOf(request, 'content-encoding')
-  // Unpacked, a small body may be a huge one.
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
-    return 'A form body must not be compressed'
-  }
+  if (isCompressed(request)) return 'A form body must not be compressed'
   const type = headerOf(request, 'content-type') ?? ''
   const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]
   return charset === undefined || /^utf-?8$/i.test(charset)
     ? undefined
     : 'A form body must be in UTF-8'
-}
-
-function mediaType(type: string): string {
-  const end = type.indexOf(';')
-  return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase()
 }

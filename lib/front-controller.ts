@@ -98,15 +98,11 @@ export class FrontController {
           if (plugins) current = yield* plugins.notify('routeShutdown', current, response)
           current = this.#routing.route(current)
         }
-        if (isFormDue(current)) {
-          current = withForm(current, yield* wait(readFormBody(current, this.#limits)))
-        }
+        if (isFormDue(current)) current = yield* this.#readForm(current)
         if (plugins && isFirst(current, dispatches)) {
           current = yield* plugins.notify('dispatchLoopStartup', current, response)
           current = this.#routing.route(current)
-          if (isFormDue(current)) {
-            current = withForm(current, yield* wait(readFormBody(current, this.#limits)))
-          }
+          if (isFormDue(current)) current = yield* this.#readForm(current)
         }
         refuse(current, dispatches)
 
@@ -181,6 +177,10 @@ export class FrontController {
       this.#reporter.report({ exceptions, request, status, durationMs })
     }
     return response
+  }
+
+  *#readForm(request: HttpRequest): Steps<HttpRequest> {
+    return withForm(request, yield* wait(readFormBody(request, this.#limits)))
   }
 
   *#dispatchAmong(

@@ -1,4 +1,5 @@
 import { readBody, tooLarge } from './body.ts'
+import { isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
 import { HttpError } from './errors.ts'
 import type { HttpRequest } from './request.ts'
 
@@ -20,18 +21,15 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const refusal = unsupported(request)
   if (refusal !== undefined) throw new HttpError(415, refusal)
-  if (Number(request.headers['content-length']) > maxBytes) throw tooLarge(maxBytes)
+  if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
   return parse(await readBody(request.body, maxBytes))
 }
 
-function unsupported({ headers }: HttpRequest): string | undefined {
-  const type = String(headers['content-type'] ?? '').split(';', 1)[0] ?? ''
-  if (!/^(?:application\/json|[^\s/]+\/[^\s/]+\+json)$/i.test(type.trim())) {
+function unsupported(request: HttpRequest): string | undefined {
+  if (!/^(?:application\/json|[^\s/]+\/[^\s/]+\+json)$/.test(mediaTypeOf(request))) {
     return 'Expected a body of the type application/json'
   }
-  const coding = String(headers['content-encoding'] ?? 'identity')
-  // Unpacked, a small body may be a huge one.
-  return coding.toLowerCase() === 'identity' ? undefined : 'A JSON body must not be compressed'
+  return isCompressed(request) ? 'A JSON body must not be compressed' : undefined
 }
 
 function parse(bytes: Buffer): unknown {

@@ -109,8 +109,12 @@ export class FormBody {
     this.bytes = bytes
   }
 
+  get text(): string {
+    return this.bytes.toString()
+  }
+
   get fields(): URLSearchParams {
-    this.#fields ??= parseSearch(this.bytes.toString())
+    this.#fields ??= parseSearch(this.text)
     return this.#fields
   }
 }

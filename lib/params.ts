@@ -1,6 +1,11 @@
 /** The names that routing alone gives a value; a client that sends one changes nothing. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const
 
+/** Whether routing alone gives a name its value. */
+export function isReserved(name: string): boolean {
+  return (reservedNames as readonly string[]).includes(name)
+}
+
 /**
  * Reads the key/value pairs of a path, such as `id/42/tag/a`: each side percent-decoded once, `+` a
  * space, a last key without a value dropped.
@@ -48,15 +53,19 @@ export function mergePairs(path: string, into: Map<string, string>): void {
   }
 }
 
+/** Decodes a segment once, as {@link parsePairs} does a key or a value: `+` is a space. */
+export function decodeSegment(segment: string): string {
+  return decoderOf(segment, literal)(segment)
+}
+
 /** Whether `name=value&...` has more than `limit` fields; an empty one is none. */
 export function exceedsFields(search: string, limit: number): boolean {
   if (search.length <= 2 * limit) return false
   let fields = 0
   for (let at = 0; at < search.length && fields <= limit; ) {
-    const end = search.indexOf('&', at)
-    const stop = end < 0 ? search.length : end
-    if (stop > at) fields++
-    at = stop + 1
+    const end = endOf(search, '&', at)
+    if (end > at) fields++
+    at = end + 1
   }
   return fields > limit
 }

@@ -4,7 +4,6 @@ import { factsOf, isClientGone, read } from './error-handler.ts'
 import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './error-report.ts'
 import type { Logger } from './logger.ts'
 import { NoiseBudget } from './noise-budget.ts'
-import { messageRefusalOf } from './request.ts'
 import { shownName } from './shape.ts'
 
 /** What a {@link Reporter} is made from. */
@@ -105,7 +104,7 @@ function folded(name: string): string {
 
 // A version that is not spoken is a 505, and the client's doing all the same.
 function isRefusal({ status, request }: Fault): boolean {
-  return status < 500 || (request !== undefined && messageRefusalOf(request) !== undefined)
+  return status < 500 || request?.refusal !== undefined
 }
 
 // A client that went away is not an error of the server.

@@ -8,7 +8,6 @@ import {
   findingsOf,
   type HttpRequest,
   isRouted,
-  messageRefusalOf,
   type RequestSettings,
   type Route,
 } from './request.ts'
@@ -109,7 +108,7 @@ export class RequestRouting {
   }
 
   #refusalOf(request: HttpRequest): HttpError | undefined {
-    return messageRefusalOf(request) ?? this.#tooLong(request)
+    return request.refusal ?? this.#tooLong(request)
   }
 
   // Field by field: a spread took a fifth of the time of a whole request.

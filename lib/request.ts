@@ -4,7 +4,7 @@ import { type BodySource, failedBody, streamBody, tooLarge } from './body.ts'
 import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
-import { mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
+import { isReserved, mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
 import { splitTarget } from './rewrite.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
 
@@ -92,8 +92,8 @@ export let sourceOf: (request: HttpRequest) => HttpRequestInit
 export let formTextOf: (request: HttpRequest) => string
 /** A header by its lower-case name, without a look at the others. */
 export let headerOf: (request: HttpRequest, name: string) => string | undefined
-/** Why the message of a request must not be served. */
-export let messageRefusalOf: (request: HttpRequest) => HttpError | undefined
+/** The merged view without the reserved names: what the client has sent. */
+export let sentParamsOf: (request: HttpRequest) => ReadonlyMap<string, string>
 /** Whether a value is a request in truth: `instanceof` is content with a prototype. */
 export let isRequest: (value: unknown) => value is HttpRequest
 /** Whether the client has gone away. */
@@ -130,9 +130,10 @@ export class HttpRequest {
     findingsOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
     sourceOf = (request) => request.#message.source
-    formTextOf = (request) => request.#findings.form?.bytes.toString() ?? ''
+    formTextOf = (request) => request.#findings.form?.text ?? ''
     headerOf = (request, name) => request.#message.header(name)
-    messageRefusalOf = (request) => request.#message.refusal
+    sentParamsOf = (request) =>
+      new Map([...request.#merged()].filter(([name]) => !isReserved(name)))
     isRequest = (value): value is HttpRequest =>
       Object(value) === value && #message in (value as object)
     isAborted = (request) => request.#message.aborted
@@ -272,9 +273,7 @@ export class HttpRequest {
       const value = this.param(name)
       return value === undefined ? [] : [[name, value] as const]
     })
-    const sent = new Map(this.#merged())
-    for (const name of reservedNames) sent.delete(name)
-    return new Map<string, string | ErrorHandler>([...reserved, ...sent])
+    return new Map<string, string | ErrorHandler>([...reserved, ...sentParamsOf(this)])
   }
 
   /**
@@ -318,9 +317,9 @@ export class HttpRequest {
   // The last value of a source counts, and the first source: so the last to be read must be the first.
   #merged(): ReadonlyMap<string, string> {
     if (this.#parameters !== undefined) return this.#parameters
-    const { form, route } = this.#findings
+    const { route } = this.#findings
     const merged = new Map<string, string>()
-    if (form !== undefined) mergeSearch(form.bytes.toString(), merged)
+    mergeSearch(formTextOf(this), merged)
     mergeSearch(splitTarget(this.target).search, merged)
     const pairs = route?.pairs ?? ''
     if (typeof pairs === 'string') mergePairs(pairs, merged)

@@ -1,5 +1,5 @@
 import { checkNames } from './limits.ts'
-import { reservedNames } from './params.ts'
+import { isReserved } from './params.ts'
 import { withoutOuterSlashes } from './router.ts'
 import { encodeSegment, isSegment } from './segments.ts'
 import { DEFAULT_PLACE, type Place, type PlaceNames, placeNames } from './url-params.ts'
@@ -152,16 +152,16 @@ function toRequirement(name: string, variable: string, given: string | RegExp): 
 function toPlace(defaults: Defaults): Place {
   const present = Object.entries(defaults).filter(([, value]) => value !== null)
   const texts = new Map(present.map(([key, value]) => [key, String(value)]))
-  const [module = 'default', controller = 'index', action = 'index'] = placeNames.map((key) =>
-    texts.get(key),
-  )
+  const [module, controller, action] = placeNames.map(
+    (key) => texts.get(key) ?? DEFAULT_PLACE[key],
+  ) as [string, string, string]
   for (const key of placeNames) texts.delete(key)
-  return { ...DEFAULT_PLACE, module, controller, action, pairs: [...texts] }
+  return { module, controller, action, pairs: [...texts] }
 }
 
 // A pair of such a name would be there, and never be seen.
 function checkKey(name: string, key: string): void {
-  if (!isPlaceName(key) && (reservedNames as readonly string[]).includes(key)) {
+  if (!isPlaceName(key) && isReserved(key)) {
     throw misfit(name, `must not set "${key}", which is reserved`)
   }
 }

@@ -17,7 +17,7 @@ const SLASH = 0x2f
  * ZF1's default route: `/module/controller/action/key/value/...`, the module only where one of the
  * name is registered, each of the three with a default. It finds a route for every path.
  */
-export class ModuleRouter implements Router {
+export class ModuleRouter {
   readonly #modules: ReadonlySet<string>
   readonly #names: Names
 
@@ -32,16 +32,12 @@ export class ModuleRouter implements Router {
     return this.#modules.has(this.#names.module(name))
   }
 
-  route({ path }: HttpRequest): Route {
-    return this.routePath(path)
-  }
-
   /** Where a path goes, such as `/news/view/id/42`. */
   routePath(path: string): Route {
     const end = endOf(path)
     let at = startOf(path, end)
     const first = segmentAt(path, at, end)
-    const isModule = first !== '' && this.#modules.has(this.#names.module(first))
+    const isModule = first !== '' && this.isModule(first)
     // An empty segment ends the names: it is left, and is the first key of the pairs.
     if (isModule) at += first.length + 1
     const controller = segmentAt(path, at, end)

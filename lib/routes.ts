@@ -1,3 +1,4 @@
+import { decodeSegment } from './params.ts'
 import type { Route } from './request.ts'
 import {
   isPlaceName,
@@ -11,7 +12,7 @@ import {
   variablesOf,
 } from './route-pattern.ts'
 import type { ModuleRouter } from './router.ts'
-import { decodeSegment, type Pair, writeName, writePairs, writeText } from './segments.ts'
+import { type Pair, writeName, writePairs, writeText } from './segments.ts'
 import { type Place, type PlaceNames, placeNames } from './url-params.ts'
 
 /** One route: a path to a place, and a place to a path. */

@@ -18,12 +18,6 @@ const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 // backslash in front, which browsers take for a second slash, and what follows for a host.
 const SENT_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
 
-/** Decodes a segment once, as {@link parsePairs} does a key or a value: `+` is a space. */
-export function decodeSegment(segment: string): string {
-  if (!/[%+]/.test(segment)) return segment
-  return new URLSearchParams(`v=${segment.replaceAll('&', '%26')}`).get('v') ?? ''
-}
-
 /** Whether clients send a segment as it stands, and a server takes it. */
 export function isSegment(segment: string): boolean {
   return PCHARS.test(segment) && !DOT_SEGMENT.test(segment) && isDecodable(segment)

@@ -1,8 +1,8 @@
-import { parsePairs } from './params.ts'
+import { decodeSegment, parsePairs } from './params.ts'
 import { findingsOf, type HttpRequest, type Route, type UrlMaker } from './request.ts'
 import type { ModuleRouter } from './router.ts'
 import type { NamedRoute, RouteTable } from './routes.ts'
-import { decodeSegment, type Pair, writeName, writePairs } from './segments.ts'
+import { type Pair, writeName, writePairs } from './segments.ts'
 import {
   DEFAULT_PLACE,
   mergePlace,

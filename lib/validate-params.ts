@@ -1,6 +1,5 @@
 import { type Action, checkAction, standIn } from './controller.ts'
-import { reservedNames } from './params.ts'
-import type { HttpRequest } from './request.ts'
+import { type HttpRequest, sentParamsOf } from './request.ts'
 import type { HttpResponse } from './response.ts'
 import type {
   InferOutput,
@@ -74,16 +73,10 @@ function resultOf(
 }
 
 // Without a prototype: whether there is a `toString` or a `__proto__`, the client alone has said.
-function sentBy({ params }: HttpRequest): Record<string, string> {
+function sentBy(request: HttpRequest): Record<string, string> {
   const sent: Record<string, string> = Object.create(null)
-  for (const [name, value] of params) {
-    if (typeof value === 'string' && !isReserved(name)) sent[name] = value
-  }
+  for (const [name, value] of sentParamsOf(request)) sent[name] = value
   return sent
-}
-
-function isReserved(name: string): boolean {
-  return (reservedNames as readonly string[]).includes(name)
 }
 
 function outputOf<Output>(result: StandardResult<Output>): Output {

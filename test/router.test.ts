@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { nameRules } from '../lib/names.ts'
 import { parsePairs } from '../lib/params.ts'
-import { derive, findingsOf, HttpRequest, type Route } from '../lib/request.ts'
+import type { Route } from '../lib/request.ts'
 import { ModuleRouter } from '../lib/router.ts'
 
 type Expected = readonly [
@@ -22,12 +22,10 @@ function check(table: readonly Expected[], names = nameRules.exact): void {
 }
 
 function route(path: string, names = nameRules.exact): Route {
-  const request = new HttpRequest({ target: path })
-  const rewritten = derive(request, { ...findingsOf(request), path, q: path })
-  return new ModuleRouter(['default', 'admin', 'api-v2'], names).route(rewritten)
+  return new ModuleRouter(['default', 'admin', 'api-v2'], names).routePath(path)
 }
 
-describe('ModuleRouter.route()', () => {
+describe('ModuleRouter.routePath()', () => {
   it('gives each name a default', () => {
     check([
       ['/', 'default', 'index', 'index', []],

@@ -1,0 +1,19 @@
+import { type HttpRequest, headerOf } from './request.ts'
+
+/** The media type of a body, in lower case and without its parameters; '' where the client tells none. */
+export function mediaTypeOf(request: HttpRequest): string {
+  const type = headerOf(request, 'content-type') ?? ''
+  const end = type.indexOf(';')
+  return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase()
+}
+
+/** Whether a body is compressed: unpacked, a small one may be a huge one. */
+export function isCompressed(request: HttpRequest): boolean {
+  const coding = headerOf(request, 'content-encoding')
+  return coding !== undefined && coding.toLowerCase() !== 'identity'
+}
+
+/** Whether a body is declared to be longer than a limit, in bytes. */
+export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
+  return Number(headerOf(request, 'content-length')) > maxBytes
+}
