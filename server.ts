@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { spawnSync } from 'node:child_process'
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
@@ -13,7 +12,7 @@ import { FrontController } from './lib/front-controller.ts'
 import { askHealth, serveHealth } from './lib/health.ts'
 import { Log } from './lib/log.ts'
 import type { FrontControllerOptions } from './lib/options.ts'
-import { ParseFailure } from './lib/parse-failure.ts'
+import { loadTelling } from './lib/parse-failure.ts'
 import { printable } from './lib/printable.ts'
 import { routesOf } from './lib/reachable.ts'
 import { explanationText, type RoutesStyle, routesText } from './lib/routes-text.ts'
@@ -24,17 +23,15 @@ import {
   type Service,
   serve,
 } from './lib/serve.ts'
-import type { Config } from './lib/settings.ts'
+import { type Config, EXIT_CONFIG } from './lib/settings.ts'
 import { type Site, siteOf } from './lib/site.ts'
 import { type ListeningMessage, Watcher } from './lib/watcher.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
 
 const EXIT_FAILURE = 1
-const EXIT_CONFIG = 2
 // The first of the sockets that systemd hands over (sd_listen_fds(3)).
 const FIRST_FD = 3
-const SYNTAX_CHECK_MS = 5_000
 // Names the process that watches this one, by its id.
 const WATCHER = 'PORTICO_WATCHER'
 
@@ -264,7 +261,8 @@ async function loadOptions(config: Config, logger?: Log): Promise<FrontControlle
   const { controllers, names, basePath, env, logParams, trustProxy } = config
   const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
   // The inspector is nothing for production.
-  const load = env === 'production' ? loadControllers : loadTelling
+  const load =
+    env === 'production' ? loadControllers : loadTelling.bind(undefined, process.execPath)
   const loaded: Partial<ControllerDirectory> =
     controllers === undefined ? {} : await load(controllers)
   return {
@@ -285,30 +283,6 @@ async function configured<T>(create: () => Promise<T>): Promise<T> {
   } catch (error) {
     throw new ConfigError([(error as Error).message])
   }
-}
-
-// For people, who want to know the line: as if the controllers were loaded by loadControllers() alone.
-async function loadTelling(directory: string): Promise<ControllerDirectory> {
-  const failure = new ParseFailure()
-  try {
-    return await loadControllers(directory)
-  } catch (error) {
-    const { message, cause } = error as Error
-    const place = failure.url !== undefined && cause instanceof SyntaxError && placeIn(failure.url)
-    throw place ? new Error(`${message}, at ${place}`) : error
-  } finally {
-    failure.close()
-  }
-}
-
-// The engine knows the line, and tells it only when it ends a process.
-function placeIn(url: string): string | undefined {
-  const file = fileURLToPath(url)
-  const { stderr } = spawnSync(process.execPath, ['--check', file], {
-    encoding: 'utf8',
-    timeout: SYNTAX_CHECK_MS,
-  })
-  return /^.*:\d+$/m.exec(stderr)?.[0]
 }
 
 async function listen(front: FrontController, config: Config, log: Log): Promise<Service> {

@@ -1,5 +1,6 @@
 import { METHODS } from 'node:http'
 import { parseArgs, parseEnv } from 'node:util'
+import type { AskedRequest } from './explain.ts'
 import { type Config, type Setting, settings } from './settings.ts'
 
 /** What the command line asks for: to run, to check the configuration, to ask a running server, to be told something. */
@@ -9,15 +10,9 @@ export type Command =
   | { readonly name: 'healthcheck'; readonly config: Config }
   | { readonly name: 'watch'; readonly config: Config }
   | { readonly name: 'routes'; readonly config: Config; readonly json: boolean }
-  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & Asked)
+  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & AskedRequest)
   | { readonly name: 'help' }
   | { readonly name: 'version' }
-
-/** The request of `--explain`. */
-export interface Asked {
-  readonly method: string
-  readonly target: string
-}
 
 /** The environment, as `process.env` gives it. */
 export type Environment = Readonly<Record<string, string | undefined>>

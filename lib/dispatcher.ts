@@ -2,7 +2,7 @@ import { type Action, type Controller, type Controllers, isAction } from './cont
 import { HttpError, NoActionError, NoControllerError } from './errors.ts'
 import { checkedMethods, REFUSED, USUAL } from './methods.ts'
 import { actionName, type Names } from './names.ts'
-import type { HttpRequest, Route } from './request.ts'
+import { findingsOf, type HttpRequest, type Route } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 // What is registered under a name, by the key that the name is looked up by.
@@ -63,10 +63,12 @@ export class Dispatcher {
     return this.actions.filter(({ isHidden }) => !isHidden).map(fullName)
   }
 
-  /** Whether a route leads to a controller that can be asked for. */
-  serves({ module, controller }: Route): boolean {
+  /** Whether a request that was routed leads to a controller that can be asked for. */
+  serves(request: HttpRequest): boolean {
+    const { module, controller } = request
     const [moduleKey, key] = [this.#names.module(module), this.#names.controller(controller)]
     return (
+      findingsOf(request).refusal === undefined &&
       this.#modules.get(moduleKey)?.value.has(key) === true &&
       !this.#isErrorController(moduleKey, key)
     )

@@ -1,21 +1,12 @@
-import { fullName, notAllowed, takes } from './dispatcher.ts'
-import { factsOf } from './error-handler.ts'
-import { makeReport } from './error-report.ts'
-import {
-  type ErrorType,
-  HttpError,
-  NoActionError,
-  NoControllerError,
-  NoRouteError,
-} from './errors.ts'
-import { nearest } from './nearest.ts'
+import { notAllowed, takes } from './dispatcher.ts'
+import { NoRouteError } from './errors.ts'
+import { type ExplainedError, tellError } from './explain-error.ts'
 import { isReserved } from './params.ts'
 import { findingsOf, HttpRequest } from './request.ts'
 import { splitTarget } from './rewrite.ts'
 import { withoutOuterSlashes } from './router.ts'
 import { shapeOf, shownName } from './shape.ts'
-import type { SignIn } from './sign-in.ts'
-import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
+import { type Site, type WrittenAction, written } from './site.ts'
 
 /** Where a request would go, and why. Names are shown as in a report, values by their shapes alone. */
 export interface Explanation {
@@ -46,18 +37,6 @@ export interface ExplainedParameter {
   readonly values: number
   /** The source that has the name already, or that the name is reserved for routing; null where it counts. */
   readonly hiddenBy: Source | 'routing' | null
-}
-
-/** The error that a request would end with. */
-export interface ExplainedError extends Partial<SignIn> {
-  readonly status: number
-  readonly type: ErrorType
-  readonly message: string
-  readonly why: readonly string[]
-  /** The registered name that is most like the one that was asked for; null where none is. */
-  readonly nearest: string | null
-  /** The action that would answer; null where there is none. */
-  readonly answeredBy: WrittenAction | null
 }
 
 /** The request that is asked about. */
@@ -153,99 +132,4 @@ function tellParameters(request: HttpRequest): readonly ExplainedParameter[] {
       }
     }),
   )
-}
-
-function tellError(site: Site, request: HttpRequest, exception: Error): ExplainedError {
-  const { status } = factsOf(exception)
-  const { type, message, looksLike, hint } = makeReport(
-    request.id,
-    { exceptions: [exception], request, status },
-    { logParams: new Set(), serves: (path) => serves(site, path) },
-  )
-  const answering = errorActionOf(site)
-  return {
-    status,
-    type,
-    message,
-    why: reasonsOf(site, request, exception),
-    nearest: nearestOf(site, request, exception) ?? null,
-    ...(looksLike && hint ? { looksLike, hint } : {}),
-    answeredBy: (answering && written(site, [answering])[0]) ?? null,
-  }
-}
-
-function serves(site: Site, path: string): boolean {
-  const { refusal, route } = findingsOf(site.route(new HttpRequest({ target: path })))
-  return refusal === undefined && route !== undefined && site.dispatcher.serves(route)
-}
-
-function reasonsOf(site: Site, request: HttpRequest, exception: Error): readonly string[] {
-  if (exception instanceof NoControllerError) return whyNoController(site, request)
-  if (exception instanceof NoActionError) return whyNoAction(site, request)
-  if (exception instanceof NoRouteError) {
-    return [`The path does not begin with the base path ${site.basePath}`]
-  }
-  const allowed = exception instanceof HttpError && exception.headers.Allow
-  return allowed ? [`The action takes ${allowed}`] : ['It is refused before an action is looked up']
-}
-
-function whyNoController(site: Site, { module, controller }: HttpRequest): readonly string[] {
-  const there = unique(visibleIn(site, module).map((each) => each.controller))
-  const modules = unique(site.actions.map((each) => each.module))
-  return [
-    isErrorController(site, module, controller)
-      ? 'The error controller answers for errors, and can not be asked for'
-      : `The module ${shownName(module)} has no controller ${shownName(controller)}; it has ${listed(there)}`,
-    `Registered modules: ${listed(modules)}`,
-  ]
-}
-
-function whyNoAction(site: Site, request: HttpRequest): readonly string[] {
-  const { module, controller, action } = request
-  const there = ofController(site, module, controller).map((each) => each.action)
-  const asked = `${shownName(controller)} has no action ${shownName(action)}`
-  return [`The controller ${asked}; it has ${listed(there)}`]
-}
-
-function isErrorController({ actions, names }: Site, module: string, controller: string): boolean {
-  return actions.some(
-    (each) =>
-      each.isHidden &&
-      names.module(each.module) === names.module(module) &&
-      names.controller(each.controller) === names.controller(controller),
-  )
-}
-
-function visibleIn({ actions, names }: Site, module: string): Site['actions'] {
-  const key = names.module(module)
-  return actions.filter((each) => !each.isHidden && names.module(each.module) === key)
-}
-
-function ofController(site: Site, module: string, controller: string): Site['actions'] {
-  const { names } = site
-  const key = names.controller(controller)
-  return visibleIn(site, module).filter((each) => names.controller(each.controller) === key)
-}
-
-// By the whole name, by what may be a module misspelt; where only a controller was asked for, by that.
-function nearestOf(site: Site, request: HttpRequest, exception: Error): string | undefined {
-  const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
-  if (!isMissing) return undefined
-  const { registered } = site.dispatcher
-  const { path, module, controller } = request
-  const start = path.split('/', 4).slice(1).join('/')
-  for (const asked of start.includes('/') ? [fullName(request), start] : []) {
-    const found = nearest(asked, registered) ?? nearest(asked.toLowerCase(), registered)
-    if (found !== undefined) return found
-  }
-  const controllers = visibleIn(site, module).map((each) => each.controller)
-  return exception instanceof NoControllerError ? nearest(controller, controllers) : undefined
-}
-
-function listed(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.join(', ')
-}
-
-function unique(names: readonly string[]): readonly string[] {
-  return [...new Set(names)]
 }

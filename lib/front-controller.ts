@@ -209,9 +209,7 @@ export class FrontController {
 
   readonly #serves = (path: string): boolean => {
     try {
-      const findings = findingsOf(this.#routing.route(new HttpRequest({ target: path })))
-      const { route, refusal } = findings
-      return refusal === undefined && route !== undefined && this.#dispatcher.serves(route)
+      return this.#dispatcher.serves(this.#routing.route(new HttpRequest({ target: path })))
     } catch {
       // A router of one's own that can't tell by the path alone: no hint is better than a wrong one.
       return true

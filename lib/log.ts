@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream'
 import type { Logger } from './logger.ts'
 import { jsonLine, printable } from './printable.ts'
+import { paint, type TextStyle } from './terminal-table.ts'
 
 /** The levels of a log, the chattiest first; `silent` writes nothing. */
 export const logLevels = ['info', 'warn', 'error', 'silent'] as const
@@ -67,7 +68,7 @@ export class Log implements Logger {
   #line(level: LogLevel, fields: Fields, message: string): string {
     const time = new Date().toISOString()
     return this.#options.pretty
-      ? prettyLine(time, level, fields, message, this.#options.color === true)
+      ? prettyLine(time, level, fields, message, { color: this.#options.color === true })
       : fittingLine({ time, level, ...fields, message })
   }
 }
@@ -84,17 +85,15 @@ function fittingLine(record: Fields): string {
   return `${line}\n`
 }
 
-const COLORS: Readonly<Record<string, string>> = { info: '36', warn: '33', error: '31' }
+const COLORS = { info: 'cyan', warn: 'yellow', error: 'red', silent: 'dim' } as const
 
 function prettyLine(
   time: string,
   level: LogLevel,
   fields: Fields,
   message: string,
-  color: boolean,
+  style: TextStyle,
 ): string {
-  const paint = (text: string, code: string): string =>
-    color ? `\u001b[${code}m${text}\u001b[0m` : text
   const { event, status, method, module, controller, action, durationMs, bytes, id, looksLike } =
     fields
   const details = [
@@ -104,9 +103,11 @@ function prettyLine(
     looksLike === undefined ? undefined : `(looks like: ${looksLike})`,
     durationMs === undefined ? undefined : `${durationMs} ms`,
     bytes === undefined ? undefined : `${bytes} B`,
-    id === undefined ? undefined : paint(String(id), '2'),
+    id === undefined ? undefined : paint(String(id), 'dim', style),
   ].filter((detail) => detail !== undefined)
-  const clock = paint(time.slice(11, 19), '2')
-  const frames = Array.isArray(fields.stack) ? ` ${paint(`at ${fields.stack[0]}`, '2')}` : ''
-  return `${clock} ${paint(level.padEnd(5), COLORS[level] ?? '0')} ${details.join(' ')}${frames}\n`
+  const clock = paint(time.slice(11, 19), 'dim', style)
+  const frames = Array.isArray(fields.stack)
+    ? ` ${paint(`at ${fields.stack[0]}`, 'dim', style)}`
+    : ''
+  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}${frames}\n`
 }

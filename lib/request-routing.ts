@@ -93,6 +93,7 @@ export class RequestRouting {
 
   #place(target: string): Place {
     const sent = splitTarget(target).path
+    // A `#` in the query refuses the target, and its path does not tell.
     const known = this.#places.get(sent)
     if (known !== undefined && !target.includes('#')) return known
     const place = this.#placeOf(rewrite(target, this.#options.basePath))

@@ -1,4 +1,5 @@
-import type { ExplainedError, ExplainedParameter, Explanation } from './explain.ts'
+import type { ExplainedParameter, Explanation } from './explain.ts'
+import type { ExplainedError } from './explain-error.ts'
 import type { ReachableAction } from './reachable.ts'
 import type { WrittenAction } from './site.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'

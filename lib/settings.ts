@@ -21,6 +21,9 @@ export interface Config extends Limits, ServerLimits {
   readonly accessLog: boolean
 }
 
+/** What a process exits with whose settings, or controllers, are wrong: it has said why. */
+export const EXIT_CONFIG = 2
+
 /** A setting, as the command line and the environment give it. */
 export interface Setting<T> {
   readonly flag: string

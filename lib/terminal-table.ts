@@ -11,7 +11,7 @@ export function paint(text: string, code: keyof typeof CODES, { color }: TextSty
   return color && text !== '' ? `\u001b[${CODES[code]}m${text}\u001b[0m` : text
 }
 
-const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33 } as const
+const CODES = { bold: 1, dim: 2, red: 31, green: 32, yellow: 33, cyan: 36 } as const
 
 const GAP = '  '
 

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { STOP_MESSAGE } from './cluster.ts'
 import { FolderWatch } from './folder-watch.ts'
 import type { Logger } from './logger.ts'
+import { EXIT_CONFIG } from './settings.ts'
 
 /** What a {@link Watcher} runs, and when again. */
 export interface WatcherOptions {
@@ -25,8 +26,6 @@ export interface ListeningMessage {
 
 // Who develops waits for it: a request that takes longer is cut.
 const RESTART_TIMEOUT_MS = 1_500
-// What a program exits with when its controllers do not load: it has said why.
-const EXIT_CONFIG = 2
 
 /** Runs a program, and runs it again when a file of a folder has changed. */
 export class Watcher {

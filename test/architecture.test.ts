@@ -7,10 +7,11 @@ import { repositoryFile } from './support/repository.ts'
 const floors: readonly (readonly string[])[] = [
   ['server'],
   ['index', 'config', 'testing'],
-  ['watcher'],
+  ['watcher', 'parse-failure'],
   ['settings', 'access-log', 'cluster', 'health', 'middleware'],
   ['serve', 'controller-directory', 'log', 'dispatched', 'routes-text'],
   ['explain', 'reachable', 'folder-watch'],
+  ['explain-error'],
   ['client-error', 'front-controller', 'site'],
   ['wire', 'request-routing', 'development'],
   ['exchange', 'options'],
@@ -28,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors', 'terminal-table'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'loopback'],
-    ...['names', 'nearest', 'params', 'parse-failure', 'printable', 'segments', 'shape'],
+    ...['names', 'nearest', 'params', 'printable', 'segments', 'shape'],
     ...['source-place', 'standard-schema', 'steps', 'text-mask'],
   ],
 ]

@@ -311,8 +311,8 @@ describe('Dispatcher.serves()', () => {
     ]
     const [exact, zf1] = [nameRules.exact, nameRules.zf1].map((n) => new Dispatcher(modules, n))
     for (const [module, controller, ...expected] of table) {
-      const route = { module, controller, action: 'x' }
-      assert.deepEqual([exact?.serves(route), zf1?.serves(route)], expected, controller)
+      const request = asking(controller, 'x', { module })
+      assert.deepEqual([exact?.serves(request), zf1?.serves(request)], expected, controller)
     }
   })
 })

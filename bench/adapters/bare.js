@@ -1,6 +1,7 @@
 import { createServer } from 'node:http'
+import { json, notFound } from '../answers.js'
 import { listen } from '../listen.js'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 
 // The least that a program on `node:http` can do, however many controllers there are.
@@ -28,7 +29,7 @@ function withParameters({ url }, response) {
   const query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
   const [, controller, action, , id] = path.split('/')
   if (controller === 'news' && action === 'view') view(id, query, response)
-  else notFound(path, query, response)
+  else reported(path, query, response)
 }
 
 function view(id, query, response) {
@@ -44,19 +45,8 @@ function save(request, response) {
   request.on('end', () => json(response, { count: new URLSearchParams(body).size }))
 }
 
-function notFound(path, query, response) {
+function reported(path, query, response) {
   const controller = controllerOf(path)
   report(new NotFoundError(controller, Object.fromEntries(query)))
-  const page = notFoundPage(controller)
-  response.writeHead(404, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(page) })
-  response.end(page)
-}
-
-function json(response, value) {
-  const text = JSON.stringify(value)
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-  })
-  response.end(text)
+  notFound(response, controller)
 }

@@ -1,14 +1,15 @@
 import { once } from 'node:events'
 import { parse } from 'node:querystring'
 import polka from 'polka'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { json, notFound } from '../answers.js'
+import { controllerOf } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
 export const packages = ['polka']
 
 export async function start({ controllers }) {
-  const app = polka({ onNoMatch: notFound })
+  const app = polka({ onNoMatch })
   for (const name of controllerNames(controllers)) addController(app, name)
   app.listen(0, '127.0.0.1')
   await once(app.server, 'listening')
@@ -46,19 +47,8 @@ function form(request, _, next) {
   })
 }
 
-function notFound(request, response) {
+function onNoMatch(request, response) {
   const controller = controllerOf(request.path)
   report(new NotFoundError(controller, request.query))
-  const page = notFoundPage(controller)
-  response.writeHead(404, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(page) })
-  response.end(page)
-}
-
-function json(response, value) {
-  const text = JSON.stringify(value)
-  response.writeHead(200, {
-    'Content-Type': 'application/json',
-    'Content-Length': Buffer.byteLength(text),
-  })
-  response.end(text)
+  notFound(response, controller)
 }
