@@ -35,21 +35,26 @@ export function toReadable(body: BodyChunks): Readable {
 }
 
 /**
- * Reads a body whole.
+ * Reads a body whole: at once where it is there, by a promise where it is a stream.
  *
  * @throws {HttpError} 413 at the first chunk past the limit: what comes after it is left unread.
  */
-export function readBody(source: BodySource, maxBytes: number): Promise<Buffer> {
+export function readBody(source: BodySource, maxBytes: number): Buffer | Promise<Buffer> {
   if (source instanceof Readable) return collect(source, maxBytes)
-  const bytes = Buffer.from(source)
-  return bytes.length > maxBytes ? Promise.reject(tooLarge(maxBytes)) : Promise.resolve(bytes)
+  const bytes = toBuffer(source)
+  if (bytes.length > maxBytes) throw tooLarge(maxBytes)
+  return bytes
 }
 
 /** A body as a stream that fails with a 413 at the first chunk past the limit. */
 export function streamBody(source: BodySource, maxBytes: number): Readable {
   if (source instanceof Readable) return limited(source, maxBytes)
-  const bytes = Buffer.from(source)
-  return limited(Readable.from(bytes.length > 0 ? [bytes] : [], { objectMode: false }), maxBytes)
+  const bytes = toBuffer(source)
+  if (bytes.length > maxBytes) return failedBody(tooLarge(maxBytes))
+  const body = new Readable({ read: () => {} })
+  body.push(bytes)
+  body.push(null)
+  return body
 }
 
 /** A body that can't be read: whoever tries is told why. */
@@ -127,7 +132,7 @@ function limited(source: Readable, maxBytes: number): Readable {
   return body
 }
 
-function toBuffer(chunk: Buffer | string): Buffer {
+function toBuffer(chunk: Uint8Array | string): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
 }
 

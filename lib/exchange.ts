@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import { failedBody } from './body.ts'
+import { type BodySource, failedBody } from './body.ts'
 import { type Connection, connectionOf, LINGER_MS, noteRequest } from './connections.ts'
 import { ClientGoneError, type HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
@@ -53,8 +53,9 @@ export class Exchange implements HttpRequestInit {
   readonly #startedAt: number
   // Whether the client holds its body back until it is told to go on.
   #isAwaited: boolean
-  // Whether the body was asked for.
-  #isAsked = false
+  #body: BodySource | undefined
+  // How many bytes of it were taken at once.
+  #taken = 0
   #bytes = 0
   #signal: AbortSignal | undefined
 
@@ -100,16 +101,29 @@ export class Exchange implements HttpRequestInit {
     return found
   }
 
-  get body(): Readable {
-    if (this.#message.readableDidRead && !this.#isAsked) throw new Error(READ_BEFORE)
-    this.#isAsked = true
+  get body(): BodySource {
+    this.#body ??= this.#openBody()
+    return this.#body
+  }
+
+  #openBody(): BodySource {
+    const message = this.#message
+    if (message.readableDidRead) throw new Error(READ_BEFORE)
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {
       this.#isAwaited = false
       this.#out.writeContinue()
     }
     const { fault } = this.#connection
-    return fault === undefined ? this.#message : failedBody(fault)
+    if (fault !== undefined) return failedBody(fault)
+    const isThere = message.complete || message.readableLength === this.#framing.bodyBytes
+    if (!isThere || message.destroyed) return message
+    // Most often all of it has come with the head. To wait for its events took a tenth of the time of a form.
+    const bytes: Buffer | string = message.read() ?? ''
+    this.#taken = Buffer.byteLength(bytes)
+    // Or else `node:http` keeps the message as long as the connection.
+    message.resume()
+    return bytes
   }
 
   get signal(): AbortSignal {
@@ -125,10 +139,10 @@ export class Exchange implements HttpRequestInit {
     return this.#framing.refusal
   }
 
-  /** Whether the whole message has come. */
-  // Not by `complete` alone: of a message without a body it is not set before its listener has returned.
+  /** Whether the whole message has come, and nothing of its body is left unread. */
+  // Not by `complete` alone: that is set when whoever waited for the bytes may have answered already.
   get isReceived(): boolean {
-    return this.#message.complete || !this.#framing.hasBody
+    return this.#message.complete || this.#taken === this.#framing.bodyBytes
   }
 
   get aborted(): boolean {
@@ -180,9 +194,8 @@ export class Exchange implements HttpRequestInit {
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
     if (this.isReceived || this.#isAwaited || this.#connection.fault !== undefined) {
-      // The same bytes where all is ASCII, and written without being transcoded.
-      const isAscii = typeof body === 'string' && body.length === this.#bytes
-      this.#out.end(body, isAscii ? 'latin1' : 'utf8')
+      if (body !== undefined) this.#writeAtOnce(body)
+      this.#out.end()
       return
     }
     // The whole answer, but not yet the end: to close under a client that still sends would reset the
@@ -190,6 +203,16 @@ export class Exchange implements HttpRequestInit {
     if (body === undefined || body.length === 0) this.#out.flushHeaders()
     else this.#out.write(body)
     linger(this.#message, () => this.#out.end())
+  }
+
+  // Not by end(body): that writes twice, the body and then nothing, and to hand over two pieces took 4 % of the
+  // time of a small answer.
+  #writeAtOnce(body: string | Uint8Array): void {
+    // The same bytes where all is ASCII, and written without being transcoded.
+    const isAscii = typeof body === 'string' && body.length === this.#bytes
+    this.#socket.cork()
+    this.#out.write(body, isAscii ? 'latin1' : 'utf8')
+    this.#socket.uncork()
   }
 
   #stream(

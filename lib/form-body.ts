@@ -4,6 +4,7 @@ import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { bodySourceOf, derive, findingsOf, type HttpRequest, headerOf } from './request.ts'
+import { isPromiseLike } from './steps.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -43,23 +44,29 @@ export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
 }
 
 /**
- * Reads a form body within its limits. A body of any other type is left for the action to read.
+ * Reads a form body within its limits: at once where all of it is there, else by a promise. A body of any
+ * other type is left for the action to read.
  *
  * @throws {HttpError} 413 at the first chunk past the limit, at once where the declared length is
  * past it, and for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
  */
-export function readFormBody(request: HttpRequest, limits: FormLimits): Promise<FormBody> {
+export function readFormBody(
+  request: HttpRequest,
+  limits: FormLimits,
+): FormBody | Promise<FormBody> {
   const refusal = unsupported(request)
   if (refusal !== undefined) throw new HttpError(415, refusal)
   if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
-  return readBody(bodySourceOf(request), limits.maxBodyBytes).then((bytes) => {
-    // A body of fewer bytes has fewer fields: most are not even looked at.
-    const isLong = bytes.length > 2 * limits.maxFields
-    if (isLong && exceedsFields(bytes.toString('latin1'), limits.maxFields)) {
-      throw new HttpError(413, `The form has more than ${limits.maxFields} fields`)
-    }
-    return new FormBody(bytes)
-  })
+  const bytes = readBody(bodySourceOf(request), limits.maxBodyBytes)
+  return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
+}
+
+function toForm(bytes: Buffer, { maxFields }: FormLimits): FormBody {
+  // A body of fewer bytes has fewer fields: most are not even looked at.
+  if (bytes.length > 2 * maxFields && exceedsFields(bytes.toString('latin1'), maxFields)) {
+    throw new HttpError(413, `The form has more than ${maxFields} fields`)
+  }
+  return new FormBody(bytes)
 }
 
 function unsupported(request: HttpRequest): string | undefined {

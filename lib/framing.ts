@@ -20,8 +20,8 @@ export interface Framing {
   readonly refusal: HttpError | undefined
   /** Whether another protocol may follow it on the connection. */
   readonly upgrades: boolean
-  /** Whether a body follows it. */
-  readonly hasBody: boolean
+  /** How long the body is that follows it; undefined where only its end will tell. */
+  readonly bodyBytes: number | undefined
 }
 
 /**
@@ -54,7 +54,7 @@ export function readFraming(
       codingError(fields, httpVersion) ??
       expectationError(fields),
     upgrades: fields.upgrades,
-    hasBody: fields.codings > 0 || Number(fields.length) > 0,
+    bodyBytes: fields.codings > 0 ? undefined : Number(fields.length),
   }
 }
 
@@ -77,7 +77,7 @@ function count(fields: Fields, name: string, value: string): void {
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
-      if (name.toLowerCase() === 'host') {
+      if (name === 'Host' || name.toLowerCase() === 'host') {
         fields.hosts++
         fields.host = value
       }
@@ -91,7 +91,7 @@ function count(fields: Fields, name: string, value: string): void {
       if (name.toLowerCase() === 'upgrade') fields.upgrades = true
       break
     case 14:
-      if (name.toLowerCase() === 'content-length') {
+      if (name === 'Content-Length' || name.toLowerCase() === 'content-length') {
         fields.lengths++
         fields.length = value
       }

@@ -66,7 +66,7 @@ export class FrontController {
     return this.respond(request)
   }
 
-  /** Answers a request: at once where nothing has to be waited for, no plugin and no form and no promise. */
+  /** Answers a request: at once where nothing has to be waited for, no plugin, no form that is still to come, and no promise. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     return run(this.#live(request))
   }
@@ -180,7 +180,8 @@ export class FrontController {
   }
 
   *#readForm(request: HttpRequest): Steps<HttpRequest> {
-    return withForm(request, yield* wait(readFormBody(request, this.#limits)))
+    const form = readFormBody(request, this.#limits)
+    return withForm(request, isPromiseLike(form) ? yield* wait(form) : form)
   }
 
   *#dispatchAmong(

@@ -5,6 +5,10 @@ import { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 import { isPromiseLike } from './steps.ts'
 
+// What waits for it is done when all that was received is parsed: a body is there then, most often, when it
+// is asked for.
+const parsed = Promise.resolve()
+
 /** Gives every request a response; a {@link FrontController} is one. */
 export interface Handler {
   /** Answers a request; a promise that rejects is answered with a bare 500. */
@@ -64,14 +68,12 @@ export function createRequestListener(
     handler.report?.(error, { request, status: 500 })
   }
 
-  return (message, out) => {
-    const exchange = new Exchange(message, out, exchangeOptions)
+  const answer = (exchange: Exchange): void => {
     const request = new HttpRequest(exchange)
     try {
       const response = respond(request)
-      // What stands right behind the head is parsed first: the end of an empty body, so that the connection
-      // is kept; and when the server stops, the next request, so that only the last answer ends it.
-      if (isPromiseLike(response) || !exchange.isReceived || exchangeOptions.closing()) {
+      // When the server stops, the next request is parsed first: only the last answer ends the connection.
+      if (isPromiseLike(response) || exchangeOptions.closing()) {
         Promise.resolve(response).then(
           (settled) => deliver(exchange, request, settled),
           (error) => fail(exchange, request, error),
@@ -82,5 +84,11 @@ export function createRequestListener(
     } catch (error) {
       fail(exchange, request, error)
     }
+  }
+
+  return (message, out) => {
+    const exchange = new Exchange(message, out, exchangeOptions)
+    if (exchange.isReceived) answer(exchange)
+    else parsed.then(() => answer(exchange))
   }
 }

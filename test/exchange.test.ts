@@ -2,9 +2,16 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import type { Access } from '../lib/exchange.ts'
-import { type Action, FrontController, type Service, serve } from '../lib/index.ts'
+import {
+  type Action,
+  FrontController,
+  incomingMessageOf,
+  type Service,
+  serve,
+} from '../lib/index.ts'
 import { deferred } from './support/deferred.ts'
 import { exchange, parse, send } from './support/http.ts'
 
@@ -31,6 +38,57 @@ describe('Exchange', () => {
       const { status: told, headers } = parse(await send(port, request))
       assert.deepEqual([told, headers.connection], [status, 'close'])
     }
+  })
+
+  it('reads a form whether it came with its head, in pieces, or with the next request', async (t) => {
+    const { port } = await serving(t, {
+      form: (request, response) => response.text(`${request.form}`),
+      body: async (request, response) => response.text(await text(request.body)),
+    })
+    const sized = (fields: string): string => `${fields}Content-Length: 7\r\n`
+    const chunked = (fields: string): string => `${fields}Transfer-Encoding: chunked\r\n`
+    for (const [head, body] of [
+      [post('form', sized(form)), 'a=1&b=2'],
+      [post('form', chunked(form)), '3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n'],
+      [post('body', sized('')), 'a=1&b=2'],
+      [post('body', chunked('')), '3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n'],
+    ] as const) {
+      const last = `${head.replace('\r\n', '\r\nConnection: close\r\n')}${body}`
+      for (const pieces of [
+        [`${head}${body}${last}`],
+        [`${head}${body}`, last],
+        [head, `${body}${last}`],
+        [head, body.slice(0, 5), body.slice(5), last],
+        [`${head}${body.slice(0, 5)}`, `${body.slice(5)}${last}`],
+        [...`${head}${body}`, last],
+      ]) {
+        const answers = (await sendInPieces(port, pieces)).split(/(?=HTTP\/1\.1 )/).map(parse)
+        assert.deepEqual(
+          answers.map(({ status, headers, body }) => [status, headers.connection, body]),
+          [
+            [200, 'keep-alive', 'a=1&b=2'],
+            [200, 'close', 'a=1&b=2'],
+          ],
+          `${pieces.length} pieces of ${head}`,
+        )
+      }
+    }
+  })
+
+  it('lets the message end whose form came with its head', async (t) => {
+    const ended = deferred()
+    const closed = deferred()
+    const { port } = await serving(t, {
+      form(request, response) {
+        incomingMessageOf(request)?.once('end', ended.resolve).once('close', closed.resolve)
+        response.text(`${request.form}`)
+      },
+    })
+    const socket = connect(port, '127.0.0.1')
+    t.after(() => socket.destroy())
+    socket.write(`${post('form', `${form}Content-Length: 3\r\n`)}a=1`)
+    await ended.promise
+    await closed.promise
   })
 
   it('sends its refusal whole to a client that is still sending, and then closes', async (t) => {
@@ -156,4 +214,14 @@ async function serving(
   const service = await serve(front, { port: 0, onAccess })
   t.after(() => service.close())
   return { port: Number(new URL(service.url).port), service, reported }
+}
+
+async function sendInPieces(port: number, pieces: readonly string[]): Promise<string> {
+  const socket = connect({ port, host: '127.0.0.1', noDelay: true })
+  const answers = text(socket)
+  for (const piece of pieces) {
+    socket.write(piece)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  return answers
 }
