@@ -17,6 +17,8 @@ export interface Connection {
   last: ServerResponse | undefined
   /** How many requests came since all were answered. */
   pipelined: number
+  /** Whether no further ones are read for now. */
+  isHeld: boolean
   /** What was wrong with what came; nothing that comes after it is looked at. */
   fault: HttpError | undefined
   /** What is called when the socket closes. */
@@ -35,7 +37,13 @@ export function connectionOf(socket: ConnectedSocket): Connection {
 
 function newConnection(socket: ConnectedSocket): Connection {
   const onClose = new Set<() => void>()
-  const connection: Connection = { last: undefined, pipelined: 0, fault: undefined, onClose }
+  const connection: Connection = {
+    last: undefined,
+    pipelined: 0,
+    isHeld: false,
+    fault: undefined,
+    onClose,
+  }
   socket[CONNECTION] = connection
   socket.once('close', () => {
     for (const listener of onClose) listener()
@@ -45,13 +53,24 @@ function newConnection(socket: ConnectedSocket): Connection {
 
 /** Notes a request that came, and holds back a client that sends too many ahead of their answers. */
 export function noteRequest(connection: Connection, socket: Socket, out: ServerResponse): void {
-  const isWaiting = connection.last !== undefined && !connection.last.writableFinished
-  connection.pipelined = isWaiting ? connection.pipelined + 1 : 0
+  const { last } = connection
   connection.last = out
-  if (connection.pipelined < MOST_PIPELINED) return
-  connection.pipelined = 0
+  if (last === undefined || last.writableFinished) connection.pipelined = 0
+  else if (++connection.pipelined >= MOST_PIPELINED) hold(connection, socket, last)
+}
+
+// Until an answer is out whose request has come whole. `node:http` lets a connection flow on behind each message
+// and for each body, so it is paused again and again.
+function hold(connection: Connection, socket: Socket, last: ServerResponse): void {
   socket.pause()
-  out.once('close', () => socket.resume())
+  if (connection.isHeld) return
+  const pause = (): void => void socket.pause()
+  connection.isHeld = true
+  socket.on('resume', pause)
+  last.once('close', () => {
+    connection.isHeld = false
+    socket.off('resume', pause).resume()
+  })
 }
 
 /** The answer that is under way on a socket; undefined where none is. */

@@ -125,6 +125,33 @@ describe('createRequestListener()', () => {
     )
   })
 
+  it('reads no further where too many pipelined requests wait for their answers', async (t) => {
+    for (const bytes of [
+      'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n',
+      `POST /app/wait HTTP/1.1\r\nHost: a\r\n${FORM}Content-Length: 3\r\n\r\na=1`,
+      `POST /app/wait HTTP/1.1\r\nHost: a\r\n${FORM}Content-Length: 99999\r\n\r\n${'a'.repeat(99_999)}`,
+    ]) {
+      const count = Math.max(200, Math.floor(1_000_000 / bytes.length))
+      const released = deferred()
+      let asked = 0
+      const port = await serving(t, {
+        async wait(request, response) {
+          asked++
+          await released.promise
+          response.text(request.method)
+        },
+      })
+      const answers = send(port, bytes.repeat(count - 1) + closing(bytes))
+      await settled(() => asked)
+      // What two reads hold, of 65,536 bytes each.
+      const most = 64 + Math.ceil((2 * 65_536) / bytes.length)
+      assert.ok(asked <= most, `${asked} of ${count} are under way, not ${most}`)
+      released.resolve()
+      assert.equal((await answers).match(/ 200 OK/g)?.length, count)
+      assert.equal(asked, count)
+    }
+  })
+
   it('holds a streamed body back while the client does not read, and lets go when it leaves', async (t) => {
     const total = 4_096
     const closed = deferred()
@@ -461,14 +488,78 @@ describe('createRequestListener()', () => {
 })
 
 // biome-ignore format: a table
+const FORM = 'Content-Type: application/x-www-form-urlencoded\r\n'
+
+const closing = (bytes: string): string => bytes.replace('\r\n', '\r\nConnection: close\r\n')
+
 const targets = [
-  '/', '//', '///', '/a', '//a', '/a/', '/a//', '/a//b', '/a/b/../c', '/./a', '/../a', '/a/%2e%2e/b',
-  '/%2fa', '/a%2fb', '/a%5cb', '/a\\b', '/a;x=1', '/a%3fb', '/a?b?c', '/a??b', '/a%23b', '/a#b', '/a#?b',
-  '/a%00', '/a%0d%0aX:%20y', '/%', '/%zz', '/%c3%28', '/%e2%80%a8', '/%c2%85', '/caf%C3%A9', '/café',
-  'http://a/b', 'HTTP://a/b', 'http://a', 'http://a?b', 'http://a//b', '//a.example/b', '*', 'a', '', 'a:80',
-  '/http://a/b', '/a?http://b/c', '/%68%74', '/A', '/a.b', '/a+b', '/a%2Bb', '/0', '/0/0', '/-', '/_', '/~',
-  '/__proto__', '/constructor/toString', '/a|b', '/a"b', '/a<b>', '/a^b', '/{a}', '/a`b', '/a\tb', '/a b',
-  `/${'a'.repeat(4000)}`, `/${'/'.repeat(4000)}a`, `/${'%41'.repeat(1000)}`,
+  '/',
+  '//',
+  '///',
+  '/a',
+  '//a',
+  '/a/',
+  '/a//',
+  '/a//b',
+  '/a/b/../c',
+  '/./a',
+  '/../a',
+  '/a/%2e%2e/b',
+  '/%2fa',
+  '/a%2fb',
+  '/a%5cb',
+  '/a\\b',
+  '/a;x=1',
+  '/a%3fb',
+  '/a?b?c',
+  '/a??b',
+  '/a%23b',
+  '/a#b',
+  '/a#?b',
+  '/a%00',
+  '/a%0d%0aX:%20y',
+  '/%',
+  '/%zz',
+  '/%c3%28',
+  '/%e2%80%a8',
+  '/%c2%85',
+  '/caf%C3%A9',
+  '/café',
+  'http://a/b',
+  'HTTP://a/b',
+  'http://a',
+  'http://a?b',
+  'http://a//b',
+  '//a.example/b',
+  '*',
+  'a',
+  '',
+  'a:80',
+  '/http://a/b',
+  '/a?http://b/c',
+  '/%68%74',
+  '/A',
+  '/a.b',
+  '/a+b',
+  '/a%2Bb',
+  '/0',
+  '/0/0',
+  '/-',
+  '/_',
+  '/~',
+  '/__proto__',
+  '/constructor/toString',
+  '/a|b',
+  '/a"b',
+  '/a<b>',
+  '/a^b',
+  '/{a}',
+  '/a`b',
+  '/a\tb',
+  '/a b',
+  `/${'a'.repeat(4000)}`,
+  `/${'/'.repeat(4000)}a`,
+  `/${'%41'.repeat(1000)}`,
 ]
 
 /** Asks for an action by its name, without a port. */
