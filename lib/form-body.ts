@@ -1,5 +1,5 @@
 import { readBody, tooLarge } from './body.ts'
-import { isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
+import { charsetOf, isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
 import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
@@ -18,7 +18,9 @@ const FORM = 'application/x-www-form-urlencoded'
 
 /** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
 export function bringsForm(request: HttpRequest): boolean {
-  return request.method === 'POST' && mediaTypeOf(request) === FORM
+  if (request.method !== 'POST') return false
+  // As nearly all clients write it.
+  return headerOf(request, 'content-type') === FORM || mediaTypeOf(request) === FORM
 }
 
 /** Whether a request brings a form that has not been read. */
@@ -71,8 +73,7 @@ function toForm(bytes: Buffer, { maxFields }: FormLimits): FormBody {
 
 function unsupported(request: HttpRequest): string | undefined {
   if (isCompressed(request)) return 'A form body must not be compressed'
-  const type = headerOf(request, 'content-type') ?? ''
-  const charset = /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1]
+  const charset = charsetOf(request)
   return charset === undefined || /^utf-?8$/i.test(charset)
     ? undefined
     : 'A form body must be in UTF-8'

@@ -1,13 +1,10 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { nextTick } from 'node:process'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 import { isPromiseLike } from './steps.ts'
-
-// What waits for it is done when all that was received is parsed: a body is there then, most often, when it
-// is asked for.
-const parsed = Promise.resolve()
 
 /** Gives every request a response; a {@link FrontController} is one. */
 export interface Handler {
@@ -89,6 +86,7 @@ export function createRequestListener(
   return (message, out) => {
     const exchange = new Exchange(message, out, exchangeOptions)
     if (exchange.isReceived) answer(exchange)
-    else parsed.then(() => answer(exchange))
+    // Then what has come with the head is parsed: a body is there, most often, when it is asked for.
+    else nextTick(answer, exchange)
   }
 }
