@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream'
-import { ReadableStream } from 'node:stream/web'
 import { ClientGoneError, HttpError } from './errors.ts'
 
 // How long the first bytes of an answer are waited for.

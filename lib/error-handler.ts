@@ -1,4 +1,4 @@
-import { types } from 'node:util'
+import { isNativeError } from 'node:util/types'
 import {
   ClientGoneError,
   type ErrorType,
@@ -80,7 +80,7 @@ function isCode(code: unknown): code is number | string {
 
 function isError(value: unknown): value is Error {
   // An Error of another realm is one too.
-  return types.isNativeError(value) || isA(Error, value)
+  return isNativeError(value) || isA(Error, value)
 }
 
 /** The headers that an exception wants its answer to have. */

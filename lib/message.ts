@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
 import type { HttpError } from './errors.ts'
@@ -55,7 +54,7 @@ export class Message implements HttpRequestInit {
   }
 
   get id(): string {
-    this.#id ??= randomUUID()
+    this.#id ??= crypto.randomUUID()
     return this.#id
   }
 

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { channels } from './diagnostics.ts'
 import { factsOf, isClientGone, read } from './error-handler.ts'
 import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './error-report.ts'
@@ -45,7 +44,7 @@ export class Reporter {
     const inFull = logger !== undefined && this.#admits(fault)
     if (!inFull && onReport === undefined && !channels.error.hasSubscribers) return
 
-    const report = makeReport(fault.request?.id ?? randomUUID(), fault, this.#options)
+    const report = makeReport(fault.request?.id ?? crypto.randomUUID(), fault, this.#options)
     if (inFull) write(logger, report)
     if (channels.error.hasSubscribers) channels.error.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#observerFailed(error))

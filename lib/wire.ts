@@ -1,5 +1,4 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { nextTick } from 'node:process'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { HttpRequest } from './request.ts'
@@ -87,6 +86,6 @@ export function createRequestListener(
     const exchange = new Exchange(message, out, exchangeOptions)
     if (exchange.isReceived) answer(exchange)
     // Then what has come with the head is parsed: a body is there, most often, when it is asked for.
-    else nextTick(answer, exchange)
+    else process.nextTick(answer, exchange)
   }
 }
