@@ -19,6 +19,8 @@ export interface Connection {
   pipelined: number
   /** Whether no further ones are read for now. */
   isHeld: boolean
+  /** Whether a request came that must be the last: what stands behind it is not looked at. */
+  isOver: boolean
   /** What was wrong with what came; nothing that comes after it is looked at. */
   fault: HttpError | undefined
   /** What is called when the socket closes. */
@@ -41,6 +43,7 @@ function newConnection(socket: ConnectedSocket): Connection {
     last: undefined,
     pipelined: 0,
     isHeld: false,
+    isOver: false,
     fault: undefined,
     onClose,
   }
@@ -51,26 +54,46 @@ function newConnection(socket: ConnectedSocket): Connection {
   return connection
 }
 
-/** Notes a request that came, and holds back a client that sends too many ahead of their answers. */
-export function noteRequest(connection: Connection, socket: Socket, out: ServerResponse): void {
+/**
+ * Notes a request that came, and holds back a client that sends too many ahead of their answers.
+ *
+ * @param mostMs How long at a time: the clock of a request that has come in part runs on meanwhile.
+ */
+export function noteRequest(
+  connection: Connection,
+  socket: Socket,
+  out: ServerResponse,
+  mostMs: number,
+): void {
   const { last } = connection
   connection.last = out
   if (last === undefined || last.writableFinished) connection.pipelined = 0
-  else if (++connection.pipelined >= MOST_PIPELINED) hold(connection, socket, last)
+  else if (++connection.pipelined >= MOST_PIPELINED) hold(connection, socket, last, mostMs)
 }
 
 // Until an answer is out whose request has come whole. `node:http` lets a connection flow on behind each message
 // and for each body, so it is paused again and again.
-function hold(connection: Connection, socket: Socket, last: ServerResponse): void {
+function hold(connection: Connection, socket: Socket, last: ServerResponse, mostMs: number): void {
   socket.pause()
   if (connection.isHeld) return
   const pause = (): void => void socket.pause()
+  const release = (): void => {
+    clearTimeout(timer)
+    last.off('close', release)
+    socket.off('resume', pause)
+    connection.isHeld = false
+    // What is broken is not read on.
+    if (connection.fault === undefined) socket.resume()
+  }
+  const timer = setTimeout(release, mostMs).unref()
   connection.isHeld = true
   socket.on('resume', pause)
-  last.once('close', () => {
-    connection.isHeld = false
-    socket.off('resume', pause).resume()
-  })
+  last.once('close', release)
+}
+
+/** Whether a message came behind one that must be the last on its connection. */
+export function isBehindLast({ socket }: { readonly socket: ConnectedSocket }): boolean {
+  return socket[CONNECTION]?.isOver === true
 }
 
 /** The answer that is under way on a socket; undefined where none is. */

@@ -33,6 +33,8 @@ export interface ExchangeOptions {
   readonly headerLimits: HeaderLimits
   /** Whether the server is about to stop: answers then say `Connection: close`. */
   readonly closing: () => boolean
+  /** How long a client is held back at a time that sends too many requests ahead of their answers, in milliseconds. */
+  readonly holdMs: number
   /** Is told of every request when its answer is out, or its client gone. */
   readonly onAccess: ((access: Access) => void) | undefined
   /** The messages whose clients wait for a 100 (Continue). */
@@ -53,14 +55,17 @@ export class Exchange implements HttpRequestInit {
   readonly #startedAt: number
   // Whether the client holds its body back until it is told to go on.
   #isAwaited: boolean
-  #body: BodySource | undefined
-  // How many bytes of it were taken at once.
+  // How many bytes of its body were taken at once.
   #taken = 0
+  // Whether the body was asked for.
+  #isAsked = false
+  // Whether the application has the message in its hands.
+  #isGiven = false
   #bytes = 0
   #signal: AbortSignal | undefined
 
   static {
-    messageOf = (source) => (#message in source ? source.#message : undefined)
+    messageOf = (source) => (#message in source ? source.#give() : undefined)
   }
 
   constructor(message: IncomingMessage, out: ServerResponse, options: ExchangeOptions) {
@@ -68,11 +73,12 @@ export class Exchange implements HttpRequestInit {
     this.#out = out
     this.#socket = message.socket
     this.#connection = connectionOf(message.socket)
-    noteRequest(this.#connection, message.socket, out)
+    noteRequest(this.#connection, message.socket, out, options.holdMs)
     this.#options = options
     this.#isAwaited = options.expectsContinue.has(message)
     this.#startedAt = options.onAccess === undefined ? 0 : performance.now()
     this.#framing = readFraming(message, options.headerLimits)
+    if (this.#mustBeLast()) this.#connection.isOver = true
   }
 
   get method(): string {
@@ -102,26 +108,31 @@ export class Exchange implements HttpRequestInit {
   }
 
   get body(): BodySource {
-    this.#body ??= this.#openBody()
-    return this.#body
-  }
-
-  #openBody(): BodySource {
     const message = this.#message
+    // It comes in once: who asks again has what is left of it.
+    if (this.#isAsked) return this.#give()
     if (message.readableDidRead) throw new Error(READ_BEFORE)
+    this.#isAsked = true
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {
       this.#isAwaited = false
       this.#out.writeContinue()
     }
     const { fault } = this.#connection
-    if (fault !== undefined) return failedBody(fault)
+    if (fault !== undefined && !message.complete) return failedBody(fault)
     const isThere = message.complete || message.readableLength === this.#framing.bodyBytes
     if (!isThere || message.destroyed) return message
     // Most often all of it has come with the head. To wait for its events took a tenth of the time of a form.
     const bytes: Buffer | string = message.read() ?? ''
     this.#taken = Buffer.byteLength(bytes)
+    if (this.#isGiven) this.#give()
     return bytes
+  }
+
+  // A message whose bytes were taken has yet to come to its end.
+  #give(): IncomingMessage {
+    this.#isGiven = true
+    return this.#taken > 0 ? this.#message.resume() : this.#message
   }
 
   // A message that was not read flows to its end when it is answered, even one without a body: a tenth of the
@@ -129,7 +140,8 @@ export class Exchange implements HttpRequestInit {
   // option `optimizeEmptyRequests`, of Node 24 and up.)
   #settleMessage(): void {
     const message = this.#message
-    const isHeard = message.listenerCount('end') > 0 || message.listenerCount('close') > 0
+    const isHeard =
+      this.#isGiven || message.listenerCount('end') > 0 || message.listenerCount('close') > 0
     if (!isHeard && this.#framing.bodyBytes === 0) message.read()
     if (isHeard && this.#taken > 0) message.resume()
   }
@@ -191,11 +203,16 @@ export class Exchange implements HttpRequestInit {
     else this.#end(500, fields)
   }
 
+  // What a proxy may have read otherwise must not be followed by anything; behind an upgrade, another
+  // protocol may come.
+  #mustBeLast(): boolean {
+    return this.refusal !== undefined || this.#framing.upgrades
+  }
+
   // Whether the connection ends with this answer.
   #isLast(): boolean {
-    // What is left unread of a body must not be taken for the next request; what a proxy may have read
-    // otherwise must not be followed by anything; behind an upgrade, another protocol may come.
-    if (!this.isReceived || this.refusal !== undefined || this.#framing.upgrades) return true
+    // What is left unread of a body must not be taken for the next request.
+    if (!this.isReceived || this.#mustBeLast()) return true
     // When the server stops, the requests that were pipelined behind this one are answered yet.
     return this.#options.closing() && this.#connection.last === this.#out
   }

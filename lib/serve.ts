@@ -86,6 +86,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   const listener = createRequestListener(handler, {
     headerLimits: limits,
     closing: () => closing,
+    holdMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
     expectsContinue,
   })

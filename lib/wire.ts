@@ -1,9 +1,12 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
+import { isBehindLast } from './connections.ts'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
 import { isPromiseLike } from './steps.ts'
+
+const HOLD_MS = 5_000
 
 /** Gives every request a response; a {@link FrontController} is one. */
 export interface Handler {
@@ -25,6 +28,11 @@ export interface ListenerOptions {
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /** Whether the server is about to stop: answers then say `Connection: close` (default: it is not). */
   readonly closing?: (() => boolean) | undefined
+  /**
+   * How long a client is held back at a time that sends too many requests ahead of their answers, in
+   * milliseconds (default 5,000); less than the server gives a request to come.
+   */
+  readonly holdMs?: number | undefined
   /** Is told of every request when its answer is out, or its client gone. */
   readonly onAccess?: ((access: Access) => void) | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
@@ -44,6 +52,7 @@ export function createRequestListener(
   const exchangeOptions: ExchangeOptions = {
     headerLimits: { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits },
     closing: options.closing ?? (() => false),
+    holdMs: options.holdMs ?? HOLD_MS,
     onAccess: options.onAccess,
     expectsContinue: options.expectsContinue ?? new WeakSet(),
   }
@@ -52,6 +61,11 @@ export function createRequestListener(
   const onBodyError = (error: Error, { request }: HttpResponse): void =>
     handler.report?.(error, { request, status: 500 })
   const deliver = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
+    // When the server stops, what has come is parsed first: only the last answer ends the connection.
+    if (exchangeOptions.closing()) setImmediate(send, exchange, request, response)
+    else send(exchange, request, response)
+  }
+  const send = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
     try {
       response.request ??= request
       exchange.send(response, onBodyError)
@@ -68,9 +82,8 @@ export function createRequestListener(
     const request = new HttpRequest(exchange)
     try {
       const response = respond(request)
-      // When the server stops, the next request is parsed first: only the last answer ends the connection.
-      if (isPromiseLike(response) || exchangeOptions.closing()) {
-        Promise.resolve(response).then(
+      if (isPromiseLike(response)) {
+        response.then(
           (settled) => deliver(exchange, request, settled),
           (error) => fail(exchange, request, error),
         )
@@ -83,6 +96,8 @@ export function createRequestListener(
   }
 
   return (message, out) => {
+    // It gets no answer.
+    if (isBehindLast(message)) return
     const exchange = new Exchange(message, out, exchangeOptions)
     if (exchange.isReceived) answer(exchange)
     // Then what has come with the head is parsed: a body is there, most often, when it is asked for.

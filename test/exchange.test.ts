@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import { describe, it, type TestContext } from 'node:test'
 import type { Access } from '../lib/exchange.ts'
 import {
@@ -72,6 +73,50 @@ describe('Exchange', () => {
           `${pieces.length} pieces of ${head}`,
         )
       }
+    }
+  })
+
+  it('lets a message end that an action waits for, and gives its body once', async (t) => {
+    const { port } = await serving(t, {
+      async form(request, response) {
+        const message = incomingMessageOf(request)
+        if (message !== undefined) await finished(message)
+        response.text(`${request.form}`)
+      },
+      async twice(request, response) {
+        response.text(`${await text(request.body)}|${await text(request.body)}`)
+      },
+    })
+    for (const [head, answer] of [
+      [post('form', `${form}Content-Length: 3\r\nConnection: close\r\n`), 'a=1'],
+      [post('twice', `Content-Length: 3\r\nConnection: close\r\n`), 'a=1|'],
+    ] as const) {
+      for (const pieces of [[`${head}a=1`], [head, 'a=1']]) {
+        assert.equal(parse(await sendInPieces(port, pieces)).body, answer, `${pieces}`)
+      }
+    }
+  })
+
+  it('gives a body that came whole, whatever came behind it', async (t) => {
+    const { port } = await serving(t, {
+      async late(request, response) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        response.text(await text(request.body))
+      },
+    })
+    const answer = await send(port, `${post('late', 'Content-Length: 3\r\n')}a=1no request`)
+    const [first = '', second = ''] = answer.split(/(?=HTTP\/1\.1 400 )/)
+    assert.deepEqual([parse(first).body, parse(second).status], ['a=1', 400])
+  })
+
+  it('looks at nothing behind a message that it refuses', async (t) => {
+    const asked: string[] = []
+    const { port } = await serving(t, { next: ({ target }) => void asked.push(target) })
+    const next = 'GET /app/next HTTP/1.1\r\nHost: a\r\n\r\n'
+    const bad = post('next', 'Host: b\r\nContent-Length: 3\r\n')
+    for (const bytes of [`${bad}a=1${next}`, next.replace('Host: a\r\n', '') + next]) {
+      const { status, headers } = parse(await send(port, bytes))
+      assert.deepEqual([status, headers.connection, asked], [400, 'close', []])
     }
   })
 

@@ -433,23 +433,44 @@ describe('createRequestListener()', () => {
   })
 
   it('says Connection: close when the server is about to stop, on the last answer alone', async (t) => {
-    let closing = false
+    const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+    for (const request of [{}, { method: 'POST', body: 'a=1', headers: form }]) {
+      let closing = false
+      const front = frontOf({
+        stop(_, response) {
+          closing = true
+          response.text('stop')
+        },
+        text: (_, response) => response.text('text'),
+      })
+      const listener = createRequestListener(front, { closing: () => closing })
+      const port = await listening(t, createServer(listener))
+      const bytes = ['/app/text', '/app/stop', '/app/text'].map((target) =>
+        bytesOf({ target, ...request }).replace('Connection: close\r\n', ''),
+      )
+      const answers = await send(port, bytes.join(''))
+      const connections = [...answers.matchAll(/\r\nConnection: (\S+)/g)].map(([, value]) => value)
+      assert.deepEqual(connections, ['keep-alive', 'keep-alive', 'close'])
+      assert.match(answers, /text$/)
+    }
+  })
+
+  it('reads on after a time, so that the rest of a request does not come too late', async (t) => {
+    const released = deferred()
+    let asked = 0
     const front = frontOf({
-      stop(_, response) {
-        closing = true
-        response.text('stop')
+      async wait(_, response) {
+        asked++
+        await released.promise
+        response.text('ok')
       },
-      text: (_, response) => response.text('text'),
     })
-    const listener = createRequestListener(front, { closing: () => closing })
-    const port = await listening(t, createServer(listener))
-    const bytes = ['/app/text', '/app/stop', '/app/text'].map((target) =>
-      bytesOf({ target }).replace('Connection: close\r\n', ''),
-    )
-    const answers = await send(port, bytes.join(''))
-    const connections = [...answers.matchAll(/\r\nConnection: (\S+)/g)].map(([, value]) => value)
-    assert.deepEqual(connections, ['keep-alive', 'keep-alive', 'close'])
-    assert.match(answers, /text$/)
+    const port = await listening(t, createServer(createRequestListener(front, { holdMs: 20 })))
+    const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
+    const answers = send(port, bytes.repeat(9_999) + closing(bytes))
+    while (asked < 10_000) await new Promise((resolve) => setTimeout(resolve, 10))
+    released.resolve()
+    assert.equal((await answers).match(/ 200 OK/g)?.length, 10_000)
   })
 
   it('speaks to a client of HTTP/1.0', async (t) => {
