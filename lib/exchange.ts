@@ -109,10 +109,7 @@ export class Exchange implements HttpRequestInit {
 
   get body(): BodySource {
     const message = this.#message
-    // It comes in once: who asks again has what is left of it.
-    if (this.#isAsked) return this.#give()
-    if (message.readableDidRead) throw new Error(READ_BEFORE)
-    this.#isAsked = true
+    if (message.readableDidRead && !this.#isAsked) throw new Error(READ_BEFORE)
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {
       this.#isAwaited = false
@@ -120,6 +117,9 @@ export class Exchange implements HttpRequestInit {
     }
     const { fault } = this.#connection
     if (fault !== undefined && !message.complete) return failedBody(fault)
+    // It comes in once: who asks again has what is left of it.
+    if (this.#isAsked) return this.#give()
+    this.#isAsked = true
     const isThere = message.complete || message.readableLength === this.#framing.bodyBytes
     if (!isThere || message.destroyed) return message
     // Most often all of it has come with the head. To wait for its events took a tenth of the time of a form.

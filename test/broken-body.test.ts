@@ -58,6 +58,12 @@ describe('A body that node:http gives up', () => {
     assert.equal(parse(answer).status, 400)
   })
 
+  it('fails whoever reads it again', { timeout: 5_000 }, async (t) => {
+    const { port } = await serving(t)
+    const answer = await send(port, `POST /a/again HTTP/1.1\r\n${CHUNKED}3\r\nabc\r\nZZ\r\n`)
+    assert.equal(parse(answer).status, 400)
+  })
+
   it('is no error where the client has left in its midst', async (t) => {
     const { port, told, aborted } = await serving(t)
     const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -82,6 +88,10 @@ async function serving(t: TestContext) {
     body: read,
     async late(request, response) {
       await new Promise((resolve) => setTimeout(resolve, 50))
+      await read(request, response)
+    },
+    async again(request, response) {
+      await Promise.resolve(read(request, response)).catch(() => {})
       await read(request, response)
     },
     waits: (request) =>
