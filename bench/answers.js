@@ -1,4 +1,5 @@
 import { notFoundPage, PAGE_HEADERS } from './page.js'
+import { NotFoundError, report } from './reports.js'
 
 // The least that answers through a response of `node:http`.
 
@@ -11,7 +12,8 @@ export function json(response, value) {
   response.end(text)
 }
 
-export function notFound(response, controller) {
+export function notFound(response, controller, parameters) {
+  report(new NotFoundError(controller, parameters))
   const page = notFoundPage(controller)
   response.writeHead(404, { ...PAGE_HEADERS, 'Content-Length': Buffer.byteLength(page) })
   response.end(page)

@@ -18,8 +18,3 @@ export function isCompressed(request: HttpRequest): boolean {
   const coding = headerOf(request, 'content-encoding')
   return coding !== undefined && coding.toLowerCase() !== 'identity'
 }
-
-/** Whether a body is declared to be longer than a limit, in bytes. */
-export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
-  return Number(headerOf(request, 'content-length')) > maxBytes
-}

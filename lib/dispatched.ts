@@ -1,5 +1,4 @@
-import type { Controller, Controllers } from './controller.ts'
-import { isAction } from './controller.ts'
+import { type Controller, type Controllers, isAction } from './controller.ts'
 import { factsOf } from './error-handler.ts'
 import type { ErrorType } from './errors.ts'
 import { FrontController, optionsOf } from './front-controller.ts'

@@ -1,9 +1,16 @@
 import { readBody, tooLarge } from './body.ts'
-import { charsetOf, isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
+import { charsetOf, isCompressed, mediaTypeOf } from './content.ts'
 import { HttpError } from './errors.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { bodySourceOf, derive, findingsOf, type HttpRequest, headerOf } from './request.ts'
+import {
+  bodySourceOf,
+  derive,
+  findingsOf,
+  type HttpRequest,
+  headerOf,
+  isDeclaredLonger,
+} from './request.ts'
 import { isPromiseLike } from './steps.ts'
 
 /** How large a form may be. */

@@ -1,7 +1,7 @@
 import { readBody, tooLarge } from './body.ts'
-import { isCompressed, isDeclaredLonger, mediaTypeOf } from './content.ts'
+import { isCompressed, mediaTypeOf } from './content.ts'
 import { HttpError } from './errors.ts'
-import type { HttpRequest } from './request.ts'
+import { type HttpRequest, isDeclaredLonger } from './request.ts'
 
 /** How a JSON body is read. */
 export interface JsonOptions {

@@ -224,8 +224,9 @@ export class HttpRequest {
   get body(): Readable {
     const { form, settings } = this.#findings
     const { maxBodyBytes } = settings
-    const declared = Number(this.headers['content-length'] ?? 0)
-    if (form === undefined && declared > maxBodyBytes) return failedBody(tooLarge(maxBodyBytes))
+    if (form === undefined && isDeclaredLonger(this, maxBodyBytes)) {
+      return failedBody(tooLarge(maxBodyBytes))
+    }
     return streamBody(form?.bytes ?? this.#message.body, maxBodyBytes)
   }
 
@@ -337,6 +338,11 @@ export class HttpRequest {
     else signal?.addEventListener('abort', () => own.abort(signal.reason), { once: true })
     return own.signal
   }
+}
+
+/** Whether the body of a request is declared to be longer than a limit, in bytes. */
+export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
+  return Number(headerOf(request, 'content-length')) > maxBytes
 }
 
 /** Whether a request has been routed. */

@@ -60,6 +60,22 @@ export function createRequestListener(
     handler.respond === undefined ? handler.handle(request) : handler.respond(request)
   const onBodyError = (error: Error, { request }: HttpResponse): void =>
     handler.report?.(error, { request, status: 500 })
+  const answer = (exchange: Exchange): void => {
+    const request = new HttpRequest(exchange)
+    try {
+      const response = respond(request)
+      if (isPromiseLike(response)) {
+        response.then(
+          (settled) => deliver(exchange, request, settled),
+          (error) => fail(exchange, request, error),
+        )
+      } else {
+        deliver(exchange, request, response)
+      }
+    } catch (error) {
+      fail(exchange, request, error)
+    }
+  }
   const deliver = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
     // When the server stops, what has come is parsed first: only the last answer ends the connection.
     if (exchangeOptions.closing()) setImmediate(send, exchange, request, response)
@@ -76,23 +92,6 @@ export function createRequestListener(
   const fail = (exchange: Exchange, request: HttpRequest, error: unknown): void => {
     exchange.fail()
     handler.report?.(error, { request, status: 500 })
-  }
-
-  const answer = (exchange: Exchange): void => {
-    const request = new HttpRequest(exchange)
-    try {
-      const response = respond(request)
-      if (isPromiseLike(response)) {
-        response.then(
-          (settled) => deliver(exchange, request, settled),
-          (error) => fail(exchange, request, error),
-        )
-      } else {
-        deliver(exchange, request, response)
-      }
-    } catch (error) {
-      fail(exchange, request, error)
-    }
   }
 
   return (message, out) => {

@@ -2,7 +2,6 @@ import { createServer } from 'node:http'
 import { json, notFound } from '../answers.js'
 import { listen } from '../listen.js'
 import { controllerOf } from '../page.js'
-import { NotFoundError, report } from '../reports.js'
 
 // The least that a program on `node:http` can do, however many controllers there are.
 
@@ -29,7 +28,7 @@ function withParameters({ url }, response) {
   const query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
   const [, controller, action, , id] = path.split('/')
   if (controller === 'news' && action === 'view') view(id, query, response)
-  else reported(path, query, response)
+  else notFound(response, controllerOf(path), Object.fromEntries(query))
 }
 
 function view(id, query, response) {
@@ -43,10 +42,4 @@ function save(request, response) {
     body += chunk
   })
   request.on('end', () => json(response, { count: new URLSearchParams(body).size }))
-}
-
-function reported(path, query, response) {
-  const controller = controllerOf(path)
-  report(new NotFoundError(controller, Object.fromEntries(query)))
-  notFound(response, controller)
 }

@@ -3,7 +3,6 @@ import { parse } from 'node:querystring'
 import polka from 'polka'
 import { json, notFound } from '../answers.js'
 import { controllerOf } from '../page.js'
-import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
 export const packages = ['polka']
@@ -48,7 +47,5 @@ function form(request, _, next) {
 }
 
 function onNoMatch(request, response) {
-  const controller = controllerOf(request.path)
-  report(new NotFoundError(controller, request.query))
-  notFound(response, controller)
+  notFound(response, controllerOf(request.path), request.query)
 }
