@@ -17,7 +17,7 @@ const WARM = { warmMs: 1_500, warmRequests: 20_000 }
 // The project and the control are measured longer than the peers: their goals are finer.
 const FULL = {
   // Luck stays with a process, so many processes say more than many slices.
-  fine: { rounds: 7, slices: 8, sliceMs: 150, ...WARM },
+  fine: { rounds: 15, slices: 6, sliceMs: 120, ...WARM },
   coarse: { rounds: 3, slices: 5, sliceMs: 100, ...WARM },
   // Of W5: its own number.
   controllers: undefined,
