@@ -53,6 +53,8 @@ export function answerClientErrors(server: Server, handler: Handler, maxTargetBy
     }
   })
   server.on('connect', (message, socket) => {
+    // `node:http` has let go of it: a reset would end the process.
+    socket.on('error', () => socket.destroy())
     handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
     after(answerUnderWay(message.socket), () => refuse(socket, 405))
   })

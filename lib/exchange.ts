@@ -62,6 +62,7 @@ export class Exchange implements HttpRequestInit {
   // Whether the application has the message in its hands.
   #isGiven = false
   #bytes = 0
+  #response: HttpResponse | undefined
   #signal: AbortSignal | undefined
 
   static {
@@ -171,8 +172,7 @@ export class Exchange implements HttpRequestInit {
 
   /** @param onError Is told of a body that fails when its headers have left. */
   send(response: HttpResponse, onError: (error: Error, response: HttpResponse) => void): void {
-    const { onAccess } = this.#options
-    if (onAccess !== undefined) this.#tellAccess(response, onAccess)
+    this.#note(response)
     if (this.#socket.destroyed) {
       response.discard()
       return
@@ -195,12 +195,13 @@ export class Exchange implements HttpRequestInit {
     response.seal()
   }
 
-  /** The handler failed, or its response can't be written: nothing better can be said. */
-  fail(): void {
+  /** The handler failed, or its response can't be written: nothing better can be said than its status. */
+  fail(response: HttpResponse): void {
+    this.#note(response)
     const fields = ['Content-Length', '0']
     if (this.#isLast()) fields.push('Connection', 'close')
     if (this.#out.headersSent) this.#socket.destroy()
-    else this.#end(500, fields)
+    else this.#end(response.status, fields)
   }
 
   // What a proxy may have read otherwise must not be followed by anything; behind an upgrade, another
@@ -217,9 +218,14 @@ export class Exchange implements HttpRequestInit {
     return this.#options.closing() && this.#connection.last === this.#out
   }
 
+  // Whether nothing is to come that an end of the connection would cut off.
+  #mayEnd(): boolean {
+    return this.isReceived || this.#isAwaited || this.#connection.fault !== undefined
+  }
+
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
     this.#out.writeHead(status, fields)
-    if (this.isReceived || this.#isAwaited || this.#connection.fault !== undefined) {
+    if (this.#mayEnd()) {
       if (body !== undefined) this.#writeAtOnce(body)
       this.#out.end()
       return
@@ -251,12 +257,16 @@ export class Exchange implements HttpRequestInit {
     if (length !== undefined) fields.push('Content-Length', length)
     // Said aloud, so that HEAD says it too.
     else if (this.#message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
-    this.#out.writeHead(response.status, fields)
     if (this.method === 'HEAD') {
       response.discard()
-      this.#out.end()
+      this.#end(response.status, fields)
       return
     }
+    this.#out.writeHead(response.status, fields)
+    let isCut = false
+    body.once('close', () => {
+      isCut = !body.readableEnded && !this.#socket.destroyed
+    })
     const onClose = (): void => {
       body.destroy()
     }
@@ -264,9 +274,9 @@ export class Exchange implements HttpRequestInit {
     // The headers have left: all that an error can do now is to end the connection, and pipeline does.
     pipeline(body, this.#counting(length), this.#out, (error) => {
       this.#connection.onClose.delete(onClose)
-      // A client that went away is no error.
+      // A client that went away is no error; a body that was closed before its end is.
       const { code } = (error ?? {}) as NodeJS.ErrnoException
-      if (error && code !== 'ERR_STREAM_PREMATURE_CLOSE') onError(error, response)
+      if (error && (isCut || code !== 'ERR_STREAM_PREMATURE_CLOSE')) onError(error, response)
     })
   }
 
@@ -287,28 +297,44 @@ export class Exchange implements HttpRequestInit {
       if (length !== undefined && this.#bytes !== length) {
         throw new Error('The body is not as long as its Content-Length')
       }
+      if (!this.#mayEnd()) await new Promise<void>((resolve) => linger(this.#message, resolve))
     }.bind(this)
   }
 
-  #tellAccess(response: HttpResponse, onAccess: (access: Access) => void): void {
+  // Who is told of requests is told once of each: of the last response that was tried.
+  #note(response: HttpResponse): void {
+    const { onAccess } = this.#options
+    const isKnown = this.#response !== undefined
+    this.#response = response
+    if (onAccess === undefined || isKnown) return
     const tell = (): void => {
       const durationMs = performance.now() - this.#startedAt
-      onAccess({ method: this.method, response, bytes: this.#bytes, durationMs })
+      const { method } = this
+      onAccess({ method, response: this.#response ?? response, bytes: this.#bytes, durationMs })
     }
-    if (this.#socket.destroyed) tell()
-    else this.#out.once('close', tell)
+    this.#whenOver(tell, tell)
   }
 
   #closeSignal(): AbortSignal {
     const controller = new AbortController()
-    const onClose = (): void => controller.abort(new ClientGoneError())
-    if (this.#socket.destroyed) {
-      onClose()
-    } else if (!this.#out.writableFinished) {
-      this.#connection.onClose.add(onClose)
-      this.#out.once('finish', () => this.#connection.onClose.delete(onClose))
-    }
+    this.#whenOver(() => controller.abort(new ClientGoneError()))
     return controller.signal
+  }
+
+  // When the client is gone, or else when the answer is out. Not by the answer's `close`: one that waits behind
+  // another never emits it.
+  #whenOver(onGone: () => void, onOut?: () => void): void {
+    const { onClose } = this.#connection
+    if (this.#socket.destroyed) {
+      onGone()
+      return
+    }
+    if (this.#out.writableFinished) return
+    onClose.add(onGone)
+    this.#out.once('finish', () => {
+      onClose.delete(onGone)
+      onOut?.()
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import { isBehindLast } from './connections.ts'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { HttpRequest } from './request.ts'
-import type { HttpResponse } from './response.ts'
+import { HttpResponse } from './response.ts'
 import { isPromiseLike } from './steps.ts'
 
 const HOLD_MS = 5_000
@@ -90,7 +90,10 @@ export function createRequestListener(
     }
   }
   const fail = (exchange: Exchange, request: HttpRequest, error: unknown): void => {
-    exchange.fail()
+    const response = new HttpResponse()
+    response.status = 500
+    response.request = request
+    exchange.fail(response)
     handler.report?.(error, { request, status: 500 })
   }
 

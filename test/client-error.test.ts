@@ -53,6 +53,24 @@ describe('answerClientErrors()', () => {
     assert.equal(reports.length, 1)
   })
 
+  it('refuses CONNECT, and outlives the reset of its connection', async (t) => {
+    const { port, service, reports } = await serving(t)
+    const socket = connect(port, '127.0.0.1')
+    const refused = once(service.server, 'connect')
+    socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
+    const [, served] = await refused
+    // Not by once(): that one would listen for the error too.
+    const closed = deferred()
+    served.on('close', closed.resolve)
+    socket.resetAndDestroy()
+    await closed.promise
+    assert.deepEqual(
+      reports.map(({ status }) => status),
+      [405],
+    )
+    assert.match(await send(port, `${head}Connection: close\r\n\r\n`), /ok$/)
+  })
+
   it('lets a slow answer go before the refusal', async (t) => {
     const { port, asked, finish, service } = await serving(t)
     const malformed = once(service.server, 'clientError')

@@ -164,6 +164,22 @@ describe('Exchange', () => {
     assert.deepEqual([status, headers.connection], [413, 'close'])
   })
 
+  it('sends a stream whole to a client whose body nobody reads, and then closes', async (t) => {
+    const sent = 200_000
+    const { port } = await serving(t, {
+      stream(_, response) {
+        response.body = Readable.from([Buffer.alloc(sent, 'a')], { objectMode: false })
+      },
+    })
+    const upload = 4_000_000
+    for (const method of ['POST', 'HEAD']) {
+      const head = `${method} /app/stream HTTP/1.1\r\nHost: a\r\nContent-Length: ${upload}\r\n\r\n`
+      const answer = parse(await send(port, head + 'b'.repeat(upload)))
+      assert.deepEqual([answer.status, answer.headers.connection], [200, 'close'])
+      assert.equal(answer.body.match(/a/g)?.length ?? 0, method === 'HEAD' ? 0 : sent)
+    }
+  })
+
   it('answers an upgrade as any request, and reads nothing behind it', async (t) => {
     const { port } = await serving(t, { index: (_, response) => response.text('ok') })
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
@@ -207,6 +223,20 @@ describe('Exchange', () => {
     assert.equal(reported.length, 1)
   })
 
+  it('reports a stream that is closed before its end, and ends the connection', async (t) => {
+    const { port, reported } = await serving(t, {
+      closed(_, response) {
+        const body = new Readable({ read: () => {} })
+        body.push('text')
+        setImmediate(() => setImmediate(() => body.destroy()))
+        response.body = body
+      },
+    })
+    const { body } = await exchange(port, { target: '/app/closed' })
+    assert.doesNotMatch(body, /\r\n0\r\n\r\n$/)
+    assert.equal(reported.length, 1)
+  })
+
   it('knows the address at the other end', async (t) => {
     const { port } = await serving(t, {
       who: ({ client }, response) => response.text(client.address),
@@ -245,6 +275,36 @@ describe('Exchange', () => {
       ['POST', 204, 0],
     ])
     for (const { durationMs } of told) assert.ok(durationMs > 0)
+  })
+
+  it('tells of what waits behind another answer when the client goes', async (t) => {
+    const told: string[] = []
+    const all = deferred()
+    const asked = deferred()
+    const onAccess = ({ response }: Access): void => {
+      told.push(response.request?.action ?? '')
+      if (told.length === 3) all.resolve()
+    }
+    const { port } = await serving(
+      t,
+      {
+        slow: ({ signal }) => once(signal, 'abort').then(() => {}),
+        quick: (_, response) => response.text('ok'),
+        last(_, response) {
+          response.text('ok')
+          asked.resolve()
+        },
+      },
+      onAccess,
+    )
+    const socket = connect(port, '127.0.0.1')
+    for (const action of ['slow', 'quick', 'last']) {
+      socket.write(`GET /app/${action} HTTP/1.1\r\nHost: a\r\n\r\n`)
+    }
+    await asked.promise
+    socket.destroy()
+    await all.promise
+    assert.deepEqual(told.sort(), ['last', 'quick', 'slow'])
   })
 })
 
