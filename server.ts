@@ -2,9 +2,10 @@
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
+import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import { logAccess } from './lib/access-log.ts'
-import { STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
+import { leaveCluster, STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
 import { type Command, ConfigError, helpText, readConfig } from './lib/config.ts'
 import { type ControllerDirectory, loadControllers } from './lib/controller-directory.ts'
 import { explain } from './lib/explain.ts'
@@ -30,6 +31,7 @@ import { type ListeningMessage, Watcher } from './lib/watcher.ts'
 // The process: what comes from outside to a running server, and signals and exit codes back.
 
 const EXIT_FAILURE = 1
+const STDIN = 0
 // The first of the sockets that systemd hands over (sd_listen_fds(3)).
 const FIRST_FD = 3
 // Names the process that watches this one, by its id.
@@ -62,7 +64,7 @@ async function run(command: Command): Promise<void> {
     case 'healthcheck':
       return exitHealthy(command.config)
     case 'check':
-      await createFront(command.config, createLog(command.config))
+      await createSite(command.config)
       tell(jsonText(command.config))
       // A controller may have timers that would keep the process.
       return process.exit()
@@ -92,24 +94,28 @@ async function answer(config: Config): Promise<void> {
   let ready = true
   const service = await listen(front, config, log)
   const health = await listenForHealth(config, () => ready)
-  const stop = once(async (exitCode: number) => {
+  let exitCode = 0
+  const stop = once(async () => {
     ready = false
     await delay(config.drainDelayMs)
     const destroyed = await service.close()
     await leaveCluster()
     health?.close()
     if (!cluster.isWorker || destroyed > 0) {
-      log.info({ event: 'stop', destroyed }, `Stopped, ${destroyed} connections destroyed`)
+      const why = exitCode === 0 ? '' : ' by an exception outside of any request'
+      log.info({ event: 'stop', destroyed }, `Stopped${why}, ${destroyed} connections destroyed`)
     }
     process.exit(destroyed > 0 ? EXIT_FAILURE : exitCode)
   })
   const crash = (error: unknown): void => {
+    exitCode = EXIT_FAILURE
     front.report(error)
-    stop(EXIT_FAILURE)
+    stop()
   }
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
-  if (cluster.isWorker || isWatched()) obeySupervisor(() => stop(0))
+  if (cluster.isWorker || isWatched()) obeySupervisor(stop)
   else obeySignals(stop)
+  if (!cluster.isWorker && !isWatched()) obeyHangup(log, stop)
   if (!cluster.isWorker) logStart(log, service.url)
 }
 
@@ -124,13 +130,13 @@ async function supervise(config: Config): Promise<void> {
   const stopTimeoutMs = drainDelayMs + closeTimeoutMs + 2_000
   const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs })
   const health = await listenForHealth(config, () => supervisor.isReady)
-  const stop = once(async (exitCode: number) => {
-    const worst = await supervisor.stop()
+  const stop = once(async () => {
+    const exitCode = await supervisor.stop()
     health?.close()
     log.info({ event: 'stop' }, 'Stopped, with all workers')
-    process.exit(Math.max(worst, exitCode))
+    process.exit(exitCode)
   })
-  if (isWatched()) obeySupervisor(() => stop(0))
+  if (isWatched()) obeySupervisor(stop)
   else obeySignals(stop, () => supervisor.kill())
   process.on('SIGHUP', () => supervisor.reload())
   try {
@@ -151,18 +157,18 @@ async function watch(config: Config): Promise<void> {
   }
   const { controllers = '', drainDelayMs, closeTimeoutMs } = config
   const folder = resolve(controllers)
+  const log = createLog(config)
   const watcher = new Watcher({
     folder,
     program: fileURLToPath(import.meta.url),
     args: [...process.argv.slice(2).filter((arg) => !isWatchFlag(arg)), `--env=${config.env}`],
     env: { ...process.env, [WATCHER]: String(process.pid) },
-    logger: createLog(config),
+    logger: log,
     stopTimeoutMs: drainDelayMs + closeTimeoutMs + 2_000,
   })
-  obeySignals(
-    () => watcher.stop(),
-    () => watcher.kill(),
-  )
+  const stop = (): void => watcher.stop()
+  obeySignals(stop, () => watcher.kill())
+  obeyHangup(log, stop)
   try {
     process.exit(await watcher.run())
   } catch (error) {
@@ -180,7 +186,7 @@ function isWatched(): boolean {
   return process.env[WATCHER] === String(process.ppid) && process.send !== undefined
 }
 
-function obeySignals(stop: (exitCode: number) => void, onSecond = (): void => {}): void {
+function obeySignals(stop: () => void, onSecond = (): void => {}): void {
   let stopping = false
   const onSignal = (): void => {
     if (stopping) {
@@ -189,9 +195,17 @@ function obeySignals(stop: (exitCode: number) => void, onSecond = (): void => {}
       process.exit(EXIT_FAILURE)
     }
     stopping = true
-    stop(0)
+    stop()
   }
   process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
+}
+
+// Who was told to reload serves on, and says why nothing was; whose terminal has gone stops.
+function obeyHangup(log: Log, stop: () => void): void {
+  process.on('SIGHUP', () => {
+    if (isatty(STDIN)) stop()
+    else log.warn({ event: 'hangup' }, 'SIGHUP replaces workers, and there are none: see --workers')
+  })
 }
 
 // A terminal and systemd signal every process of a group; a worker waits for its supervisor's word.
@@ -206,15 +220,6 @@ function obeySupervisor(stop: () => void): void {
   process.on('disconnect', stop)
   // It has died while the controllers were loaded.
   if (!process.connected) stop()
-}
-
-// Connections that were handed to this worker go back, and are handed to another one.
-function leaveCluster(): Promise<void> {
-  return new Promise((resolve) => {
-    if (cluster.worker?.isConnected() !== true) return resolve()
-    process.once('disconnect', resolve)
-    cluster.worker.disconnect()
-  })
 }
 
 function createLog({ logLevel }: Config): Log {
@@ -250,19 +255,26 @@ function hasColors({ isTTY }: { readonly isTTY?: boolean }): boolean {
 }
 
 async function createFront(config: Config, logger: Log): Promise<FrontController> {
-  return configured(async () => new FrontController(await loadOptions(config, logger)))
+  // The inspector is nothing for production.
+  const load = config.env === 'production' ? loadControllers : loadToTell
+  return configured(async () => new FrontController(await loadOptions(config, load, logger)))
 }
 
 async function createSite(config: Config): Promise<Site> {
-  return configured(async () => siteOf(await loadOptions(config)))
+  return configured(async () => siteOf(await loadOptions(config, loadToTell)))
 }
 
-async function loadOptions(config: Config, logger?: Log): Promise<FrontControllerOptions> {
+function loadToTell(directory: string): Promise<ControllerDirectory> {
+  return loadTelling(process.execPath, directory)
+}
+
+async function loadOptions(
+  config: Config,
+  load: (directory: string) => Promise<ControllerDirectory>,
+  logger?: Log,
+): Promise<FrontControllerOptions> {
   const { controllers, names, basePath, env, logParams, trustProxy } = config
   const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
-  // The inspector is nothing for production.
-  const load =
-    env === 'production' ? loadControllers : loadTelling.bind(undefined, process.execPath)
   const loaded: Partial<ControllerDirectory> =
     controllers === undefined ? {} : await load(controllers)
   return {
@@ -318,7 +330,8 @@ async function listenForHealth({ healthPort, host }: Config, isReady: () => bool
 
 function failToListen(host: string, port: number, error: unknown): never {
   const { code } = error as NodeJS.ErrnoException
-  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}`])
+  const hint = code === 'EADDRINUSE' ? ', another program listens there; see --port' : ''
+  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
 }
 
 async function exitHealthy({ healthPort, host }: Config): Promise<void> {
@@ -334,10 +347,10 @@ function inheritedFd(): number | undefined {
   return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
 }
 
-function once(stop: (exitCode: number) => Promise<void>): (exitCode: number) => void {
+function once(stop: () => Promise<void>): () => void {
   let stopping = false
-  return (exitCode) => {
-    if (!stopping) stop(exitCode)
+  return () => {
+    if (!stopping) stop()
     stopping = true
   }
 }

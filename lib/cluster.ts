@@ -167,3 +167,13 @@ export class WorkerError extends Error {
     this.exitCode = exitCode
   }
 }
+
+/** Leaves the cluster, in a worker: connections that were handed to it go back, and are handed to another one. */
+export function leaveCluster(): Promise<void> {
+  const { worker } = cluster
+  return new Promise((resolve) => {
+    if (worker?.isConnected() !== true) return resolve()
+    worker.once('disconnect', resolve)
+    worker.disconnect()
+  })
+}

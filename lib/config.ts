@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import { parseArgs, parseEnv } from 'node:util'
 import type { AskedRequest } from './explain.ts'
+import { nearest } from './nearest.ts'
 import { type Config, type Setting, settings } from './settings.ts'
 
 /** What the command line asks for: to run, to check the configuration, to ask a running server, to be told something. */
@@ -117,15 +118,17 @@ function fallbackOf(
 // What makes no sense beside the rest of the command line. A target is not quoted: it may hold a secret.
 function misplaced(flags: ReadonlyMap<string, string>, { controllers }: Config): string[] {
   const [target, method] = [flags.get('explain'), flags.get('method')]
+  const commands = COMMAND_NAMES.filter((name) => flags.has(name)).map((name) => `--${name}`)
   const rules: readonly (readonly [boolean, string])[] = [
     [
-      target !== undefined && !/^[!-~\u0080-\uffff]+$/.test(target),
-      '--explain expects a target without white space, such as "/news/list?page=2"',
+      target !== undefined && !/^(?:[/*]|https?:)[!-~\u0080-\uffff]*$/i.test(target),
+      '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
     ],
     [
       method !== undefined && !METHODS.includes(method),
       `--method is ${quoted(method ?? '')}: expected a method such as "GET" or "POST"`,
     ],
+    [commands.length > 1, `${commands.join(' and ')}: expected one of them at a time`],
     [method !== undefined && target === undefined, '--method needs --explain'],
     [
       flags.has('json') && target === undefined && !flags.has('routes'),
@@ -188,7 +191,7 @@ export function helpText(): string {
     ...rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`),
     '',
     'Each setting can be given in the environment too: --max-fields as PORTICO_MAX_FIELDS. PORT and HOST',
-    'count where the PORTICO_ ones are absent. A flag wins over the environment.',
+    'count where the PORTICO_ ones are absent. A flag wins over the environment; its -ms may be left out.',
     '',
   ].join('\n')
 }
@@ -201,25 +204,39 @@ interface Flags {
 function readFlags(args: readonly string[]): Flags {
   const switches = table.filter(({ value }) => value === '').map(({ flag }) => flag)
   const known = new Set([...table.map(({ flag }) => flag), ...Object.keys(ARGUMENTS)])
-  const options = Object.fromEntries(
-    [...known].map((flag) => [
-      flag,
-      { type: switches.includes(flag) ? 'boolean' : 'string' } as const,
-    ]),
+  // The unit may be left out: --drain-delay 5000.
+  const shortened = new Map(
+    [...known].filter((flag) => flag.endsWith('-ms')).map((flag) => [flag.slice(0, -3), flag]),
   )
+  const options = {
+    ...Object.fromEntries(
+      [...known, ...shortened.keys()].map((flag) => [
+        flag,
+        { type: switches.includes(flag) ? 'boolean' : 'string' } as const,
+      ]),
+    ),
+    help: { type: 'boolean', short: 'h' } as const,
+  }
   const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
   const values = new Map<string, string>()
   const problems: string[] = []
   for (const token of tokens) {
     if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
     if (token.kind !== 'option') continue
-    // The unit may be left out where the issue of a deployment's manifest does: --drain-delay 5000.
-    const name = known.has(`${token.name}-ms`) ? `${token.name}-ms` : token.name
-    if (Object.hasOwn(COMMANDS, name)) values.set(name, '')
-    else if (!known.has(name)) problems.push(`Unknown option ${quoted(token.rawName)}`)
-    else values.set(name, textOf(token, switches.includes(name)))
+    const name = shortened.get(token.name) ?? token.name
+    if (Object.hasOwn(COMMANDS, name)) {
+      if (token.value !== undefined) problems.push(`--${name} takes no value`)
+      values.set(name, '')
+    } else if (known.has(name)) values.set(name, textOf(token, switches.includes(name)))
+    else problems.push(unknownOption(token.rawName, [...known, ...Object.keys(COMMANDS)]))
   }
   return { values, problems }
+}
+
+function unknownOption(rawName: string, known: readonly string[]): string {
+  const meant = nearest(rawName.replace(/^-+/, ''), known)
+  const hint = meant === undefined ? 'see --help' : `did you mean --${meant}?`
+  return `Unknown option ${quoted(rawName)}: ${hint}`
 }
 
 interface OptionToken {

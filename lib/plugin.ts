@@ -1,7 +1,7 @@
 import { nextRequest } from './controller.ts'
 import type { HttpRequest } from './request.ts'
 import type { HttpResponse } from './response.ts'
-import { type Steps, wait } from './steps.ts'
+import { isPromiseLike, type Steps, wait } from './steps.ts'
 
 /** What a plugin does at a moment. Another request that it returns takes the place of the one given. */
 export type Moment = (
@@ -44,8 +44,11 @@ export class PluginBroker {
     let current = request
     for (const plugin of this.#plugins) {
       try {
-        const returned = Promise.resolve(plugin[moment]?.(current, response))
-        current = nextRequest(yield* wait(this.#within(current, returned)), moment) ?? current
+        const returned = plugin[moment]?.(current, response)
+        const next = isPromiseLike(returned)
+          ? yield* wait(this.#within(current, returned))
+          : returned
+        current = nextRequest(next, moment) ?? current
       } catch (thrown) {
         // It sits out the rest: a plugin that refuses every request must not refuse the error action too.
         this.#plugins = this.#plugins.filter((other) => other !== plugin)

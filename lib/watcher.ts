@@ -81,8 +81,10 @@ export class Watcher {
     const { program, args, env, logger } = this.#options
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
     const child = fork(program, [...args, ...port], { env: { ...env } })
-    child.on('message', ({ listening }: ListeningMessage) => {
-      this.#port = listening.port
+    child.on('message', (message: Partial<ListeningMessage> | null) => {
+      // A controller may say something too, such as `ready`.
+      if (message?.listening === undefined) return
+      this.#port = message.listening.port
       if (changes.length === 0) return
       logger.info({ event: 'restart', files: changes }, `Restarted: ${told(changes)} changed`)
     })

@@ -138,6 +138,20 @@ describe('node server.js --watch', () => {
     assert.equal(await (await fetch(`${await watched.server.url()}/news/list`)).text(), 'mended')
   })
 
+  it('restarts a supervisor with its workers, whatever a controller says to its parent', async (t) => {
+    const { folder, save } = await controllers(t)
+    await save('news.js', `process.send?.('ready')\n${textAction('one')}`)
+    const watched = new Watched(t, ['--port=0', '--workers=2', '--controllers', folder])
+    const url = await watched.server.url()
+    assert.equal(await (await fetch(`${url}/news/list`)).text(), 'one')
+    await save('news.js', `process.send?.(null)\n${textAction('two')}`)
+    await watched.until(/Restarted: news\.js changed/)
+    assert.equal(await (await fetch(`${url}/news/list`)).text(), 'two')
+    watched.server.child.kill('SIGTERM')
+    assert.equal((await watched.server.ended).code, 0)
+    await assert.rejects(fetch(url))
+  })
+
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     it(`stops both on ${signal} with exit code 0`, async (t) => {
       const { folder } = await controllers(t)
@@ -169,7 +183,10 @@ describe('node server.js --watch', () => {
     const { code, stderr } = await run(t, ['--watch', `--port=${port}`, '--controllers', folder])
     assert.deepEqual(
       [code, stderr],
-      [1, `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE\n`],
+      [
+        1,
+        `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --port\n`,
+      ],
     )
   })
 

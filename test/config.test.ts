@@ -46,6 +46,11 @@ describe('readConfig()', () => {
       ),
       [['--log-params', 'page'], {}, { logParams: ['page'] }],
       [[], { PORTICO_LOG_PARAMS: 'page,sort' }, { logParams: ['page', 'sort'] }],
+      [
+        ['--drain-delay', '5000', '--close-timeout=1'],
+        {},
+        { drainDelayMs: 5_000, closeTimeoutMs: 1 },
+      ],
       [['--access-log'], {}, { accessLog: true }],
       [['--access-log', '--port=1'], {}, { accessLog: true, port: 1 }],
       [['--access-log=true'], {}, { accessLog: true }],
@@ -68,6 +73,7 @@ describe('readConfig()', () => {
     assert.deepEqual(readConfig(['--help'], {}, noFile), { name: 'help' })
     assert.deepEqual(readConfig(['--version'], {}, noFile), { name: 'version' })
     assert.deepEqual(readConfig(['--port=1', '--help', '--version'], {}, noFile), { name: 'help' })
+    assert.deepEqual(readConfig(['-h'], {}, noFile), { name: 'help' })
   })
 
   it('reads a file of the environment, which is below the environment itself', () => {
@@ -134,7 +140,9 @@ describe('readConfig()', () => {
   })
 
   it('quotes no target: it may hold a secret', () => {
-    const problems = ['--explain expects a target without white space, such as "/news/list?page=2"']
+    const problems = [
+      '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
+    ]
     for (const target of ['', '/a b?code=CANARY', '/\nCANARY']) {
       assert.throws(() => readConfig([`--explain=${target}`], {}, noFile), { problems })
     }
@@ -163,6 +171,8 @@ describe('readConfig()', () => {
       ],
       [['--json'], {}, ['--json needs --routes or --explain']],
       [['--watch'], {}, ['--watch needs --controllers']],
+      [['--check=false'], {}, ['--check takes no value']],
+      [['--check', '--routes'], {}, ['--check and --routes: expected one of them at a time']],
       [['--host=a b'], {}, ['--host is "a b": expected an address or a host name']],
       [['--controllers='], {}, ['--controllers is "": expected a folder']],
       [['--names=ZF1'], {}, ['--names is "ZF1": expected "exact" or "zf1"']],
@@ -186,17 +196,17 @@ describe('readConfig()', () => {
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
       [['--host', '--version'], {}, ['--host is "": expected an address or a host name']],
-      [['--prot=80'], {}, ['Unknown option "--prot"']],
-      [['--__proto__=80'], {}, ['Unknown option "--__proto__"']],
-      [['-p'], {}, ['Unknown option "-p"']],
+      [['--prot=80'], {}, ['Unknown option "--prot": did you mean --port?']],
+      [['--__proto__=80'], {}, ['Unknown option "--__proto__": see --help']],
+      [['-p'], {}, ['Unknown option "-p": see --help']],
       [['80'], {}, ['Unexpected argument "80"']],
       [['--', '--port'], {}, ['Unexpected argument "--port"']],
-      [['--a\nb'], {}, ['Unknown option "--a\\nb"']],
+      [['--a\nb'], {}, ['Unknown option "--a\\nb": see --help']],
       [
         ['--nope', '--port=x', 'y'],
         { HOST: 'a b' },
         [
-          'Unknown option "--nope"',
+          'Unknown option "--nope": see --help',
           'Unexpected argument "y"',
           `--port is "x": ${port}`,
           'HOST is "a b": expected an address or a host name',

@@ -130,9 +130,32 @@ describe('node server.js, when it is told to stop', () => {
       const { level, message, status, stack } = linesOf(stdout)[1] ?? {}
       assert.deepEqual([level, message, status], ['error', 'list(4)', 500])
       assert.match(String(stack), /app\.mjs:\d+:\d+/)
+      assert.match(String(linesOf(stdout)[2]?.message), /^Stopped by an exception outside of any/)
       assert.doesNotMatch(stdout, /CANARY/)
     })
   }
+
+  it('exits with 1 for an exception while it stops', async (t) => {
+    const server = new ServerProcess(t, [
+      '--port=0',
+      '--drain-delay=500',
+      `--controllers=${folder(t)}`,
+    ])
+    const port = portOf(await server.url())
+    server.child.kill('SIGTERM')
+    await exchange(port, { target: '/app/crash' })
+    assert.equal((await server.ended).code, 1)
+  })
+
+  it('serves on after SIGHUP, and says that there are no workers', async (t) => {
+    const server = new ServerProcess(t, ['--port=0', `--controllers=${folder(t)}`])
+    const port = portOf(await server.url())
+    server.child.kill('SIGHUP')
+    await server.said(/SIGHUP replaces workers, and there are none/)
+    assert.equal((await exchange(port, { target: '/app/no-such' })).status, 404)
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+  })
 })
 
 describe('node server.js --workers 2', () => {
@@ -279,7 +302,10 @@ describe('node server.js --healthcheck', () => {
     const server = new ServerProcess(t, ['--port=0', `--health-port=${port}`])
     const { code, stderr } = await server.ended
     assert.equal(code, 1)
-    assert.equal(stderr, `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE\n`)
+    assert.equal(
+      stderr,
+      `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --port\n`,
+    )
   })
 })
 

@@ -59,7 +59,7 @@ describe('node server.js', () => {
   })
 
   const bad: [string[], string[]][] = [
-    [['--prot=1'], ['portico: Unknown option "--prot"']],
+    [['--prot=1'], ['portico: Unknown option "--prot": did you mean --port?']],
     [['--port', 'x'], ['portico: --port is "x": expected a whole number from 0 to 65535']],
     [['--port', '65536'], ['portico: --port is "65536": expected a whole number from 0 to 65535']],
     [['--port'], ['portico: --port is "": expected a whole number from 0 to 65535']],
@@ -91,7 +91,10 @@ describe('node server.js', () => {
     const { port } = other.address() as AddressInfo
     const { code, stderr } = await new ServerProcess(t, ['--port', String(port)]).ended
     assert.equal(code, 1)
-    assert.equal(stderr, `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE\n`)
+    assert.equal(
+      stderr,
+      `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --port\n`,
+    )
   })
 
   it('tells its version and its options', async (t) => {

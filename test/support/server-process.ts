@@ -38,10 +38,15 @@ export class ServerProcess {
   }
 
   /** Where it listens: the first URL on stdout. */
-  async url(): Promise<string> {
+  url(): Promise<string> {
+    return this.said(/http:\/\/[^\s"]+/)
+  }
+
+  /** Waits until stdout has it, and returns what matches. */
+  async said(pattern: RegExp): Promise<string> {
     for (;;) {
-      const url = /http:\/\/[^\s"]+/.exec(this.#stdout)?.[0]
-      if (url !== undefined) return url
+      const said = pattern.exec(this.#stdout)?.[0]
+      if (said !== undefined) return said
       await Promise.race([once(this.child.stdout, 'data'), this.#failOnEnd()])
     }
   }
