@@ -7,7 +7,11 @@ import { fileURLToPath } from 'node:url'
 import { logAccess } from './lib/access-log.ts'
 import { leaveCluster, STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
 import { type Command, ConfigError, helpText, readConfig } from './lib/config.ts'
-import { type ControllerDirectory, loadControllers } from './lib/controller-directory.ts'
+import {
+  type ControllerDirectory,
+  doubtsAbout,
+  loadControllers,
+} from './lib/controller-directory.ts'
 import { explain } from './lib/explain.ts'
 import { FrontController } from './lib/front-controller.ts'
 import { askHealth, serveHealth } from './lib/health.ts'
@@ -275,8 +279,11 @@ async function loadOptions(
 ): Promise<FrontControllerOptions> {
   const { controllers, names, basePath, env, logParams, trustProxy } = config
   const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
-  const loaded: Partial<ControllerDirectory> =
-    controllers === undefined ? {} : await load(controllers)
+  const loaded = controllers === undefined ? undefined : await load(controllers)
+  for (const doubt of loaded === undefined ? [] : doubtsAbout(loaded)) {
+    if (logger !== undefined) logger.warn({ event: 'doubt' }, doubt)
+    else process.stderr.write(`portico: ${printable(doubt)}\n`)
+  }
   return {
     ...loaded,
     names,

@@ -55,14 +55,18 @@ export function readPlan(args) {
   })
   const adapters = chosen(values.only, ['bare', ...ADAPTERS])
   const ids = chosen(values.workloads, Object.keys(workloads))
+  // A part of it can't reach every goal.
+  const whole = values.only === undefined && values.workloads === undefined
+  if (values.write && (values.quick || !whole)) {
+    throw new RangeError('Expected --write alone: only a whole run is published')
+  }
   return {
     ...(values.quick ? QUICK : FULL),
     quick: values.quick,
     write: values.write,
     adapters,
     ids,
-    // A part of it can't reach every goal.
-    whole: values.only === undefined && values.workloads === undefined,
+    whole,
   }
 }
 

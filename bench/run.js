@@ -98,8 +98,10 @@ function report() {
   // What a short round measures is noise.
   const checked = plan.quick ? [] : goals
   console.log(`\n${tables(results)}\n\n${goalTable(checked)}`)
-  if (plan.whole && !plan.quick) writeResults({ ...results, goals })
-  if (plan.write) writeDocs(results, checked)
+  if (plan.write) {
+    writeResults({ ...results, goals })
+    writeDocs(results, goals)
+  }
   process.exit(plan.whole && checked.some(({ reached }) => !reached) ? 1 : 0)
 }
 

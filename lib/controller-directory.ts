@@ -1,7 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Controller, Controllers } from './controller.ts'
+import { type Controller, type Controllers, isAction } from './controller.ts'
 import { toError } from './error-handler.ts'
 
 const OWN_FOLDER = new URL('.', import.meta.url).href
@@ -34,6 +34,27 @@ export async function loadControllers(directory: string): Promise<ControllerDire
     if (controllers.size > 0) modules.set(folder, controllers)
   }
   return { controllers: await loadAll(root, files), modules }
+}
+
+/** What is allowed of controllers, and seldom meant: a line for each. */
+export function doubtsAbout({ controllers, modules }: ControllerDirectory): readonly string[] {
+  const errors = controllers.get('error')
+  const all = [['', controllers] as const, ...modules].flatMap(([module, each]) =>
+    [...each].map(
+      ([name, controller]) => [module ? `${module}/${name}` : name, controller] as const,
+    ),
+  )
+  const empty = all.filter(([, controller]) => !Object.values(controller).some(isAction))
+  const doubts = empty.map(
+    ([name]) => `The controller "${name}" exports no function: it has no action`,
+  )
+  const isUnanswered = errors !== undefined && !isAction(Reflect.get(errors, 'error'))
+  return isUnanswered
+    ? [
+        ...doubts,
+        'The controller "error" has no action "error": every error is answered with a bare 500',
+      ]
+    : doubts
 }
 
 interface Listing {

@@ -50,7 +50,8 @@ export function standIn(run: Action, original: (...args: never[]) => unknown): A
  */
 export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
   if (returned === undefined || isRequest(returned)) return returned
-  throw new TypeError(`${who} returned a ${typeof returned}; expected nothing or a request`)
+  const kind = returned === null ? 'null' : `a value of the type ${typeof returned}`
+  throw new TypeError(`${who} returned ${kind}; expected nothing, or a request to be dispatched`)
 }
 
 function kindOf(value: unknown): string {

@@ -120,10 +120,10 @@ export class Dispatcher {
     }
     const functions = Object.entries(controller).filter(([, value]) => isAction(value))
     const named = functions.map(([name, action]) => [actionName(name), action] as [string, Action])
-    return register(named, this.#names.action, 'action', (action) => ({
+    return register(named, this.#names.action, 'action', (action, actionName) => ({
       controller,
       action,
-      methods: methodsOf(action, name),
+      methods: methodsOf(action, `${name}/${actionName}`),
     }))
   }
 }
@@ -145,15 +145,22 @@ function register<T, U>(
     if (key === '' || /[/?#\s]/.test(name)) {
       throw new TypeError(`No URL can name the ${what} "${name}"`)
     }
-    if (byKey.has(key)) throw new TypeError(`The ${what} "${name}" has the name of another one`)
+    const other = byKey.get(key)?.name
+    if (other !== undefined) {
+      throw new TypeError(`The ${what} "${name}" has the name of another one, "${other}"`)
+    }
     byKey.set(key, { name, value: map(value, name) })
   }
   return byKey
 }
 
-function methodsOf(action: Action, controller: string): readonly string[] | undefined {
+function methodsOf(action: Action, name: string): readonly string[] | undefined {
+  // Taken for nothing, it would let every method pass.
+  if (Object.hasOwn(action, 'method')) {
+    throw new TypeError(`There is no "method" for the action "${name}": did you mean "methods"?`)
+  }
   if (!Object.hasOwn(action, 'methods') || action.methods === undefined) return undefined
-  const methods = checkedMethods(action.methods, `an action of "${controller}"`)
+  const methods = checkedMethods(action.methods, `the action "${name}"`)
   const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
   return [...new Set([...methods, ...implied])]
 }

@@ -105,7 +105,7 @@ function nearestOf(site: Site, request: HttpRequest, exception: Error): string |
   const { path, module, controller } = request
   const start = path.split('/', 4).slice(1).join('/')
   for (const asked of start.includes('/') ? [fullName(request), start] : []) {
-    const found = nearest(asked, registered) ?? nearest(asked.toLowerCase(), registered)
+    const found = nearest(asked, registered)
     if (found !== undefined) return found
   }
   const controllers = visibleIn(site, module).map((each) => each.controller)

@@ -61,12 +61,17 @@ export class FrontController {
     this.#reporter = new Reporter({ ...checked, ...reports })
   }
 
-  /** Answers a request, as {@link FrontController.respond} does; it never rejects. */
+  /**
+   * Answers a request, as {@link FrontController.respond} does; for a request it never rejects.
+   *
+   * @throws {TypeError} If it is no request.
+   */
   async handle(request: HttpRequest): Promise<HttpResponse> {
+    if (!isRequest(request)) throw new TypeError('Expected a request: new HttpRequest({ target })')
     return this.respond(request)
   }
 
-  /** Answers a request: at once where nothing has to be waited for, no plugin, no form that is still to come, and no promise. */
+  /** Answers a request: at once where nothing has to be waited for, no form that is still to come, and no promise. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     return run(this.#live(request))
   }

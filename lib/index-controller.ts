@@ -24,7 +24,7 @@ and <code>error</code>, which answers for everything else; there is none of your
 }
 </code></pre>
 <p>Start the server with <code>--controllers controllers</code>, and ask for
-<code>/news/list?page=2</code>. An <code>index.js</code> beside it takes the place of this page.</p>
+<code>/news/list?page=2</code>. This page is gone then; an <code>index.js</code> beside it answers in its place.</p>
 </main>
 </html>
 `.toString()

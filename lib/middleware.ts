@@ -29,7 +29,8 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If requests are to fall through a handler that can't tell which ones it serves.
+ * @throws {TypeError} If the handler can't answer, or if requests are to fall through one that can't tell
+ * which ones it serves.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options

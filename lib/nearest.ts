@@ -1,7 +1,8 @@
-/** The candidate with the fewest letters to change; undefined where more than half would have to. */
+/** The candidate with the fewest letters to change, by any case; undefined where more than half would have to. */
 export function nearest(name: string, candidates: readonly string[]): string | undefined {
+  const asked = name.slice(0, 64).toLowerCase()
   const ranked = candidates
-    .map((candidate) => ({ candidate, distance: distance(name.slice(0, 64), candidate) }))
+    .map((candidate) => ({ candidate, distance: distance(asked, candidate.toLowerCase()) }))
     .filter(({ candidate, distance }) => distance <= candidate.length / 2)
     .sort((one, other) => one.distance - other.distance)
   return ranked[0]?.candidate

@@ -7,7 +7,7 @@ import { indexController } from './index-controller.ts'
 import { checkedLimits, checkNames } from './limits.ts'
 import type { Logger } from './logger.ts'
 import { type NameRule, type Names, nameRules } from './names.ts'
-import type { Plugin } from './plugin.ts'
+import { checkPlugin, type Plugin } from './plugin.ts'
 import type { RoutePatterns } from './route-pattern.ts'
 import type { Router } from './router.ts'
 import { checkedRoutes, type NamedRoute } from './routes.ts'
@@ -110,9 +110,8 @@ export function checkedOptions(
   if (router !== undefined && options.routes !== undefined) {
     throw new TypeError('Expected "routes" or a "router", not both')
   }
-  if (!Array.isArray(plugins) || plugins.some((plugin) => Object(plugin) !== plugin)) {
-    throw new TypeError('Expected "plugins" to be a list of objects')
-  }
+  if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
+  for (const [i, plugin] of plugins.entries()) checkPlugin(plugin, `plugins[${i}]`)
   return {
     modules: allModules(controllers, modules, names, errorController),
     names,

@@ -26,6 +26,49 @@ export interface Plugin {
   readonly dispatchLoopShutdown?: Moment
 }
 
+const MOMENTS: readonly (keyof Plugin)[] = [
+  'routeStartup',
+  'routeShutdown',
+  'dispatchLoopStartup',
+  'preDispatch',
+  'postDispatch',
+  'dispatchLoopShutdown',
+]
+
+/**
+ * Checks a plugin: a guard with a misspelt moment would let everybody pass.
+ *
+ * @throws {TypeError} If it is no object, a moment of it no function, or none of its functions a moment.
+ */
+export function checkPlugin(plugin: Plugin, name: string): void {
+  if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')
+  const given = MOMENTS.filter((moment) => plugin[moment] !== undefined)
+  for (const moment of given) {
+    if (typeof plugin[moment] === 'function') continue
+    throw new TypeError(`Expected "${moment}" of ${name} to be a function`)
+  }
+  const functions = functionNamesOf(plugin)
+  for (const each of functions) {
+    const meant = MOMENTS.find((moment) => moment.toLowerCase() === each.toLowerCase())
+    if (meant === undefined || meant === each) continue
+    throw new TypeError(`There is no moment "${each}" for ${name}: did you mean "${meant}"?`)
+  }
+  if (functions.length > 0 && given.length === 0) {
+    throw new TypeError(`Expected ${name} to have a moment out of ${MOMENTS.join(', ')}`)
+  }
+}
+
+// Those of its class too.
+function functionNamesOf(object: object): readonly string[] {
+  const names: string[] = []
+  for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each)) {
+    const properties = Object.entries(Object.getOwnPropertyDescriptors(each))
+    const functions = properties.filter(([, { value }]) => typeof value === 'function')
+    names.push(...functions.map(([name]) => name).filter((name) => name !== 'constructor'))
+  }
+  return names
+}
+
 /** Holds a promise to the limit of time. */
 export type Within = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
 

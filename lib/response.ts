@@ -112,12 +112,14 @@ export class HttpResponse {
    *
    * @param location A URL or a path; what can't stand in a header is percent-encoded.
    * @param status 301, 302 (the default), 303, 307 or 308.
+   * @throws {TypeError} If the location is no string.
    * @throws {RangeError} If the status is no redirect.
    */
   redirect(location: string, status = 302): void {
     if (![301, 302, 303, 307, 308].includes(status)) {
       throw new RangeError(`Expected 301, 302, 303, 307 or 308, got "${status}"`)
     }
+    if (typeof location !== 'string') throw new TypeError('Expected a location that is a string')
     // A lone surrogate has no percent-encoding.
     const text = location.replace(/\p{Cs}/gu, '\ufffd')
     this.headers.set('Location', text.replace(/[^\x21-\x7e]+/g, encodeURIComponent))

@@ -5,7 +5,7 @@ import { answerClientErrors } from './client-error.ts'
 import { answerUnderWay, hasAnswered } from './connections.ts'
 import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
-import { checkedLimits } from './limits.ts'
+import { checkedLimits, checkNames } from './limits.ts'
 import { createRequestListener, type Handler } from './wire.ts'
 
 /** What a connection may take (SPEC section 7). */
@@ -65,6 +65,15 @@ export interface Service {
   close(): Promise<number>
 }
 
+const OPTIONS: readonly (keyof ServeOptions)[] = [
+  'port',
+  'host',
+  'fd',
+  'limits',
+  'closeTimeoutMs',
+  'onAccess',
+]
+
 // A client may have sent its next request on an idle connection just now: that one is still answered.
 const IDLE_GRACE_MS = 600
 const SWEEP_MS = 100
@@ -73,10 +82,11 @@ const SWEEP_MS = 100
  * Listens, and answers every request through a handler.
  *
  * @returns When it listens.
- * @throws {TypeError | RangeError} If a limit is not what it should be.
+ * @throws {TypeError | RangeError} If an option or a limit is not what it should be.
  * @throws {Error} If it can't: the port is in use, the address is not this machine's.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
+  checkNames('options', options, OPTIONS)
   const { closeTimeoutMs = 10_000, onAccess } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   let closing = false

@@ -39,16 +39,24 @@ export interface ListenerOptions {
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }
 
+/** @throws {TypeError} If it can't answer. */
+function checkHandler(handler: Handler): void {
+  if (typeof handler?.handle === 'function') return
+  throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
+}
+
 /**
  * A listener for `node:http` that answers every request through a handler.
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
+ * @throws {TypeError} If the handler can't answer.
  */
 export function createRequestListener(
   handler: Handler,
   options: ListenerOptions = {},
 ): RequestListener {
+  checkHandler(handler)
   const exchangeOptions: ExchangeOptions = {
     headerLimits: { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits },
     closing: options.closing ?? (() => false),

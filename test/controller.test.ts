@@ -14,7 +14,7 @@ describe('nextRequest()', () => {
     for (const wrong of [null, 0, '', true, {}, [], () => {}, { target: '/' }, Symbol('s'), 1n]) {
       assert.throws(() => nextRequest(wrong, 'preDispatch'), {
         name: 'TypeError',
-        message: /^preDispatch returned a .*expected nothing or a request/,
+        message: /^preDispatch returned .*expected nothing, or a request/,
       })
     }
   })

@@ -37,10 +37,10 @@ describe('new Dispatcher()', () => {
     assert.doesNotThrow(() => dispatcher(one, 'exact'))
     assert.throws(() => dispatcher(one, 'zf1'), {
       name: 'TypeError',
-      message: 'The controller "USER.ADMIN" has the name of another one',
+      message: 'The controller "USER.ADMIN" has the name of another one, "user-admin"',
     })
     assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
-      message: 'The action "foo-bar" has the name of another one',
+      message: 'The action "foo-bar" has the name of another one, "foo-bar"',
     })
     const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
     assert.doesNotThrow(() => new Dispatcher(modules, nameRules.exact))
@@ -66,13 +66,21 @@ describe('new Dispatcher()', () => {
     }
   })
 
+  it('refuses a "method", that would let every method pass', () => {
+    const save = Object.assign(() => {}, { method: ['POST'] })
+    assert.throws(() => dispatcher({ news: { save } }), {
+      name: 'TypeError',
+      message: 'There is no "method" for the action "news/save": did you mean "methods"?',
+    })
+  })
+
   it('refuses methods that are none', () => {
     for (const methods of [[], 'GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
       const save = Object.assign(() => {}, { methods })
       assert.throws(() => dispatcher({ news: { save } }), {
         name: 'TypeError',
         message:
-          'Expected the methods of an action of "news" to be a list out of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+          'Expected the methods of the action "news/save" to be a list out of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       })
     }
   })

@@ -15,7 +15,8 @@ import { ServerProcess } from './support/server-process.ts'
 //   ```js controllers/news.js   a file of the page's site
 //   ```js embed                 a program that has to end well, when it listens
 //   ```js                       the same, where it has assertions
-//   ```console                  after "npm start -- ...", each curl has to print what is shown
+//   ```console                  after "npm start -- ...", each curl has to print what is shown; so has
+//                               node dist/server.js ...
 const pages = ['README.md', ...readdirSync(repositoryFile('docs')).sort()]
   // The reference is made from the docstrings: its examples are pieces.
   .filter((name) => name.endsWith('.md') && name !== 'api.md')
@@ -113,7 +114,10 @@ class Site {
         this.#stop()
       } else if (command.startsWith('curl ')) {
         assert.equal(withoutIds(await this.#curl(command)), withoutIds(output), place)
-      }
+      } else if (command.startsWith('node dist/server.js ')) {
+        const { stdout } = await new ServerProcess(this.#t, wordsOf(command).slice(2)).ended
+        assert.equal(stdout.trimEnd(), output, place)
+      } else assert.fail(`${place}: nothing here can run ${command}`)
     }
   }
 
@@ -168,12 +172,10 @@ function ending({ code }: Block): string {
 
 // As much of curl as the pages use.
 function asBytes(command: string): string {
-  const words = [...command.matchAll(/'([^']*)'|(\S+)/g)].map(
-    ([, quoted, plain]) => quoted ?? plain,
-  )
+  const words = wordsOf(command)
   const optionValues = (option: string): string[] =>
     words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []))
-  const target = words.find((word) => word?.startsWith('http://127.0.0.1:3000'))?.slice(21) ?? ''
+  const target = words.find((word) => word.startsWith('http://127.0.0.1:3000'))?.slice(21) ?? ''
   const body = optionValues('-d').join('&')
   const named = optionValues('-H').map((line) => line.split(': ', 2) as [string, string])
   const form = ['Content-Type', 'application/x-www-form-urlencoded'] as [string, string]
@@ -183,6 +185,11 @@ function asBytes(command: string): string {
     : [['Accept', '*/*'] as [string, string], ...named]
   const headers = body === '' ? sent : [...sent, form]
   return bytesOf({ method, target, headers, body })
+}
+
+// As a shell sees them.
+function wordsOf(command: string): readonly string[] {
+  return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
 // Each answer has a UUID of its own; all are equally long.

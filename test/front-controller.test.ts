@@ -480,7 +480,7 @@ describe('FrontController.handle(), when an action returns', () => {
         const [round, response] = await fault({ list: action }, '/news/list')
         assert.equal(
           round.exception.message,
-          'The action returned a object; expected nothing or a request',
+          'The action returned a value of the type object; expected nothing, or a request to be dispatched',
           what,
         )
         assert.ok(round.exception instanceof TypeError)

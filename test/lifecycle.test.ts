@@ -325,6 +325,35 @@ describe('node server.js --check', () => {
     assert.deepEqual([rest.maxTargetBytes, rest.closeTimeoutMs], [8_192, 10_000])
   })
 
+  it('tells what is allowed and seldom meant, and so does the log at the start', async (t) => {
+    const controllers = folder(t)
+    writeFileSync(join(controllers, 'news.js'), 'export const title = "no function"\n')
+    writeFileSync(join(controllers, 'error.js'), 'export function index() {}\n')
+    const args = [`--controllers=${controllers}`, '--port=0']
+    const { code, stderr } = await new ServerProcess(t, ['--check', ...args]).ended
+    const news = 'The controller "news" exports no function: it has no action'
+    const error =
+      'The controller "error" has no action "error": every error is answered with a bare 500'
+    assert.deepEqual([code, stderr], [0, `portico: ${news}\nportico: ${error}\n`])
+    const server = new ServerProcess(t, args)
+    await server.url()
+    server.child.kill('SIGTERM')
+    const told = linesOf((await server.ended).stdout).map(({ level, message }) => [level, message])
+    assert.deepEqual(told.slice(0, 2), [
+      ['warn', news],
+      ['warn', error],
+    ])
+  })
+
+  it('names the line of a file that is no JavaScript', async (t) => {
+    const controllers = folder(t)
+    writeFileSync(join(controllers, 'news.mjs'), 'export function list() {\n  let a = ;\n}\n')
+    const args = ['--check', `--controllers=${controllers}`]
+    const { code, stderr } = await new ServerProcess(t, args).ended
+    assert.equal(code, 2)
+    assert.match(stderr, /Unexpected token ';', at \S*news\.mjs:2\n$/)
+  })
+
   for (const [what, args, problem] of [
     ['folder', ['--controllers=/no/such'], /^portico: The folder .*"\/no\/such".*ENOENT\n$/],
     ['setting', ['--max-fields=0'], /^portico: --max-fields is "0": [^\n]*\n$/],

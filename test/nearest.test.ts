@@ -13,6 +13,7 @@ describe('nearest()', () => {
       ['news/views', 'news/view'],
       ['nets/viex', 'news/view'],
       ['admin/daily', 'admin/report/daily'],
+      ['News/VIEW', 'news/view'],
     ]
     for (const [name, expected] of table) assert.equal(nearest(name, names), expected, name)
   })

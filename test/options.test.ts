@@ -6,6 +6,10 @@ import { nameRules } from '../lib/names.ts'
 import { type CheckedOptions, checkedOptions, type FrontControllerOptions } from '../lib/options.ts'
 
 const news = { index() {} }
+class Misspelt {
+  routeStartup() {}
+  PostDispatch() {}
+}
 const errorController = createErrorController()
 const checked = (options: FrontControllerOptions): CheckedOptions =>
   checkedOptions(options, errorController)
@@ -108,6 +112,18 @@ describe('checkedOptions()', () => {
       [{ plugins: ['x'] }, 'TypeError', /"plugins"/],
       [{ router: { route: true } }, 'TypeError', /"router"/],
       [{ plugins: {} }, 'TypeError', /"plugins"/],
+      [{ plugins: [{ preDispatch: 1 }] }, 'TypeError', /Expected "preDispatch" of plugins\[0\]/],
+      [
+        { plugins: [{}, { predispatch() {} }] },
+        'TypeError',
+        /"predispatch" for plugins\[1\]: .*"preDispatch"\?$/,
+      ],
+      [{ plugins: [new Misspelt()] }, 'TypeError', /"PostDispatch" for .* "postDispatch"\?$/],
+      [
+        { plugins: [{ guard() {} }] },
+        'TypeError',
+        /Expected plugins\[0\] to have a moment out of /,
+      ],
       [{ controllers: { news } }, 'TypeError', /Map/],
       [{ modules: new Map([['admin', { news }]]) }, 'TypeError', /Map/],
       ...['app', '/', '/app/', '//app', '/a b', '/a?b', '/%61', '/a#b', '/ä'].map(

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
-import { FrontController, type Handler, HttpResponse, serve } from '../lib/index.ts'
+import {
+  createRequestListener,
+  FrontController,
+  type Handler,
+  HttpResponse,
+  serve,
+} from '../lib/index.ts'
 import { deferred } from './support/deferred.ts'
 import { bytesOf, exchange, parse } from './support/http.ts'
 
@@ -13,6 +19,22 @@ describe('serve()', () => {
     assert.match(service.url, /^http:\/\/127\.0\.0\.1:\d+$/)
     const { status } = await exchange(Number(new URL(service.url).port), { target: '/' })
     assert.equal(status, 200)
+  })
+
+  it('rejects what it does not know, and who can answer nothing', async () => {
+    const front = new FrontController()
+    await assert.rejects(serve(front, JSON.parse('{"prot":3000}')), {
+      name: 'TypeError',
+      message: 'There is no "prot" among the options',
+    })
+    const nobody = {} as FrontController
+    for (const start of [() => serve(nobody), async () => createRequestListener(nobody)]) {
+      await assert.rejects(start, { name: 'TypeError', message: /^Expected a handler with a fun/ })
+    }
+    await assert.rejects(front.handle(JSON.parse('"/news"')), {
+      name: 'TypeError',
+      message: 'Expected a request: new HttpRequest({ target })',
+    })
   })
 
   it('rejects when the port is in use', async (t) => {
