@@ -1,6 +1,9 @@
 import { Readable } from 'node:stream'
 import { ClientGoneError, HttpError } from './errors.ts'
 
+/** What is wrong where a body is asked for twice. */
+export const READ_ALREADY = 'The body has been read already: keep what came of it'
+
 // How long the first bytes of an answer are waited for.
 const FIRST_BYTES_MS = 200
 
@@ -71,7 +74,7 @@ export function tooLarge(maxBytes: number): HttpError {
 // By events: `for await` costs a quarter more, and most bodies come in a single chunk.
 function collect(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    if (stream.readableEnded) throw new Error('The body has been read already')
+    if (stream.readableEnded) throw new Error(READ_ALREADY)
     if (stream.destroyed) throw new ClientGoneError()
     const chunks: Buffer[] = []
     let bytes = 0

@@ -1,20 +1,30 @@
 import { type HttpRequest, headerOf } from './request.ts'
 
-/** The media type of a body, in lower case and without its parameters; '' where the client tells none. */
+// A parameter of a type, its value quoted or not (RFC 9110, section 5.6.6).
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g
+
+/**
+ * The media type of a body, in lower case and without its parameters; '' where the client tells none. It ends where
+ * PHP has it end: at a semicolon, a comma or white space.
+ */
 export function mediaTypeOf(request: HttpRequest): string {
   const type = headerOf(request, 'content-type') ?? ''
-  const end = type.indexOf(';')
-  return (end < 0 ? type : type.slice(0, end)).trim().toLowerCase()
+  const [media = ''] = type.trim().split(/[;,\s]/, 1)
+  return media.toLowerCase()
 }
 
 /** The charset that a body is declared to be in; undefined where none is. */
 export function charsetOf(request: HttpRequest): string | undefined {
   const type = headerOf(request, 'content-type') ?? ''
-  return type.includes(';') ? /;\s*charset\s*=\s*"?([^";\s]*)/i.exec(type)?.[1] : undefined
+  if (!type.includes(';')) return undefined
+  for (const [, name = '', quoted, plain] of type.matchAll(PARAMETER)) {
+    if (name.toLowerCase() === 'charset') return quoted || plain || undefined
+  }
+  return undefined
 }
 
 /** Whether a body is compressed: unpacked, a small one may be a huge one. */
 export function isCompressed(request: HttpRequest): boolean {
-  const coding = headerOf(request, 'content-encoding')
-  return coding !== undefined && coding.toLowerCase() !== 'identity'
+  const coding = headerOf(request, 'content-encoding') ?? ''
+  return !['', 'identity'].includes(coding.trim().toLowerCase())
 }

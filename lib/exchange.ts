@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import { type BodySource, failedBody } from './body.ts'
+import { type BodySource, failedBody, READ_ALREADY } from './body.ts'
 import { type Connection, connectionOf, LINGER_MS, noteRequest } from './connections.ts'
-import { ClientGoneError, type HttpError } from './errors.ts'
+import { ClientGoneError, HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
 import { fieldLinesOf } from './headers.ts'
 import type { HttpRequestInit } from './message.ts'
@@ -118,8 +118,9 @@ export class Exchange implements HttpRequestInit {
     }
     const { fault } = this.#connection
     if (fault !== undefined && !message.complete) return failedBody(fault)
-    // It comes in once: who asks again has what is left of it.
-    if (this.#isAsked) return this.#give()
+    // It comes in once: who asks again while it comes has what is left of it.
+    if (this.#isAsked)
+      return this.#isRead() ? failedBody(new HttpError(500, READ_ALREADY)) : this.#give()
     this.#isAsked = true
     const isThere = message.complete || message.readableLength === this.#framing.bodyBytes
     if (!isThere || message.destroyed) return message
@@ -128,6 +129,10 @@ export class Exchange implements HttpRequestInit {
     this.#taken = Buffer.byteLength(bytes)
     if (this.#isGiven) this.#give()
     return bytes
+  }
+
+  #isRead(): boolean {
+    return this.#taken > 0 || this.#message.readableEnded
   }
 
   // A message whose bytes were taken has yet to come to its end.

@@ -219,7 +219,7 @@ export class HttpRequest {
   /**
    * The body as a stream of bytes, within the limit; of a form, its bytes once more.
    *
-   * Ask for it once: a body comes in once.
+   * Ask for it once: a body comes in once. One that was read already fails, on the wire.
    */
   get body(): Readable {
     const { form, settings } = this.#findings

@@ -6,6 +6,7 @@ import {
   type BodySource,
   failedBody,
   firstBytes,
+  READ_ALREADY,
   readBody,
   streamBody,
   tooLarge,
@@ -77,7 +78,7 @@ describe('readBody()', () => {
   it('refuses to read a body twice', async () => {
     const stream = Readable.from([Buffer.from('abc')])
     assert.equal(String(await reading(stream, 3)), 'abc')
-    await assert.rejects(reading(stream, 3), { message: 'The body has been read already' })
+    await assert.rejects(reading(stream, 3), { message: READ_ALREADY })
   })
 
   it('leaves unread what lies past the limit', async (t) => {
