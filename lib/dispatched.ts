@@ -24,7 +24,8 @@ const rehearsals = new WeakMap<FrontController, FrontController>()
 
 /**
  * Tells where a request goes, and runs no action, nor the error action. Routing, limits, the form, the
- * methods of the action and the plugins, up to `preDispatch`, take part as ever. Nothing is logged.
+ * methods of the action and the plugins, up to `preDispatch`, take part as ever. Nothing is logged; the
+ * diagnostics channels are told as of any request.
  *
  * @param request A target, what a request is made from, or a request; the body of a form is read.
  * @example

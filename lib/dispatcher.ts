@@ -64,7 +64,7 @@ export class Dispatcher {
   }
 
   /** Whether a request that was routed leads to a controller that can be asked for. */
-  serves(request: HttpRequest): boolean {
+  hasController(request: HttpRequest): boolean {
     const { module, controller } = request
     const [moduleKey, key] = [this.#names.module(module), this.#names.controller(controller)]
     return (

@@ -30,14 +30,11 @@ export function toError(thrown: unknown): Error {
 
 /** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
-  const { path, q, route, settings, form } = findingsOf(request)
-  // Field by field, here too.
+  const findings = findingsOf(request)
+  const { pairs } = findings.route ?? {}
   return derive(request, {
-    path,
-    q,
-    route: { module: 'default', controller: 'error', action: 'error', pairs: route?.pairs },
-    settings,
-    form,
+    ...findings,
+    route: { module: 'default', controller: 'error', action: 'error', pairs },
     errorHandler: { exception, type: factsOf(exception).type, request },
     refusal: undefined,
   })

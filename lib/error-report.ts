@@ -55,7 +55,7 @@ export interface ReportOptions {
   /** The names of parameters whose values may be shown. */
   readonly logParams: ReadonlySet<string>
   /** Whether a path of this service has a controller. */
-  readonly serves: (path: string) => boolean
+  readonly hasController: (path: string) => boolean
 }
 
 const MAX_PARAMS = 40
@@ -86,7 +86,7 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(second && told.second ? { second: told.second } : {}),
-    ...(request && status === 404 ? recognizeSignIn(request, options.serves) : {}),
+    ...(request && status === 404 ? recognizeSignIn(request, options.hasController) : {}),
   }
 }
 

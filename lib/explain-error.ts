@@ -34,7 +34,8 @@ export function tellError(site: Site, request: HttpRequest, exception: Error): E
     { exceptions: [exception], request, status },
     {
       logParams: new Set(),
-      serves: (path) => site.dispatcher.serves(site.route(new HttpRequest({ target: path }))),
+      hasController: (path) =>
+        site.dispatcher.hasController(site.route(new HttpRequest({ target: path }))),
     },
   )
   const answering = errorActionOf(site)

@@ -40,16 +40,7 @@ export function isFormDue(request: HttpRequest): boolean {
 
 /** The request with its form. */
 export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
-  const { path, q, route, settings, refusal } = findingsOf(request)
-  return derive(request, {
-    path,
-    q,
-    route,
-    settings,
-    form,
-    errorHandler: undefined,
-    refusal,
-  })
+  return derive(request, { ...findingsOf(request), form })
 }
 
 /**

@@ -50,7 +50,7 @@ export class FrontController {
 
   constructor(options: FrontControllerOptions = {}) {
     this.#options = options
-    const reports = { logParams: new Set(options.logParams), serves: this.#serves }
+    const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
     const develop = options.development ? developer(reports, () => this.#dispatcher) : undefined
     const checked = checkedOptions(options, createErrorController(develop))
     this.#routing = new RequestRouting(checked)
@@ -213,9 +213,9 @@ export class FrontController {
       : ended(request, response, returned)
   }
 
-  readonly #serves = (path: string): boolean => {
+  readonly #hasController = (path: string): boolean => {
     try {
-      return this.#dispatcher.serves(this.#routing.route(new HttpRequest({ target: path })))
+      return this.#dispatcher.hasController(this.#routing.route(new HttpRequest({ target: path })))
     } catch {
       // A router of one's own that can't tell by the path alone: no hint is better than a wrong one.
       return true

@@ -30,10 +30,10 @@ export interface RoutingOptions {
 const NOWHERE: Route = { module: '', controller: '', action: '' }
 
 // A scanner asks for each path once: what it fills begins anew.
-const MAX_PLACES = 1_000
-const MAX_PLACE_LENGTH = 100
+const MAX_ROUTED_PATHS = 1_000
+const MAX_PATH_LENGTH = 100
 
-interface Place extends Rewritten {
+interface RoutedPath extends Rewritten {
   readonly route: Route
 }
 
@@ -46,7 +46,7 @@ export class RequestRouting {
   readonly #builtIn: ModuleRouter | RouteTable
   // Where paths go, by the path as it was sent: nothing else decides it, and clients ask for the same few
   // again and again. Took 5 % off a small request.
-  readonly #places = new Map<string, Place>()
+  readonly #routedPaths = new Map<string, RoutedPath>()
   readonly #settings: RequestSettings
 
   constructor(options: RoutingOptions) {
@@ -76,8 +76,8 @@ export class RequestRouting {
     if (router !== undefined) return this.#routeBy(router, request)
     const isRewritten = request.path !== ''
     const { path, q, route, refusal } = isRewritten
-      ? this.#placeOf(findingsOf(request))
-      : this.#place(request.target)
+      ? this.#routed(findingsOf(request))
+      : this.#routedPath(request.target)
     const noted = isRewritten ? refusal : (this.#refusalOf(request) ?? refusal)
     return this.#derive(request, path, q, route, noted ?? this.#excess(request, route))
   }
@@ -91,20 +91,20 @@ export class RequestRouting {
     return this.#derive(rewritten, path, q, route ?? NOWHERE, noted)
   }
 
-  #place(target: string): Place {
+  #routedPath(target: string): RoutedPath {
     const sent = splitTarget(target).path
     // A `#` in the query refuses the target, and its path does not tell.
-    const known = this.#places.get(sent)
+    const known = this.#routedPaths.get(sent)
     if (known !== undefined && !target.includes('#')) return known
-    const place = this.#placeOf(rewrite(target, this.#options.basePath))
-    if (place.refusal === undefined && sent.length <= MAX_PLACE_LENGTH) {
-      if (this.#places.size >= MAX_PLACES) this.#places.clear()
-      this.#places.set(sent, place)
+    const routed = this.#routed(rewrite(target, this.#options.basePath))
+    if (routed.refusal === undefined && sent.length <= MAX_PATH_LENGTH) {
+      if (this.#routedPaths.size >= MAX_ROUTED_PATHS) this.#routedPaths.clear()
+      this.#routedPaths.set(sent, routed)
     }
-    return place
+    return routed
   }
 
-  #placeOf({ path, q, refusal }: Rewritten): Place {
+  #routed({ path, q, refusal }: Rewritten): RoutedPath {
     return { path, q, refusal, route: this.#builtIn.routePath(path) }
   }
 

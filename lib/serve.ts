@@ -108,7 +108,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     listener(message, out)
   })
   answerClientErrors(server, handler, limits.maxTargetBytes)
-  server.listen(placeOf(options))
+  server.listen(listenOptionsOf(options))
   await once(server, 'listening')
 
   return {
@@ -145,7 +145,7 @@ function limitedServer(limits: ServerLimits): Server {
   return server
 }
 
-function placeOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions): ListenOptions {
+function listenOptionsOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions): ListenOptions {
   return fd === undefined ? { port, host } : ({ fd } as ListenOptions)
 }
 

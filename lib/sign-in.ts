@@ -25,12 +25,12 @@ const PROVIDER_PARAMETERS = [
  * Recognizes the requests of an OAuth 2.0 sign-in (RFC 6749, section 4.1) that reached a path which is
  * not routed.
  *
- * @param serves Whether a path of this service has a controller.
+ * @param hasController Whether a path of this service has a controller.
  * @returns undefined where it looks like none.
  */
 export function recognizeSignIn(
   request: HttpRequest,
-  serves: (path: string) => boolean,
+  hasController: (path: string) => boolean,
 ): SignIn | undefined {
   const has = (name: string): boolean => request.param(name) !== undefined
   if ((has('code') || has('error')) && has('state')) {
@@ -40,12 +40,12 @@ export function recognizeSignIn(
     }
   }
   if (PROVIDER_PARAMETERS.filter(has).length >= 2) {
-    return { looksLike: 'provider page', hint: providerHint(request, serves) }
+    return { looksLike: 'provider page', hint: providerHint(request, hasController) }
   }
   if (has('client_id') && (has('redirect_uri') || has('response_type'))) {
     return {
       looksLike: 'authorization request',
-      hint: redirectHint(request, serves) ?? AUTHORIZATION_HINT,
+      hint: redirectHint(request, hasController) ?? AUTHORIZATION_HINT,
     }
   }
   return undefined
@@ -54,18 +54,21 @@ export function recognizeSignIn(
 const AUTHORIZATION_HINT =
   "The authorization endpoint seems to be set to this service; it is the identity provider's"
 
-function providerHint(request: HttpRequest, serves: (path: string) => boolean): string {
+function providerHint(request: HttpRequest, hasController: (path: string) => boolean): string {
   return (
-    redirectHint(request, serves) ??
+    redirectHint(request, hasController) ??
     'This path is a page of the identity provider: a proxy or a relative link sent its user here'
   )
 }
 
-function redirectHint(request: HttpRequest, serves: (path: string) => boolean): string | undefined {
+function redirectHint(
+  request: HttpRequest,
+  hasController: (path: string) => boolean,
+): string | undefined {
   const uri = request.param('redirect_uri')
   if (uri === undefined || !URL.canParse(uri)) return undefined
   const { host, pathname } = new URL(uri)
-  return host === ownHost(request) && !serves(pathname)
+  return host === ownHost(request) && !hasController(pathname)
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }

@@ -10,7 +10,7 @@ const controllers = new Map([['news', { list() {}, view() {} }]])
 const dispatcher = new Dispatcher([['default', controllers]], nameRules.exact)
 
 function develop(controller: string, action: string, exception: Error) {
-  const options = { logParams: new Set<string>(), serves: () => false }
+  const options = { logParams: new Set<string>(), hasController: () => false }
   const request = new HttpRequest({ target: '/?dsh=c4n4ry' }).forward({ controller, action })
   return developer(options, () => dispatcher)(request, exception)
 }

@@ -293,7 +293,7 @@ describe('Dispatcher.registered', () => {
   })
 })
 
-describe('Dispatcher.serves()', () => {
+describe('Dispatcher.hasController()', () => {
   it('knows the controllers that can be asked for, under the rule of names', () => {
     const modules = [
       [
@@ -320,7 +320,11 @@ describe('Dispatcher.serves()', () => {
     const [exact, zf1] = [nameRules.exact, nameRules.zf1].map((n) => new Dispatcher(modules, n))
     for (const [module, controller, ...expected] of table) {
       const request = asking(controller, 'x', { module })
-      assert.deepEqual([exact?.serves(request), zf1?.serves(request)], expected, controller)
+      assert.deepEqual(
+        [exact?.hasController(request), zf1?.hasController(request)],
+        expected,
+        controller,
+      )
     }
   })
 })

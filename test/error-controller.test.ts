@@ -216,7 +216,7 @@ describe('failsafe()', () => {
 
 function reportOf(request: HttpRequest, exception: Error): ErrorReport {
   const fault = { exceptions: [exception], request, status: 404 }
-  return makeReport(request.id, fault, { logParams: new Set(), serves: () => false })
+  return makeReport(request.id, fault, { logParams: new Set(), hasController: () => false })
 }
 
 function answer(exception: Error, accept?: string): HttpResponse {

@@ -35,7 +35,7 @@ const asked = (
 const request = asked(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
 
 function report(fault: Partial<Fault> & { exceptions: readonly unknown[] }): ErrorReport {
-  const options = { logParams: new Set(['page']), serves: () => false }
+  const options = { logParams: new Set(['page']), hasController: () => false }
   return makeReport('ID', { request, status: 500, ...fault } as Fault, options)
 }
 

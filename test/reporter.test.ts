@@ -27,7 +27,7 @@ function reporting(t: TestContext, options: Partial<ReporterOptions> = {}) {
     logger,
     onReport: undefined,
     logParams: new Set(),
-    serves: () => false,
+    hasController: () => false,
     ...options,
   })
   const report = (error: Error, status = 500, request?: HttpRequest): void =>
@@ -193,7 +193,7 @@ describe('Reporter.flush()', () => {
     const before = timers()
     const { logger } = logging()
     const options = { logger, onReport: undefined, logParams: new Set<string>() }
-    const reporter = new Reporter({ ...options, serves: () => false })
+    const reporter = new Reporter({ ...options, hasController: () => false })
     reporter.report({ exceptions: [new Error('x')], status: 500 })
     assert.equal(timers(), before)
     reporter.flush()
