@@ -56,14 +56,18 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
   const body = new Readable({ read: () => {} })
   body.push(bytes)
   body.push(null)
-  return body
+  return unheard(body)
+}
+
+// Whoever reads a body hears of its error; nobody has to: it must not end the process then.
+function unheard(body: Readable): Readable {
+  return body.on('error', () => {})
 }
 
 /** A body that can't be read: whoever tries is told why. */
 export function failedBody(why: HttpError): Readable {
   const body: Readable = new Readable({ read: () => void body.destroy(why) })
-  // Nobody has to try.
-  return body.on('error', () => {})
+  return unheard(body)
 }
 
 /** The error of a body past its limit. */
@@ -127,11 +131,9 @@ function limited(source: Readable, maxBytes: number): Readable {
     },
   })
   source.pause().on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
-  // Whoever reads it hears of an error; nobody has to: it must not end the process then.
-  body.on('error', () => {})
   if (source.readableEnded) onEnd()
   else if (source.destroyed) onClose()
-  return body
+  return unheard(body)
 }
 
 function toBuffer(chunk: Uint8Array | string): Buffer {

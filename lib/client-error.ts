@@ -1,8 +1,9 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { answerUnderWay, connectionOf, LINGER_MS } from './connections.ts'
+import { answerUnderWay, connectionOf, isBehindLast, LINGER_MS } from './connections.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from './errors.ts'
+import { USUAL } from './methods.ts'
 import type { Handler } from './wire.ts'
 
 interface ParserError extends Error {
@@ -55,6 +56,10 @@ export function answerClientErrors(server: Server, handler: Handler, maxTargetBy
   server.on('connect', (message, socket) => {
     // `node:http` has let go of it: a reset would end the process.
     socket.on('error', () => socket.destroy())
+    if (isBehindLast(message)) {
+      socket.resume()
+      return
+    }
     handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
     after(answerUnderWay(message.socket), () => refuse(socket, 405))
   })
@@ -62,15 +67,19 @@ export function answerClientErrors(server: Server, handler: Handler, maxTargetBy
 
 function failBody(underWay: ServerResponse, fault: HttpError, isGone: boolean): void {
   const { req, headersSent } = underWay
+  // Who hears of the error may destroy the message, that then has none.
+  const { socket } = req
   // Whoever reads the body hears of it, and only then: an error without a listener ends the process.
   if (req.listenerCount('error') > 0) req.emit('error', fault)
-  if (isGone || headersSent) req.socket.destroy()
-  else req.socket.pause()
+  if (isGone || headersSent) socket.destroy()
+  else socket.pause()
 }
 
 // What a client still sends is dropped for a while: to close under it would reset the connection, and the
 // answer with it.
 function refuse(socket: Duplex, status: number): void {
+  // The answer before it was the last one.
+  if (!socket.writable) return
   socket.end(answerOf(status)).resume()
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
@@ -93,8 +102,9 @@ function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): bo
 }
 
 function answerOf(status: number): string {
+  const allow = status === 405 ? `Allow: ${USUAL.join(', ')}\r\n` : ''
   return (
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${allow}` +
     'Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n'
   )
 }

@@ -70,18 +70,26 @@ function readOthers(headers: Headers): Hop[] {
   }))
 }
 
+// Name and value of a pair, the value quoted or not, and what stands behind it (RFC 7239, section 4).
+const PAIR = / ?([^ =;,"]*) ?(?:= ?(?:"((?:[^"\\]|\\.)*)"|([^ ;,"]*)))? ?([;,]|$)/y
+
+// Not by split(): a client chooses the host, and a quoted one may hold a comma and an address.
 function readForwarded(value: string): Hop[] {
-  return value.split(',').map((element) => {
-    const pairs = element.split(';').map((pair) => pair.split('=', 2))
-    const get = (name: string): string | undefined =>
-      pairs
-        .find(([key = '']) => key.trim().toLowerCase() === name)?.[1]
-        ?.trim()
-        .replace(/^"|"$/g, '')
-    const protocol = protocolOf(get('proto'))
-    const host = get('host')
+  const line = value.replace(/\s+/g, ' ')
+  const hops: Map<string, string>[] = [new Map()]
+  for (PAIR.lastIndex = 0; PAIR.lastIndex < line.length; ) {
+    const [, name = '', quoted, plain, end] = PAIR.exec(line) ?? []
+    // Malformed: nobody knows what it says.
+    if (end === undefined) return []
+    const pairs = hops.at(-1)
+    const key = name.toLowerCase()
+    if (!pairs?.has(key)) pairs?.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '')
+    if (end === ',') hops.push(new Map())
+  }
+  return hops.map((pairs) => {
+    const [host, protocol] = [pairs.get('host'), protocolOf(pairs.get('proto'))]
     return {
-      address: bare(get('for') ?? ''),
+      address: bare(pairs.get('for') ?? ''),
       ...(host ? { host } : {}),
       ...(protocol ? { protocol } : {}),
     }

@@ -94,6 +94,13 @@ describe('readBody()', () => {
 })
 
 describe('streamBody()', () => {
+  it('may be destroyed with an error that nobody listens for', async () => {
+    const text = streamBody('abc', 10).destroy(new Error('x'))
+    const stream = streamBody(Readable.from(['abc']), 10).destroy(new Error('x'))
+    await new Promise(setImmediate)
+    assert.ok(text.destroyed && stream.destroyed)
+  })
+
   it('gives the bytes of every kind of source, up to the limit', async () => {
     const chunks = ['ab', 'c'].map(Buffer.from)
     for (const source of ['abc', Buffer.from('abc'), Readable.from(chunks)]) {

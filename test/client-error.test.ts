@@ -71,6 +71,22 @@ describe('answerClientErrors()', () => {
     assert.match(await send(port, `${head}Connection: close\r\n\r\n`), /ok$/)
   })
 
+  it('looks at no CONNECT behind the last answer of a connection', async (t) => {
+    const { port, service } = await serving(t)
+    const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
+    for (const [first, status] of [
+      ['GET /app/echo HTTP/1.1\r\n\r\n', 400],
+      [`${head}Connection: close\r\n\r\n`, 200],
+      ['GET /app/echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
+      [`${head}Expect: foo\r\nContent-Length: 1\r\n\r\na`, 417],
+    ] as const) {
+      const answers = await send(port, first + tunnel)
+      const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code))
+      assert.deepEqual(statuses, [status], first)
+    }
+    assert.ok(service.server.listening)
+  })
+
   it('lets a slow answer go before the refusal', async (t) => {
     const { port, asked, finish, service } = await serving(t)
     const malformed = once(service.server, 'clientError')

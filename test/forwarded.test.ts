@@ -55,6 +55,9 @@ describe('clientOf()', () => {
     ['RFC 7239, IPv6', '10.0.0.1', many('forwarded', 'for="[2001:4860::1]:47011"'), { address: '2001:4860::1' }],
     ['RFC 7239, several', '10.0.0.1', many('forwarded', 'for=6.6.6.6;host=evil, for=1.2.3.4;host=app.example , for=10.0.0.2'), { address: '1.2.3.4', host: 'app.example' }],
     ['RFC 7239, an obfuscated name', '10.0.0.1', many('forwarded', 'for=_hidden, for=10.0.0.2'), { address: '10.0.0.2' }],
+    ['RFC 7239, a comma that the client wrote', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a,for=6.6.6.6";proto=http'), { address: '1.2.3.4', host: 'a,for=6.6.6.6' }],
+    ['RFC 7239, a semicolon that the client wrote', '10.0.0.1', many('forwarded', 'for=1.2.3.4 ; by="\\"x;for=6.6.6.6" ;host="a;proto=https"'), { address: '1.2.3.4', host: 'a;proto=https' }],
+    ['the peer, where RFC 7239 is malformed', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a, for=6.6.6.6'), { address: '10.0.0.1' }],
     ['RFC 7239, without for', '10.0.0.1', many('forwarded', 'proto=https;host=evil'), { address: '10.0.0.1' }],
   ]
   for (const [what, peer, headers, client] of table) {
