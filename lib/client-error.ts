@@ -1,8 +1,9 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { answerUnderWay, connectionOf, isBehindLast, LINGER_MS } from './connections.ts'
+import { answerUnderWay, connectionOf, isBehindLast } from './connections.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from './errors.ts'
+import { LINGER_MS } from './linger.ts'
 import { USUAL } from './methods.ts'
 import type { Handler } from './wire.ts'
 

@@ -2,10 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from './errors.ts'
 
-/** How long a client may still send when it has been answered, in milliseconds. */
-export const LINGER_MS = 1_000
-
-// So many requests may wait on a connection for their turn; further ones are not read before.
+// So many requests of a connection are under way at a time; further ones are not begun before, and not read.
 const MOST_PIPELINED = 64
 
 /**
@@ -17,6 +14,10 @@ export interface Connection {
   last: ServerResponse | undefined
   /** How many requests came since all were answered. */
   pipelined: number
+  /** How many of them have begun, and are not answered. */
+  begun: number
+  /** What begins those that have not, when it is their turn. */
+  readonly waiting: (() => void)[]
   /** Whether no further ones are read for now. */
   isHeld: boolean
   /** Whether a request came that must be the last: what stands behind it is not looked at. */
@@ -42,6 +43,8 @@ function newConnection(socket: ConnectedSocket): Connection {
   const connection: Connection = {
     last: undefined,
     pipelined: 0,
+    begun: 0,
+    waiting: [],
     isHeld: false,
     isOver: false,
     fault: undefined,
@@ -49,6 +52,7 @@ function newConnection(socket: ConnectedSocket): Connection {
   }
   socket[CONNECTION] = connection
   socket.once('close', () => {
+    connection.waiting.length = 0
     for (const listener of onClose) listener()
   })
   return connection
@@ -69,6 +73,21 @@ export function noteRequest(
   connection.last = out
   if (last === undefined || last.writableFinished) connection.pipelined = 0
   else if (++connection.pipelined >= MOST_PIPELINED) hold(connection, socket, last, mostMs)
+}
+
+/** Begins a request that was sent ahead of an answer: at once, or when fewer of its connection are under way. */
+export function beginInTurn(connection: Connection, out: ServerResponse, begin: () => void): void {
+  const { waiting } = connection
+  const start = (): void => {
+    connection.begun++
+    out.once('finish', () => {
+      connection.begun--
+      waiting.shift()?.()
+    })
+    begin()
+  }
+  if (connection.begun < MOST_PIPELINED) start()
+  else waiting.push(start)
 }
 
 // Until an answer is out whose request has come whole. `node:http` lets a connection flow on behind each message

@@ -2,19 +2,17 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
 import { type BodySource, failedBody, READ_ALREADY } from './body.ts'
-import { type Connection, connectionOf, LINGER_MS, noteRequest } from './connections.ts'
+import { beginInTurn, type Connection, connectionOf, noteRequest } from './connections.ts'
 import { ClientGoneError, HttpError } from './errors.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
 import { fieldLinesOf } from './headers.ts'
+import { linger } from './linger.ts'
 import type { HttpRequestInit } from './message.ts'
 import { type HttpRequest, sourceOf } from './request.ts'
 import type { HttpResponse } from './response.ts'
 
 const READ_BEFORE =
   'The body was read before the request came here: mount this before what parses bodies'
-
-// How much it may send meanwhile.
-const LINGER_BYTES = 16_777_216
 
 /** A request that was answered, and how. */
 export interface Access {
@@ -165,14 +163,21 @@ export class Exchange implements HttpRequestInit {
     return this.#framing.refusal
   }
 
-  /** Whether the whole message has come, and nothing of its body is left unread. */
-  // Not by `complete` alone: that is set when whoever waited for the bytes may have answered already.
-  get isReceived(): boolean {
-    return this.#message.complete || this.#taken === this.#framing.bodyBytes
-  }
-
   get aborted(): boolean {
     return this.#socket.destroyed
+  }
+
+  /** Begins to answer: at once, but for one of many that were sent ahead of their answers. */
+  begin(answer: (exchange: Exchange) => void): void {
+    if (this.#connection.pipelined === 0) this.#begin(answer)
+    else beginInTurn(this.#connection, this.#out, () => this.#begin(answer))
+  }
+
+  // Where a body is to come, what has come with the head is parsed before: it is there, most often, when it is
+  // asked for.
+  #begin(answer: (exchange: Exchange) => void): void {
+    if (this.#isReceived()) answer(this)
+    else process.nextTick(answer, this)
   }
 
   /** @param onError Is told of a body that fails when its headers have left. */
@@ -209,6 +214,12 @@ export class Exchange implements HttpRequestInit {
     else this.#end(response.status, fields)
   }
 
+  // Whether the whole message has come, and nothing of its body is left unread. Not by `complete` alone: that is
+  // set when whoever waited for the bytes may have answered already.
+  #isReceived(): boolean {
+    return this.#message.complete || this.#taken === this.#framing.bodyBytes
+  }
+
   // What a proxy may have read otherwise must not be followed by anything; behind an upgrade, another
   // protocol may come.
   #mustBeLast(): boolean {
@@ -218,14 +229,14 @@ export class Exchange implements HttpRequestInit {
   // Whether the connection ends with this answer.
   #isLast(): boolean {
     // What is left unread of a body must not be taken for the next request.
-    if (!this.isReceived || this.#mustBeLast()) return true
+    if (!this.#isReceived() || this.#mustBeLast()) return true
     // When the server stops, the requests that were pipelined behind this one are answered yet.
     return this.#options.closing() && this.#connection.last === this.#out
   }
 
   // Whether nothing is to come that an end of the connection would cut off.
   #mayEnd(): boolean {
-    return this.isReceived || this.#isAwaited || this.#connection.fault !== undefined
+    return this.#isReceived() || this.#isAwaited || this.#connection.fault !== undefined
   }
 
   #end(status: number, fields: string[], body?: string | Uint8Array): void {
@@ -354,20 +365,4 @@ export class Exchange implements HttpRequestInit {
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
   return messageOf(sourceOf(request))
-}
-
-// Takes what a client still sends, and drops it, within bounds.
-function linger(message: IncomingMessage, done: () => void): void {
-  let bytes = 0
-  const finish = (): void => {
-    clearTimeout(timer)
-    message.off('data', onData).off('end', finish).off('close', finish)
-    done()
-  }
-  const onData = (chunk: Buffer): void => {
-    bytes += chunk.length
-    if (bytes > LINGER_BYTES) finish()
-  }
-  const timer = setTimeout(finish, LINGER_MS)
-  message.on('data', onData).on('end', finish).on('close', finish).resume()
 }

@@ -108,9 +108,6 @@ export function createRequestListener(
   return (message, out) => {
     // It gets no answer.
     if (isBehindLast(message)) return
-    const exchange = new Exchange(message, out, exchangeOptions)
-    if (exchange.isReceived) answer(exchange)
-    // Then what has come with the head is parsed: a body is there, most often, when it is asked for.
-    else process.nextTick(answer, exchange)
+    new Exchange(message, out, exchangeOptions).begin(answer)
   }
 }

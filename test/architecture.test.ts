@@ -29,7 +29,7 @@ const floors: readonly (readonly string[])[] = [
   ['errors', 'terminal-table'],
   [
     ...['accept', 'deadlines', 'limits', 'forwarded', 'headers', 'html', 'logger', 'loopback'],
-    ...['names', 'nearest', 'params', 'printable', 'segments', 'shape'],
+    ...['linger', 'names', 'nearest', 'params', 'printable', 'segments', 'shape'],
     ...['source-place', 'standard-schema', 'steps', 'text-mask'],
   ],
 ]
