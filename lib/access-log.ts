@@ -1,22 +1,22 @@
 import type { Access } from './exchange.ts'
 import type { Logger } from './logger.ts'
-import { shownName } from './shape.ts'
+import { NO_NAMES, shownNames } from './shown-names.ts'
 
 /** Writes a line for each request: its method and names, and how it was answered; never a value. */
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
-  const { module = '', controller = '', action = '' } = response.request ?? {}
-  const names = [module, controller, action].map(shownName)
+  const names = response.request ? shownNames(response.request) : NO_NAMES
+  const { module, controller, action } = names
   logger.info(
     {
       event: 'access',
       method,
-      module: names[0],
-      controller: names[1],
-      action: names[2],
+      module,
+      controller,
+      action,
       status: response.status,
       durationMs: Math.round(durationMs * 10) / 10,
       bytes,
     },
-    `${response.status} ${method} ${names.join('/')}`,
+    `${response.status} ${method} ${module}/${controller}/${action}`,
   )
 }

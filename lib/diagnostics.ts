@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { ErrorType } from './errors.ts'
 import type { HttpRequest } from './request.ts'
-import { shownName } from './shape.ts'
+import { shownNames } from './shown-names.ts'
 
 /**
  * The channels of `node:diagnostics_channel` that tell of requests under way. A message holds names,
@@ -44,11 +44,7 @@ export function publish(channel: Channel, request: HttpRequest, status?: number)
   // Nothing is made where nobody listens.
   if (!channel.hasSubscribers) return
   const redispatched = channel === channels.redispatch ? request.errorHandler : undefined
-  const { id, method, module, controller, action } = redispatched?.request ?? request
-  const names = {
-    module: shownName(module),
-    controller: shownName(controller),
-    action: shownName(action),
-  }
-  channel.publish({ id, method, ...names, status, type: redispatched?.type })
+  const told = redispatched?.request ?? request
+  const { id, method } = told
+  channel.publish({ id, method, ...shownNames(told), status, type: redispatched?.type })
 }

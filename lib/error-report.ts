@@ -11,6 +11,7 @@ import { printable } from './printable.ts'
 import { type HttpRequest, sentParamsOf } from './request.ts'
 import { scrub, scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
+import { isAsked, NO_NAMES, shownNames } from './shown-names.ts'
 import { recognizeSignIn, type SignIn } from './sign-in.ts'
 import { ValidationError, type ValidationIssue } from './validation-error.ts'
 
@@ -78,9 +79,7 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
     type: factsOf(exception).type,
     ...told.first,
     ...ownMessage(exception, request),
-    module: told.nameOf(request?.module ?? ''),
-    controller: told.nameOf(request?.controller ?? ''),
-    action: told.nameOf(request?.action ?? ''),
+    ...(request ? shownNames(request) : NO_NAMES),
     method: request?.method ?? '',
     params: request ? shapesOf(request, options.logParams) : {},
     status,
@@ -93,8 +92,6 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
 interface Told {
   readonly first: ExceptionReport
   readonly second: ExceptionReport | undefined
-  /** A name of the request: what was asked for is told; what a forward took from a value is as secret as that. */
-  readonly nameOf: (name: string) => string
 }
 
 // Twice: first to hear all that will be said, so that it is scrubbed in one go, then to say it. What an
@@ -106,16 +103,13 @@ function tellScrubbed(fault: Fault, request: HttpRequest): Told {
     return text
   }
   tellBoth(fault, { text: listen, name: listen, frame: listen })
-  const texts = [...heard, request.module, request.controller, request.action]
+  const texts = [...heard]
   const scrubbed = scrubAll(texts, request)
   const clean = new Map(texts.map((text, i) => [text, scrubbed[i] ?? '']))
   const text = (text: string): string => clean.get(text) ?? `[${shapeOf(text)}]`
   const name = (name: string): string =>
     clean.get(name) === name ? shownName(name) : shapeOf(name)
-  return {
-    ...tellBoth(fault, { text, frame: text, name }),
-    nameOf: (asked) => (isAsked(asked, request) ? shownName(asked) : name(asked)),
-  }
+  return tellBoth(fault, { text, frame: text, name })
 }
 
 // Outside a request nobody knows whose values a text quotes: it is told by its shape alone.
@@ -126,21 +120,14 @@ function tellWithheld(fault: Fault): Told {
     frame: (frame) => frame,
     name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
   }
-  return { ...tellBoth(fault, cleaning), nameOf: shownName }
+  return tellBoth(fault, cleaning)
 }
 
-function tellBoth(
-  { exceptions: [first, second], status }: Fault,
-  cleaning: Cleaning,
-): Pick<Told, 'first' | 'second'> {
+function tellBoth({ exceptions: [first, second], status }: Fault, cleaning: Cleaning): Told {
   return {
     first: tellException(first, cleaning, status),
     second: second && tellException(second, cleaning, 500),
   }
-}
-
-function isAsked(name: string, { path }: HttpRequest): boolean {
-  return path.startsWith(`${name}/`, 1) || path.split('/', 5).includes(name)
 }
 
 /**

@@ -4,6 +4,7 @@ import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './
 import type { Logger } from './logger.ts'
 import { NoiseBudget } from './noise-budget.ts'
 import { shownName } from './shape.ts'
+import { NO_NAMES, shownNames } from './shown-names.ts'
 
 /** What a {@link Reporter} is made from. */
 export interface ReporterOptions extends ReportOptions {
@@ -76,7 +77,7 @@ export class Reporter {
   #admits(fault: Fault): boolean {
     this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
     return isRefusal(fault)
-      ? this.#refusals.admits(kindOf(fault, shownName))
+      ? this.#refusals.admits(kindOf(fault))
       : this.#faults.admits(kindOf(fault, folded))
   }
 }
@@ -88,17 +89,15 @@ function write(logger: Logger, { time: _, ...report }: ErrorReport): void {
 }
 
 // By the names as they are shown: a thousand random tokens are one kind.
-function kindOf({ exceptions, request }: Fault, show: (name: string) => string): string {
+function kindOf({ exceptions, request }: Fault, spelt = (name: string): string => name): string {
   const { type } = factsOf(exceptions[0] ?? new Error())
-  const { module = '', controller = '', action = '' } = request ?? {}
-  return `${type} ${show(module)} ${show(controller)} ${show(action)}`
+  const { module, controller, action } = request ? shownNames(request) : NO_NAMES
+  return `${type} ${spelt(module)} ${spelt(controller)} ${spelt(action)}`
 }
 
 // However the name of a failing action is spelt, where spellings are folded (`zf1`), it is one kind.
 function folded(name: string): string {
-  return shownName(name)
-    .toLowerCase()
-    .replace(/[^a-z0-9_-]/g, '')
+  return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
 }
 
 // A version that is not spoken is a 505, and the client's doing all the same.

@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { logAccess } from '../lib/access-log.ts'
-import { FrontController, HttpRequest, HttpResponse } from '../lib/index.ts'
+import { type Controllers, FrontController, HttpRequest, HttpResponse } from '../lib/index.ts'
 
-async function logged(target: string, controllers = new Map([['news', { list() {} }]])) {
+async function logged(
+  target: string,
+  controllers: Controllers = new Map([['news', { list() {} }]]),
+) {
   const calls: [fields: object, message: string][] = []
   const info = (...call: [object, string]): void => void calls.push(call)
   const logger = { info, warn: assert.fail, error: assert.fail }
@@ -40,6 +43,24 @@ describe('logAccess()', () => {
     const [fields, message] = (await logged('/0AfJohXkq9TzB3mWcR7Lp/%0a')) ?? []
     assert.equal(message, '400 GET default/token(21)/token(3)')
     assert.deepEqual(Object.values(fields ?? {}).slice(3, 5), ['token(21)', 'token(3)'])
+  })
+
+  it('tells the shape of a value that an action made a name of', async () => {
+    const go = (request: HttpRequest) => request.forward({ action: request.param('to') ?? '' })
+    const controllers = new Map([['news', { go, login() {} }]])
+    const value = 'correct-horse-battery'
+    for (const target of [
+      `/news/go?to=${value}`,
+      `/news/go/to/${value}`,
+      `/default/news/go/to/${value}`,
+    ]) {
+      const [, message] = (await logged(target, controllers)) ?? []
+      assert.match(message ?? '', /^404 GET default\/news\/(go|word\(21\))$/, target)
+    }
+    const login = (request: HttpRequest) => request.forward({ action: 'login' })
+    const [, message] =
+      (await logged('/news/go', new Map([['news', { go: login, login() {} }]]))) ?? []
+    assert.equal(message, '200 GET default/news/login')
   })
 
   it('has empty names for a response that no front controller made', () => {

@@ -19,7 +19,7 @@ const floors: readonly (readonly string[])[] = [
   ['methods', 'define-controller', 'validate-params'],
   ['controller', 'error-page', 'diagnostics'],
   ['error-report', 'urls'],
-  ['exception-report', 'routes'],
+  ['exception-report', 'routes', 'shown-names'],
   ['route-pattern'],
   ['error-handler', 'router', 'form-body', 'json-body', 'scrub', 'sign-in'],
   ['response', 'content'],
