@@ -5,7 +5,7 @@ import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
 import { isReserved, mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
-import { splitTarget } from './rewrite.ts'
+import { authorityOf, splitTarget } from './rewrite.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
 
 /** Where a request goes: what a router finds. */
@@ -196,8 +196,9 @@ export class HttpRequest {
 
   /** Who asks: the peer of the connection, or what a trusted proxy tells of its own. */
   get client(): Client {
-    const { remoteAddress, headers } = this.#message
-    return clientOf(remoteAddress, headers, this.#findings.settings.trusted)
+    const { remoteAddress, headers, target } = this.#message
+    const host = authorityOf(target) ?? headers.host
+    return clientOf(remoteAddress, { ...headers, host }, this.#findings.settings.trusted)
   }
 
   /** The key/value pairs of the path. */

@@ -47,6 +47,12 @@ export function rewrite(target: string, basePath = ''): Rewritten {
   return decoded(path)
 }
 
+/** The host, port and all, of a target in the absolute form; it counts in place of `Host` (RFC 9112, section 3.2.2). */
+export function authorityOf(target: string): string | undefined {
+  const origin = target.startsWith('/') ? undefined : ORIGIN.exec(splitTarget(target).path)?.[0]
+  return origin?.replace(/^[^/]*\/\/(?:.*@)?/, '') || undefined
+}
+
 function decoded(path: string): Rewritten {
   let q = path
   try {

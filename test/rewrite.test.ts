@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError, NoRouteError } from '../lib/errors.ts'
-import { rewrite, splitTarget } from '../lib/rewrite.ts'
+import { HttpRequest } from '../lib/index.ts'
+import { authorityOf, rewrite, splitTarget } from '../lib/rewrite.ts'
 
 describe('splitTarget()', () => {
   it('splits at the first "?" alone', () => {
@@ -17,6 +18,28 @@ describe('splitTarget()', () => {
     for (const [target, path, search] of table) {
       assert.deepEqual(splitTarget(target), { path, search })
     }
+  })
+})
+
+describe('authorityOf()', () => {
+  it('is the host of the absolute form, port and all', () => {
+    for (const [target, expected] of [
+      ['http://other/news', 'other'],
+      ['HTTPS://other:8443?a=@b/c', 'other:8443'],
+      ['http://user:pass@word@[::1]:80/', '[::1]:80'],
+      ['http:///news', undefined],
+      ['/news?a=http://other/', undefined],
+      ['//other/news', undefined],
+      ['*', undefined],
+    ] as const) {
+      assert.equal(authorityOf(target), expected, target)
+    }
+  })
+
+  it('counts in place of the field Host', () => {
+    const init = { target: 'http://other/news', headers: { Host: 'a' } }
+    assert.equal(new HttpRequest(init).client.host, 'other')
+    assert.equal(new HttpRequest({ ...init, target: '/news' }).client.host, 'a')
   })
 })
 
