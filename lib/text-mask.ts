@@ -3,9 +3,11 @@ const WINDOW = 8
 const BASE = 0x01_00_01_93
 // The weight of a window's first character.
 const TOP = Array.from({ length: WINDOW - 1 }).reduce<number>((power) => Math.imul(power, BASE), 1)
-const FILTER_MASK = 0xffff
-// So often a window of the texts is met in values: it is covered the first time.
-const MOST_VISITS = 16
+// Of the texts' windows only every sixteenth bit is set, so few windows of values are looked up in vain.
+const FILTER_MASK = 0x3_ffff
+// So many characters are compared, in all, to tell whether long values are there as a whole: texts and
+// values of one letter would take for ever. Past it a piece may get the label of another value.
+const MOST_COMPARED = 16_777_216
 // Stands between two texts; no value is searched for across it.
 const BOUNDARY = '\u0000'
 // Every other message has it.
@@ -14,7 +16,7 @@ const COMMONPLACE = 'https://'
 /**
  * Masks in texts what they share with values: each run of {@link WINDOW} characters, and values
  * shorter than that as a whole; capitals and `+` for a space make no difference. In time linear in the
- * texts and the values: by rolling hashes (Rabin and Karp's), each window of the texts met once.
+ * texts and the values, however many: by rolling hashes (Rabin and Karp's) and an index of the texts.
  */
 export class TextMask {
   readonly #text: string
@@ -25,10 +27,13 @@ export class TextMask {
   // How much of a value it was that covered it.
   readonly #strengths: Uint32Array
   readonly #labels: string[] = ['']
-  // By its hash: where the texts have a window, and how often it was met.
-  readonly #windows = new Map<number, { readonly places: number[]; visits: number }>()
+  readonly #numbers = new Map<string, number>()
+  // By their length: of short values most requests have few.
+  readonly #indexes = new Map<number, RunIndex>()
+  readonly #windows: RunIndex
   // Whether any window has a hash of these last bits: asked for every character of every value.
   readonly #filter = new Uint8Array(FILTER_MASK + 1)
+  #compared = 0
 
   constructor(texts: readonly string[]) {
     this.#text = texts.join(BOUNDARY)
@@ -36,27 +41,25 @@ export class TextMask {
     this.#folded = fold(this.#text)
     this.#covered = new Uint16Array(this.#text.length)
     this.#strengths = new Uint32Array(this.#text.length)
-    eachWindow(this.#folded, (hash, at) => {
+    this.#windows = this.#indexOf(WINDOW)
+    eachWindow(this.#folded, (hash) => {
       this.#filter[hash & FILTER_MASK] = 1
-      const window = this.#windows.get(hash)
-      if (window === undefined) this.#windows.set(hash, { places: [at], visits: 0 })
-      else window.places.push(at)
     })
   }
 
   /** Covers what the texts share with a value. */
   cover(label: string, value: string): void {
     const folded = fold(value)
-    const number = this.#numberOf(label)
     if (folded.length < WINDOW) {
-      this.#coverWhole(folded, number)
+      this.#coverRun(this.#indexOf(folded.length), folded, label, folded.length)
       return
     }
-    let isMet = false
+    let met = 0
     eachWindow(folded, (hash, at) => {
-      if (this.#coverWindow(hash, folded, at, number)) isMet = true
+      if (this.#filter[hash & FILTER_MASK] === 0) return
+      if (this.#coverRun(this.#windows, folded.slice(at, at + WINDOW), label)) met++
     })
-    if (isMet) this.#coverWhole(folded, number)
+    if (met > folded.length - WINDOW) this.#coverWhole(folded, label)
   }
 
   /** The texts, with labels in place of what is covered. */
@@ -94,7 +97,8 @@ export class TextMask {
   }
 
   // The longest value that is there as a whole names a character, before all that share a piece with it.
-  #fill(number: number, start: number, length: number, strength = 1): void {
+  #fill(label: string, start: number, length: number, strength: number): void {
+    const number = this.#numberOf(label)
     for (let at = start; at < start + length; at++) {
       if (strength <= (this.#strengths[at] ?? 0)) continue
       this.#strengths[at] = strength
@@ -102,32 +106,82 @@ export class TextMask {
     }
   }
 
-  #coverWhole(value: string, number: number): void {
-    for (let at = this.#folded.indexOf(value); at >= 0; ) {
-      this.#fill(number, at, value.length, value.length)
-      at = this.#folded.indexOf(value, at + value.length)
+  #indexOf(length: number): RunIndex {
+    let index = this.#indexes.get(length)
+    if (index === undefined) {
+      index = new RunIndex(this.#folded, length)
+      this.#indexes.set(length, index)
     }
+    return index
   }
 
-  #coverWindow(hash: number, value: string, at: number, number: number): boolean {
-    if (this.#filter[hash & FILTER_MASK] === 0) return false
-    const met = this.#windows.get(hash)
-    if (met === undefined) return false
-    const window = value.slice(at, at + WINDOW)
-    for (const place of met.places) {
-      // Two windows may have one hash.
-      if (this.#folded.startsWith(window, place)) this.#fill(number, place, WINDOW)
+  // Wherever it is, and whether it is anywhere.
+  #coverRun(index: RunIndex, run: string, label: string, strength = 1): boolean {
+    const first = index.first(run)
+    if (first < 0) return false
+    // Once: the next value would cover the same, no better.
+    if (!index.visit(first)) return true
+    for (let at = first; at >= 0; at = index.next(at)) {
+      this.#fill(label, at, run.length, strength)
     }
-    // A text and a value of one letter would take for ever.
-    if (++met.visits === MOST_VISITS) this.#windows.delete(hash)
     return true
   }
 
+  // All of it is covered by now: what is left to find is whose it is.
+  #coverWhole(value: string, label: string): void {
+    let end = 0
+    const first = this.#windows.first(value.slice(0, WINDOW))
+    for (let at = first; at >= 0; at = this.#windows.next(at)) {
+      if (this.#compared > MOST_COMPARED) return
+      this.#compared += at < end ? 1 : value.length
+      if (at < end || !this.#folded.startsWith(value, at)) continue
+      this.#fill(label, at, value.length, value.length)
+      end = at + value.length
+    }
+  }
+
   #numberOf(label: string): number {
-    const known = this.#labels.indexOf(label, 1)
-    if (known > 0) return known
+    const known = this.#numbers.get(label)
+    if (known !== undefined) return known
     // A thousand parameters have a thousand names, but no more than one text shows.
-    return this.#labels.length < 1_024 ? this.#labels.push(label) - 1 : 1
+    const number = this.#labels.length < 1_024 ? this.#labels.push(label) - 1 : 1
+    this.#numbers.set(label, number)
+    return number
+  }
+}
+
+/** Where a text has each of its runs of so many characters. */
+class RunIndex {
+  readonly #first = new Map<string, number>()
+  // For each place, the next one with the same run; -1 for none.
+  readonly #next: Int32Array
+  readonly #visited: Uint8Array
+
+  constructor(text: string, length: number) {
+    this.#next = new Int32Array(text.length)
+    this.#visited = new Uint8Array(text.length)
+    for (let at = text.length - length; at >= 0; at--) {
+      const run = text.slice(at, at + length)
+      this.#next[at] = this.first(run)
+      this.#first.set(run, at)
+    }
+  }
+
+  /** The first place of a run; -1 for none. */
+  first(run: string): number {
+    return this.#first.get(run) ?? -1
+  }
+
+  /** The next place with the run of this one; -1 for none. */
+  next(place: number): number {
+    return this.#next[place] ?? -1
+  }
+
+  /** Whether it is the first visit to a place. */
+  visit(place: number): boolean {
+    if (this.#visited[place] === 1) return false
+    this.#visited[place] = 1
+    return true
   }
 }
 
