@@ -79,6 +79,28 @@ describe('TextMask', () => {
     assert.deepEqual(mask(['xababax'], [['v', 'aba']]), ['x[v]x'])
   })
 
+  it('makes no difference of capitals, in any script', () => {
+    const pairs = [
+      ['пароль-сезам', 'ПАРОЛЬ-СЕЗАМ'],
+      ['ünïcödëpässwörd', 'ÜNÏCÖDËPÄSSWÖRD'],
+      ['λόγος', 'ΛΌΓΟΣ'],
+      ['λόγοσ!', 'λόγος!'],
+      ['kırmızıbalık', 'KIRMIZIBALIK'],
+      ['istanbul', 'İSTANBUL'],
+      ['𐐨𐐩𐐪𐐫', '𐐀𐐁𐐂𐐃'],
+      ['straßenbahn', 'STRAẞENBAHN'],
+    ] as const
+    for (const [small, capital] of pairs) {
+      assert.deepEqual(mask([`no ${capital} here`], [['v', small]]), ['no [v] here'])
+      assert.deepEqual(mask([`no ${small} here`], [['v', capital]]), ['no [v] here'])
+    }
+  })
+
+  it('masks in the right place after letters whose capitals are longer', () => {
+    const [masked] = mask(['ßßİİ ŉ ﬃ пароль ß'], [['v', 'ПАРОЛЬ']])
+    assert.equal(masked, 'ßßİİ ŉ ﬃ [v] ß')
+  })
+
   it('masks all the same where it no longer looks whose a value is', () => {
     const shorter = Array.from({ length: 4_000 }, (_, i): Value => ['a', 'z'.repeat(8 + (i % 40))])
     const text = `${'z'.repeat(16_000)} Kq7xZ9vT2mWp`
