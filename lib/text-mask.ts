@@ -3,7 +3,7 @@ const WINDOW = 8
 const BASE = 0x01_00_01_93
 // The weight of a window's first character.
 const TOP = Array.from({ length: WINDOW - 1 }).reduce<number>((power) => Math.imul(power, BASE), 1)
-// Of the texts' windows only every sixteenth bit is set, so few windows of values are looked up in vain.
+// A long text has a sixteenth of them, so few windows of values are looked up in vain.
 const FILTER_MASK = 0x3_ffff
 // So many characters are compared, in all, to tell whether long values are there as a whole: texts and
 // values of one letter would take for ever. Past it a piece may get the label of another value.
@@ -15,8 +15,8 @@ const COMMONPLACE = 'https://'
 
 /**
  * Masks in texts what they share with values: each run of {@link WINDOW} characters, and values
- * shorter than that as a whole; capitals of any script and `+` for a space make no difference. In time linear in the
- * texts and the values, however many: by rolling hashes (Rabin and Karp's) and an index of the texts.
+ * shorter than that as a whole; capitals, of any script, and `+` for a space make no difference. In time
+ * linear in the texts and the values, however many: by rolling hashes (Rabin and Karp's) and an index.
  */
 export class TextMask {
   readonly #text: string
