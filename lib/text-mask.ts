@@ -3,8 +3,8 @@ const WINDOW = 8
 const BASE = 0x01_00_01_93
 // The weight of a window's first character.
 const TOP = Array.from({ length: WINDOW - 1 }).reduce<number>((power) => Math.imul(power, BASE), 1)
-// A long text has a sixteenth of them, so few windows of values are looked up in vain.
-const FILTER_MASK = 0x3_ffff
+// A byte for each window of a text and so many more, so that few windows of values are looked up in vain.
+const FILTER_SPARSITY = 16
 // So many characters are compared, in all, to tell whether long values are there as a whole: texts and
 // values of one letter would take for ever. Past it a piece may get the label of another value.
 const MOST_COMPARED = 16_777_216
@@ -31,8 +31,8 @@ export class TextMask {
   // By their length: of short values most requests have few.
   readonly #indexes = new Map<number, RunIndex>()
   readonly #windows: RunIndex
-  // Whether any window has a hash of these last bits: asked for every character of every value.
-  readonly #filter = new Uint8Array(FILTER_MASK + 1)
+  // Whether any window has a hash of these last bits, a power of two: asked for every character of every value.
+  readonly #filter: Uint8Array
   #compared = 0
 
   constructor(texts: readonly string[]) {
@@ -42,8 +42,12 @@ export class TextMask {
     this.#covered = new Uint16Array(this.#text.length)
     this.#strengths = new Uint32Array(this.#text.length)
     this.#windows = this.#indexOf(WINDOW)
+    this.#filter = new Uint8Array(
+      2 ** Math.ceil(Math.log2(FILTER_SPARSITY * (this.#text.length + 1))),
+    )
+    const bits = this.#filter.length - 1
     eachWindow(this.#folded, (hash) => {
-      this.#filter[hash & FILTER_MASK] = 1
+      this.#filter[hash & bits] = 1
     })
   }
 
@@ -55,8 +59,9 @@ export class TextMask {
       return
     }
     let met = 0
+    const bits = this.#filter.length - 1
     eachWindow(folded, (hash, at) => {
-      if (this.#filter[hash & FILTER_MASK] === 0) return
+      if (this.#filter[hash & bits] === 0) return
       if (this.#coverRun(this.#windows, folded.slice(at, at + WINDOW), label)) met++
     })
     if (met > folded.length - WINDOW) this.#coverWhole(folded, label)
