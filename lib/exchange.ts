@@ -14,6 +14,9 @@ import type { HttpResponse } from './response.ts'
 const READ_BEFORE =
   'The body was read before the request came here: mount this before what parses bodies'
 
+// Their answers have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
+const BODILESS: readonly number[] = [204, 205, 304]
+
 /** A request that was answered, and how. */
 export interface Access {
   /** Such as `GET`. */
@@ -191,8 +194,10 @@ export class Exchange implements HttpRequestInit {
     const { body, status } = response
     const fields = fieldLinesOf(response.headers)
     if (this.#isLast()) fields.push('Connection', 'close')
-    if (status === 204 || status === 304) {
+    if (BODILESS.includes(status)) {
       response.discard()
+      // Of the other two, there is nothing to be told (RFC 9110, section 8.6).
+      if (status === 205) fields.push('Content-Length', '0')
       this.#end(status, fields)
     } else if (body instanceof Readable) {
       this.#stream(body, response, fields, onError)

@@ -49,6 +49,25 @@ describe('createRequestListener()', () => {
     }
   })
 
+  it('sends no body with a status that has none', async (t) => {
+    const bodiless = (status: number): Action => {
+      return (_, response) => {
+        response.text('text')
+        response.status = status
+      }
+    }
+    const actions = { none: bodiless(204), reset: bodiless(205), same: bodiless(304) }
+    const port = await serving(t, actions)
+    for (const [action, length] of [
+      ['none', undefined],
+      ['reset', '0'],
+      ['same', undefined],
+    ] as const) {
+      const { headers, body } = await exchange(port, { target: `/app/${action}` })
+      assert.deepEqual([headers['content-length'], body], [length, ''], action)
+    }
+  })
+
   it('counts bytes, not characters', async (t) => {
     const ask = asking(t, { text: (_, response) => response.text('grün') })
     const { headers, body } = await ask('text')
