@@ -1,0 +1,234 @@
+<?php
+
+/** Writes a controller for each name: ZF1 finds a class by its file. */
+function writeControllers(array $modules, string $folder): void
+{
+    foreach ($modules as $module => $controllers) {
+        mkdir("$folder/$module");
+        foreach ($controllers as $controller => $actions) {
+            $prefix = $module === 'default' ? '' : camelCased($module) . '_';
+            $class = camelCased($controller) . 'Controller';
+            $methods = '';
+            foreach ($actions as $action) {
+                $ran = var_export([$module, $controller, kebabCased($action)], true);
+                $body = "\$this->getInvokeArg('tell')(\$this->getRequest(), $ran);";
+                $methods .= "public function {$action}Action() { $body }\n";
+            }
+            $text = "<?php class $prefix$class extends Zend_Controller_Action { $methods }";
+            file_put_contents("$folder/$module/$class.php", $text);
+        }
+    }
+}
+
+function camelCased(string $name): string
+{
+    return str_replace(' ', '', ucwords(str_replace('-', ' ', $name)));
+}
+
+function kebabCased(string $name): string
+{
+    return strtolower(preg_replace('/[A-Z]/', '-$0', $name));
+}
+
+/** ZF1 as it is, behind what Apache and PHP make of a request. Each of its actions tells what it was given. */
+class Application
+{
+    private const NAMES = ['module' => 1, 'controller' => 1, 'action' => 1];
+    private const RESERVED = self::NAMES + ['q' => 1, 'error_handler' => 1];
+
+    private array $outcome = ['outcome' => 'nothing'];
+
+    public function __construct(protected array $modules, private string $folder)
+    {
+    }
+
+    public function answer(array $request): array
+    {
+        $this->arrive($request);
+        $front = Zend_Controller_Front::getInstance();
+        $front->resetInstance();
+        $front->setRequest(new Zend_Controller_Request_Http());
+        $front->setResponse(new Zend_Controller_Response_Http());
+        $front->setDispatcher($this->createDispatcher());
+        foreach (array_keys($this->modules) as $module) {
+            $front->addControllerDirectory("$this->folder/$module", $module);
+        }
+        $front->setParam('noViewRenderer', true)->setParam('tell', $this->tell(...))->returnResponse(true);
+        $this->prepare($front);
+        try {
+            $front->dispatch();
+        } catch (Throwable $thrown) {
+            return ['outcome' => 'fatal', 'message' => get_class($thrown) . ': ' . self::text($thrown->getMessage())];
+        }
+        return $this->outcome;
+    }
+
+    protected function createDispatcher(): Zend_Controller_Dispatcher_Standard
+    {
+        return new FreshDispatcher();
+    }
+
+    protected function prepare(Zend_Controller_Front $front): void
+    {
+    }
+
+    /** The pairs of the path. */
+    protected function pairs(Zend_Controller_Request_Http $request): array
+    {
+        return array_diff_key($request->getUserParams(), self::NAMES);
+    }
+
+    /** The query that PHP is given: `RewriteRule ^(.*)$ index.php?q=$1 [QSA]` pastes the path into it as it is. */
+    protected function rewrite(string $path, string $search): string
+    {
+        $search = substr($search, 0, strcspn($search, '#'));
+        // Apache itself refuses a path with one of these; ZF1 was recorded with the query of the client alone.
+        $rewritten = 'q=' . (preg_match('/[\x00-\x20\x7f]/', $path) ? '' : $path) . ($search === '' ? '' : "&$search");
+        return substr($rewritten, 0, strcspn($rewritten, '#'));
+    }
+
+    protected function readQuery(string $rewritten): array
+    {
+        parse_str($rewritten, $query);
+        return $query;
+    }
+
+    protected function readForm(string $body): array
+    {
+        parse_str($body, $form);
+        return $form;
+    }
+
+    protected function bringsForm(array $request): bool
+    {
+        $type = self::header($request, 'Content-Type');
+        // PHP has the media type end there (main/SAPI.c).
+        $media = strtolower(substr($type, 0, strcspn($type, ';, ')));
+        return $request['method'] === 'POST' && $media === 'application/x-www-form-urlencoded';
+    }
+
+    protected static function header(array $request, string $name): string
+    {
+        $values = array_change_key_case(array_column($request['headers'], 1, 0));
+        return $values[strtolower($name)] ?? '';
+    }
+
+    /** Sets what PHP would have ready when Apache has handed it the request. */
+    protected function arrive(array $request): void
+    {
+        [$path, $search] = explode('?', $request['target'], 2) + [1 => ''];
+        $path = preg_replace('~^[a-z][a-z0-9+.-]*://[^/]*~i', '', $path);
+        $rewritten = $this->rewrite(self::normalised(rawurldecode($path)), $search);
+        $_SERVER = [
+            'REQUEST_METHOD' => $request['method'],
+            'REQUEST_URI' => $request['target'],
+            'QUERY_STRING' => $rewritten,
+            'SCRIPT_NAME' => '/index.php',
+            'PHP_SELF' => '/index.php',
+            'SCRIPT_FILENAME' => '/var/www/public/index.php',
+            'HTTP_HOST' => '127.0.0.1:8081',
+        ];
+        foreach ($request['headers'] as [$name, $value]) {
+            $_SERVER['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
+        }
+        $_GET = $this->readQuery($rewritten);
+        $_POST = $this->bringsForm($request) ? $this->readForm($request['body']) : [];
+    }
+
+    private static function normalised(string $path): string
+    {
+        $kept = [];
+        foreach (explode('/', $path) as $segment) {
+            if ($segment === '..') {
+                array_pop($kept);
+            } elseif ($segment !== '.') {
+                $kept[] = $segment;
+            }
+        }
+        $end = preg_match('~/\.\.?$~', $path) ? '/' : '';
+        return preg_replace('~/+~', '/', '/' . implode('/', $kept) . $end);
+    }
+
+    private function tell(Zend_Controller_Request_Http $request, array $ran): void
+    {
+        $error = $request->getUserParam('error_handler');
+        if (!$error instanceof ArrayObject) {
+            $this->outcome = ['outcome' => 'dispatched', 'ran' => $ran] + $this->facts($request);
+            return;
+        }
+        $this->outcome = [
+            'outcome' => 'error',
+            'type' => $error->type,
+            'message' => self::text($error->exception->getMessage()),
+            'code' => $error->exception->getCode(),
+        ] + $this->facts($error->request);
+    }
+
+    private function facts(Zend_Controller_Request_Http $request): array
+    {
+        $path = [];
+        foreach ($this->pairs($request) as $name => $value) {
+            $values = is_array($value) ? array_map(self::value(...), array_values($value)) : self::value($value);
+            $path[] = [self::text($name), $values];
+        }
+        // The first source that has a name wins, the order is Portico's.
+        $merged = array_replace($_POST, $_GET, $this->pairs($request));
+        return [
+            'module' => self::value($request->getModuleName()),
+            'controller' => self::value($request->getControllerName()),
+            'action' => self::value($request->getActionName()),
+            'path' => $path,
+            'params' => self::listed(array_map(self::last(...), array_diff_key($merged, self::RESERVED))),
+        ] + self::sent();
+    }
+
+    /** What the client sent beside the path. */
+    protected static function sent(): array
+    {
+        return ['query' => self::listed(array_diff_key($_GET, ['q' => 1])), 'form' => self::listed($_POST)];
+    }
+
+    private static function last(mixed $value): mixed
+    {
+        return is_array($value) && array_is_list($value) ? end($value) : $value;
+    }
+
+    private static function listed(array $values): array
+    {
+        return array_map(fn ($name, $value) => [self::text($name), self::value($value)], array_keys($values), $values);
+    }
+
+    private static function value(mixed $value): mixed
+    {
+        if (is_array($value)) {
+            return ['map' => self::listed($value)];
+        }
+        return $value === null ? null : self::text($value);
+    }
+
+    // JSON holds no bytes that are no UTF-8.
+    private static function text(mixed $value): string|array
+    {
+        $text = (string) $value;
+        return preg_match('//u', $text) ? $text : ['hex' => bin2hex($text)];
+    }
+}
+
+/** The dispatcher as in a process that has loaded no controller yet: ZF1 looks for a loaded class first. */
+class FreshDispatcher extends Zend_Controller_Dispatcher_Standard
+{
+    public function isDispatchable(Zend_Controller_Request_Abstract $request)
+    {
+        $class = $this->getControllerClass($request);
+        if (!$class) {
+            return false;
+        }
+        return Zend_Loader::isReadable($this->getDispatchDirectory() . '/' . $this->classToFilename($class));
+    }
+
+    // Some copies of ZF1 lack this cast: a name that is a list then ends them instead of being none.
+    protected function _formatName($name, $isAction = false)
+    {
+        return parent::_formatName($isAction ? $name : (string) $name, $isAction);
+    }
+}
