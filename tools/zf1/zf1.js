@@ -14,7 +14,7 @@ export class SetupError extends Error {}
 
 /** The real Zend Framework 1, as a child process that answers in the order in which it is asked. */
 export class Zf1 {
-  #folder = mkdtempSync(join(tmpdir(), 'portico-zf1-'))
+  #folder
   #waiting = []
   #failure
   #php
@@ -22,6 +22,7 @@ export class Zf1 {
   /** @param modules The actions of each controller, by module. */
   constructor(modules) {
     if (!process.env.ZF1) throw new SetupError('Set ZF1 to the folder that holds Zend/')
+    this.#folder = mkdtempSync(join(tmpdir(), 'portico-zf1-'))
     this.#php = spawn('php', [PROGRAM, JSON.stringify(modules), this.#folder])
     setTimeout(() => this.#php.kill('SIGKILL'), LONGEST_MS).unref()
     const told = text(this.#php.stderr)
