@@ -118,8 +118,10 @@ async function answer(config: Config): Promise<void> {
   }
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
   if (cluster.isWorker || isWatched()) obeySupervisor(stop)
-  else obeySignals(stop)
-  if (!cluster.isWorker && !isWatched()) obeyHangup(log, stop)
+  else {
+    obeySignals(stop)
+    obeyHangup(log, stop)
+  }
   if (!cluster.isWorker) logStart(log, service.url)
 }
 

@@ -1,11 +1,10 @@
 import type { Access } from './exchange.ts'
 import type { Logger } from './logger.ts'
-import { NO_NAMES, shownNames } from './shown-names.ts'
+import { shownNames } from './shown-names.ts'
 
 /** Writes a line for each request: its method and names, and how it was answered; never a value. */
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
-  const names = response.request ? shownNames(response.request) : NO_NAMES
-  const { module, controller, action } = names
+  const { module, controller, action } = shownNames(response.request)
   logger.info(
     {
       event: 'access',

@@ -11,7 +11,7 @@ import { printable } from './printable.ts'
 import { type HttpRequest, sentParamsOf } from './request.ts'
 import { scrub, scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
-import { isAsked, NO_NAMES, shownNames } from './shown-names.ts'
+import { isAsked, shownNames } from './shown-names.ts'
 import { recognizeSignIn, type SignIn } from './sign-in.ts'
 import { ValidationError, type ValidationIssue } from './validation-error.ts'
 
@@ -79,7 +79,7 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
     type: factsOf(exception).type,
     ...told.first,
     ...ownMessage(exception, request),
-    ...(request ? shownNames(request) : NO_NAMES),
+    ...shownNames(request),
     method: request?.method ?? '',
     params: request ? shapesOf(request, options.logParams) : {},
     status,

@@ -212,11 +212,12 @@ export class Exchange implements HttpRequestInit {
 
   /** The handler failed, or its response can't be written: nothing better can be said than its status. */
   fail(response: HttpResponse): void {
+    if (!this.#out.headersSent) {
+      this.send(response, () => {})
+      return
+    }
     this.#note(response)
-    const fields = ['Content-Length', '0']
-    if (this.#isLast()) fields.push('Connection', 'close')
-    if (this.#out.headersSent) this.#socket.destroy()
-    else this.#end(response.status, fields)
+    this.#socket.destroy()
   }
 
   // Whether the whole message has come, and nothing of its body is left unread. Not by `complete` alone: that is

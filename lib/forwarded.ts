@@ -63,11 +63,16 @@ function readOthers(headers: Headers): Hop[] {
   const addresses = text(headers['x-forwarded-for']).split(',')
   const host = text(headers['x-forwarded-host']).split(',').at(-1)?.trim()
   const protocol = protocolOf(text(headers['x-forwarded-proto']).split(',').at(-1))
-  return addresses.map((address) => ({
+  return addresses.map((address) => hopOf(address, host, protocol))
+}
+
+// What it does not tell is left to the hop before it.
+function hopOf(address: string, host: string | undefined, protocol: Hop['protocol']): Hop {
+  return {
     address: bare(address),
     ...(host ? { host } : {}),
     ...(protocol ? { protocol } : {}),
-  }))
+  }
 }
 
 // Name and value of a pair, the value quoted or not, and what stands behind it (RFC 7239, section 4).
@@ -86,14 +91,9 @@ function readForwarded(value: string): Hop[] {
     if (!pairs?.has(key)) pairs?.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '')
     if (end === ',') hops.push(new Map())
   }
-  return hops.map((pairs) => {
-    const [host, protocol] = [pairs.get('host'), protocolOf(pairs.get('proto'))]
-    return {
-      address: bare(pairs.get('for') ?? ''),
-      ...(host ? { host } : {}),
-      ...(protocol ? { protocol } : {}),
-    }
-  })
+  return hops.map((pairs) =>
+    hopOf(pairs.get('for') ?? '', pairs.get('host'), protocolOf(pairs.get('proto'))),
+  )
 }
 
 function protocolOf(value = ''): Client['protocol'] | undefined {

@@ -4,7 +4,7 @@ import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './
 import type { Logger } from './logger.ts'
 import { NoiseBudget } from './noise-budget.ts'
 import { shownName } from './shape.ts'
-import { NO_NAMES, shownNames } from './shown-names.ts'
+import { shownNames } from './shown-names.ts'
 
 /** What a {@link Reporter} is made from. */
 export interface ReporterOptions extends ReportOptions {
@@ -91,7 +91,7 @@ function write(logger: Logger, { time: _, ...report }: ErrorReport): void {
 // By the names as they are shown: a thousand random tokens are one kind.
 function kindOf({ exceptions, request }: Fault, spelt = (name: string): string => name): string {
   const { type } = factsOf(exceptions[0] ?? new Error())
-  const { module, controller, action } = request ? shownNames(request) : NO_NAMES
+  const { module, controller, action } = shownNames(request)
   return `${type} ${spelt(module)} ${spelt(controller)} ${spelt(action)}`
 }
 

@@ -5,22 +5,23 @@ import { shapeOf, shownName } from './shape.ts'
 /** The names of a request, as they may be told. */
 export type ShownNames = Pick<Route, 'module' | 'controller' | 'action'>
 
-/** Those of no request. */
-export const NO_NAMES: ShownNames = { module: '', controller: '', action: '' }
-
 // Where a path leaves names out.
 const DEFAULTS: readonly string[] = ['default', 'index']
 
 /**
- * Module, controller and action of a request as they may be told: a name that was asked for is shown; one that a
- * forward took from a value is as secret as that.
+ * Module, controller and action of a request as they may be told, '' where there is none: a name that was asked for
+ * is shown; one that a forward took from a value is as secret as that.
  */
-export function shownNames(request: HttpRequest): ShownNames {
-  const show = (name: string): string => {
-    const isKnown = DEFAULTS.includes(name) || isAsked(name, request)
-    return isKnown || scrubAll([name], request)[0] === name ? shownName(name) : shapeOf(name)
-  }
+export function shownNames(request: HttpRequest | undefined): ShownNames {
+  if (request === undefined) return { module: '', controller: '', action: '' }
   const { module, controller, action } = request
+  const strange = [module, controller, action].filter(
+    (name) => !DEFAULTS.includes(name) && !isAsked(name, request),
+  )
+  // All at once, and most often none: the values of the request are gone through for it.
+  const scrubbed = strange.length > 0 ? scrubAll(strange, request) : []
+  const secret = strange.filter((name, i) => scrubbed[i] !== name)
+  const show = (name: string): string => (secret.includes(name) ? shapeOf(name) : shownName(name))
   return { module: show(module), controller: show(controller), action: show(action) }
 }
 

@@ -15,6 +15,7 @@ import {
   type Plugin,
   ThrownValueError,
 } from '../lib/index.ts'
+import { moments } from './support/moments.ts'
 
 const rules = ['exact', 'zf1'] as const
 const objectNames = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf']
@@ -64,15 +65,6 @@ const ways: Record<string, (value: unknown) => () => unknown> = {
     throw value
   },
 }
-
-const moments = [
-  'routeStartup',
-  'routeShutdown',
-  'dispatchLoopStartup',
-  'preDispatch',
-  'postDispatch',
-  'dispatchLoopShutdown',
-] as const
 
 /** One run of the error action: what it was given, as it was at its start. */
 interface Round extends ErrorHandler {

@@ -4,15 +4,8 @@ import { describe, it } from 'node:test'
 import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../lib/index.ts'
 import { PluginBroker, type Within } from '../lib/plugin.ts'
 import { run } from '../lib/steps.ts'
+import { moments } from './support/moments.ts'
 
-const moments = [
-  'routeStartup',
-  'routeShutdown',
-  'dispatchLoopStartup',
-  'preDispatch',
-  'postDispatch',
-  'dispatchLoopShutdown',
-] as const
 const within: Within = (_, promise) => Promise.resolve(promise)
 
 describe('PluginBroker.notify()', () => {
