@@ -4,33 +4,33 @@ import { readFileSync } from 'node:fs'
 import { relative, resolve } from 'node:path'
 import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
-import { logAccess } from './lib/access-log.ts'
-import { leaveCluster, STOP_MESSAGE, Supervisor, WorkerError } from './lib/cluster.ts'
-import { type Command, ConfigError, helpText, readConfig } from './lib/config.ts'
 import {
   type ControllerDirectory,
   doubtsAbout,
   loadControllers,
-} from './lib/controller-directory.ts'
-import { explain } from './lib/explain.ts'
-import { FrontController } from './lib/front-controller.ts'
-import { askHealth, serveHealth } from './lib/health.ts'
-import { Log } from './lib/log.ts'
-import type { FrontControllerOptions } from './lib/options.ts'
-import { loadTelling } from './lib/parse-failure.ts'
-import { printable } from './lib/printable.ts'
-import { routesOf } from './lib/reachable.ts'
-import { explanationText, type RoutesStyle, routesText } from './lib/routes-text.ts'
+} from './lib/controllers/load-controllers.ts'
+import { FrontController } from './lib/dispatch/front-controller.ts'
+import type { FrontControllerOptions } from './lib/dispatch/options.ts'
+import { explain } from './lib/inspect/explain.ts'
+import { routesOf } from './lib/inspect/list-routes.ts'
+import { type Site, siteOf } from './lib/inspect/site.ts'
+import { logAccess } from './lib/process/access-log.ts'
+import { type Command, ConfigError, helpText, readConfig } from './lib/process/command-line.ts'
+import { askHealth, serveHealth } from './lib/process/health.ts'
+import { Log } from './lib/process/log.ts'
+import { loadTelling } from './lib/process/parse-failure.ts'
+import { explanationText, type RoutesStyle, routesText } from './lib/process/routes-text.ts'
+import { type Config, EXIT_CONFIG } from './lib/process/settings.ts'
+import { leaveCluster, STOP_MESSAGE, Supervisor, WorkerError } from './lib/process/supervisor.ts'
+import { type ListeningMessage, Watcher } from './lib/process/watcher.ts'
+import { printable } from './lib/reporting/printable.ts'
 import {
   DEFAULT_SERVER_LIMITS,
   httpUrl,
   type ServerLimits,
   type Service,
   serve,
-} from './lib/serve.ts'
-import { type Config, EXIT_CONFIG } from './lib/settings.ts'
-import { type Site, siteOf } from './lib/site.ts'
-import { type ListeningMessage, Watcher } from './lib/watcher.ts'
+} from './lib/server/serve.ts'
 
 // The process: what comes from outside to a running server, and signals and exit codes back.
 

@@ -1,9 +1,18 @@
-export type { BodyChunks, BodySource } from './body.ts'
-export type { Action, Controller, Controllers } from './controller.ts'
-export { type ControllerDirectory, loadControllers } from './controller-directory.ts'
-export { defineController, type Members } from './define-controller.ts'
-export { channels, type DispatchMessage } from './diagnostics.ts'
-export type { ErrorReport } from './error-report.ts'
+export type { Action, Controller, Controllers } from './controllers/controller.ts'
+export { defineController, type Members } from './controllers/define-controller.ts'
+export { type ControllerDirectory, loadControllers } from './controllers/load-controllers.ts'
+export { del, get, type Method, methods, patch, post, put } from './controllers/methods.ts'
+export type {
+  InferOutput,
+  StandardIssue,
+  StandardResult,
+  StandardSchemaV1,
+} from './controllers/standard-schema.ts'
+export { type ParamsAction, validateParams, withParams } from './controllers/validate-params.ts'
+export { FrontController } from './dispatch/front-controller.ts'
+export type { FrontControllerOptions, Limits } from './dispatch/options.ts'
+export type { Moment, Plugin } from './dispatch/plugin.ts'
+export type { BodyChunks, BodySource } from './http/body.ts'
 export {
   ClientGoneError,
   type ErrorType,
@@ -13,40 +22,35 @@ export {
   NoControllerError,
   NoRouteError,
   ThrownValueError,
-} from './errors.ts'
-export type { ExceptionReport } from './exception-report.ts'
-export { type Access, incomingMessageOf } from './exchange.ts'
-export type { Client } from './forwarded.ts'
-export type { HeaderLimits } from './framing.ts'
-export { FrontController } from './front-controller.ts'
-export type { HeaderValue, ResponseHeaders } from './headers.ts'
-export { html, type Markup } from './html.ts'
-export { type JsonOptions, readJson } from './json-body.ts'
-export type { Logger } from './logger.ts'
-export type { HttpRequestInit, RequestHeaders } from './message.ts'
-export { del, get, type Method, methods, patch, post, put } from './methods.ts'
-export { createMiddleware, type Middleware, type MiddlewareOptions } from './middleware.ts'
-export type { NameRule } from './names.ts'
-export type { FrontControllerOptions, Limits } from './options.ts'
-export type { Moment, Plugin } from './plugin.ts'
+} from './http/errors.ts'
+export type { Client } from './http/forwarded.ts'
+export { html, type Markup } from './http/html.ts'
+export { type JsonOptions, readJson } from './http/json-body.ts'
+export type { HttpRequestInit, RequestHeaders } from './http/message.ts'
 export {
   type Destination,
   type ErrorHandler,
   HttpRequest,
   type ParamValue,
   type Route,
-} from './request.ts'
-export { HttpResponse, type ResponseBody } from './response.ts'
-export type { RoutePattern, RoutePatterns } from './route-pattern.ts'
-export type { Router } from './router.ts'
-export { type ServeOptions, type ServerLimits, type Service, serve } from './serve.ts'
-export type {
-  InferOutput,
-  StandardIssue,
-  StandardResult,
-  StandardSchemaV1,
-} from './standard-schema.ts'
-export type { UrlOptions, UrlParams, UrlValue } from './url-params.ts'
-export { type ParamsAction, validateParams, withParams } from './validate-params.ts'
-export { ValidationError, type ValidationIssue } from './validation-error.ts'
-export { createRequestListener, type Handler, type ListenerOptions } from './wire.ts'
+} from './http/request.ts'
+export { HttpResponse, type ResponseBody } from './http/response.ts'
+export type { HeaderValue, ResponseHeaders } from './http/response-headers.ts'
+export type { UrlOptions, UrlParams, UrlValue } from './http/url-params.ts'
+export { ValidationError, type ValidationIssue } from './http/validation-error.ts'
+export { channels, type DispatchMessage } from './reporting/diagnostics.ts'
+export type { ErrorReport } from './reporting/error-report.ts'
+export type { ExceptionReport } from './reporting/exception-report.ts'
+export type { Logger } from './reporting/logger.ts'
+export type { NameRule } from './routing/name-rules.ts'
+export type { RoutePattern, RoutePatterns } from './routing/route-pattern.ts'
+export type { Router } from './routing/router.ts'
+export { type Access, incomingMessageOf } from './server/exchange.ts'
+export type { HeaderLimits } from './server/framing.ts'
+export { createMiddleware, type Middleware, type MiddlewareOptions } from './server/middleware.ts'
+export {
+  createRequestListener,
+  type Handler,
+  type ListenerOptions,
+} from './server/request-listener.ts'
+export { type ServeOptions, type ServerLimits, type Service, serve } from './server/serve.ts'

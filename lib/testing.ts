@@ -1,9 +1,9 @@
 import { createServer, type RequestListener, Server } from 'node:http'
 import { Agent } from 'undici'
-import { loopback } from './loopback.ts'
-import { createRequestListener, type Handler } from './wire.ts'
+import { createRequestListener, type Handler } from './server/request-listener.ts'
+import { loopback } from './testing/loopback.ts'
 
-export { type Dispatched, dispatched } from './dispatched.ts'
+export { type Dispatched, dispatched } from './testing/dispatched.ts'
 
 /** What a {@link TestAgent} speaks to: a front controller, a listener, or a server, which need not listen. */
 export type TestTarget = Handler | RequestListener | Server

@@ -51,5 +51,5 @@ async function declarationsOf(files) {
 }
 
 function isBuilt(name) {
-  return /^(?:lib\/)?[\w-]+\.(?:js|js\.map|d\.ts)$/.test(name)
+  return /^(?:lib\/(?:[\w-]+\/)?)?[\w-]+\.(?:js|js\.map|d\.ts)$/.test(name)
 }

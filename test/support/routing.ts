@@ -1,10 +1,10 @@
-import { networks } from '../../lib/forwarded.ts'
-import { nameRules } from '../../lib/names.ts'
-import { DEFAULT_LIMITS } from '../../lib/options.ts'
-import { HttpRequest } from '../../lib/request.ts'
-import { RequestRouting } from '../../lib/request-routing.ts'
-import type { RoutePatterns } from '../../lib/route-pattern.ts'
-import { checkedRoutes } from '../../lib/routes.ts'
+import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
+import { networks } from '../../lib/http/forwarded.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { nameRules } from '../../lib/routing/name-rules.ts'
+import { checkedRoutes } from '../../lib/routing/named-route.ts'
+import { RequestRouting } from '../../lib/routing/request-router.ts'
+import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 
 /** Routes a target to a request, as a front controller of those routes does. */
 export type RouteTarget = (target: string) => HttpRequest

@@ -1,0 +1,38 @@
+import { html, PAGE_POLICY } from '../http/html.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
+
+const PAGE = html`<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Welcome to Portico</title>
+<style>
+:root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif }
+body { max-width: 42rem; margin: 12vh auto; padding: 0 1.5rem }
+h1 { font-weight: 650; letter-spacing: -.02em }
+pre { padding: 1rem; overflow-x: auto; border-radius: .5rem; background: #8882 }
+</style>
+<main>
+<h1>Welcome to Portico</h1>
+<p>The server runs. Registered are the built-in controllers <code>index</code>, which is this page,
+and <code>error</code>, which answers for everything else; there is none of yours yet.</p>
+<h2>A first controller</h2>
+<p>Put this into <code>controllers/news.js</code>:</p>
+<pre><code>export function list(request, response) {
+  response.json({ page: request.param('page') ?? '1' })
+}
+</code></pre>
+<p>Start the server with <code>--controllers controllers</code>, and ask for
+<code>/news/list?page=2</code>. This page is gone then; an <code>index.js</code> beside it answers in its place.</p>
+</main>
+</html>
+`.toString()
+
+/** The built-in controller `index`: there only while nothing else is registered. */
+export const indexController = {
+  index(_request: HttpRequest, response: HttpResponse): void {
+    response.headers.set('Content-Security-Policy', PAGE_POLICY)
+    response.html(PAGE)
+  },
+}

@@ -1,0 +1,133 @@
+import type { Readable } from 'node:stream'
+import { splitTarget } from '../routing/rewrite.ts'
+import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
+import type { HttpError } from './errors.ts'
+import { parseSearch } from './params.ts'
+
+/** The headers of a request; several values of one name as `node:http` gives them. */
+export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
+
+/** What a request is made from: in a test a plain object, on the wire a view of the message. */
+export interface HttpRequestInit {
+  /** The method, in upper case (default `GET`). */
+  readonly method?: string | undefined
+  /** The request target as it was sent, such as `/news/list?page=2`. */
+  readonly target: string
+  /** An object or pairs (`Headers`, a list); names in any case (default: none). */
+  readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
+  /** Text, bytes, or a stream of them: Node's, a web `ReadableStream`, an async iterable (default ''). */
+  readonly body?: BodySource | BodyChunks | undefined
+  /** One header by its lower-case name, where that costs less than all of them (default: out of `headers`). */
+  readonly header?: ((name: string) => string | undefined) | undefined
+  /** Aborts when the client has gone away. */
+  readonly signal?: AbortSignal | undefined
+  /** Whether it has gone away; where it is absent, the signal tells. */
+  readonly aborted?: boolean | undefined
+  /** The address at the other end of the connection (default ''). */
+  readonly remoteAddress?: string | undefined
+  /** Why the message must not be served, though it could be read: a fault of its framing. */
+  readonly refusal?: HttpError | undefined
+}
+
+/** What came in, shared by all requests derived from it, so that it is parsed once. */
+export class Message implements HttpRequestInit {
+  readonly method: string
+  readonly target: string
+  readonly #init: HttpRequestInit
+  #headers: RequestHeaders | undefined
+  #query: URLSearchParams | undefined
+  #id: string | undefined
+  #body: Readable | undefined
+
+  constructor(init: HttpRequestInit) {
+    if (typeof init?.target !== 'string') {
+      throw new TypeError('A request needs a "target", such as "/news/list"')
+    }
+    this.#init = init
+    this.method = init.method ?? 'GET'
+    this.target = init.target
+  }
+
+  /** What it was made from. */
+  get source(): HttpRequestInit {
+    return this.#init
+  }
+
+  get id(): string {
+    this.#id ??= crypto.randomUUID()
+    return this.#id
+  }
+
+  get headers(): RequestHeaders {
+    this.#headers ??= lowerCased(this.#init.headers ?? {})
+    return this.#headers
+  }
+
+  header(name: string): string | undefined {
+    const init = this.#init
+    if (init.header !== undefined) return init.header(name)
+    const value = this.headers[name]
+    return value === undefined ? undefined : String(value)
+  }
+
+  get query(): URLSearchParams {
+    this.#query ??= parseSearch(splitTarget(this.target).search)
+    return this.#query
+  }
+
+  get body(): BodySource {
+    const body = this.#init.body ?? ''
+    if (!isChunks(body)) return body
+    this.#body ??= toReadable(body)
+    return this.#body
+  }
+
+  get signal(): AbortSignal | undefined {
+    return this.#init.signal
+  }
+
+  get remoteAddress(): string {
+    return this.#init.remoteAddress ?? ''
+  }
+
+  get refusal(): HttpError | undefined {
+    return this.#init.refusal
+  }
+
+  get aborted(): boolean {
+    return this.#init.aborted ?? this.#init.signal?.aborted ?? false
+  }
+}
+
+/** The bytes of a form body, parsed when first asked for. */
+export class FormBody {
+  readonly bytes: Buffer
+  #fields: URLSearchParams | undefined
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  get text(): string {
+    return this.bytes.toString()
+  }
+
+  get fields(): URLSearchParams {
+    this.#fields ??= parseSearch(this.text)
+    return this.#fields
+  }
+}
+
+function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {
+  const lower: Record<string, string | readonly string[] | undefined> = Object.create(null)
+  if (isIterable(headers)) {
+    for (const [name, value] of headers) lower[name.toLowerCase()] = value
+  } else {
+    for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name]
+  }
+  return lower
+}
+
+function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
+  return Symbol.iterator in headers
+}

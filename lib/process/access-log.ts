@@ -1,0 +1,21 @@
+import type { Logger } from '../reporting/logger.ts'
+import { shownNames } from '../reporting/request-names.ts'
+import type { Access } from '../server/exchange.ts'
+
+/** Writes a line for each request: its method and names, and how it was answered; never a value. */
+export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
+  const { module, controller, action } = shownNames(response.request)
+  logger.info(
+    {
+      event: 'access',
+      method,
+      module,
+      controller,
+      action,
+      status: response.status,
+      durationMs: Math.round(durationMs * 10) / 10,
+      bytes,
+    },
+    `${response.status} ${method} ${module}/${controller}/${action}`,
+  )
+}

@@ -1,0 +1,89 @@
+import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
+import type { ExplainedError } from '../inspect/explain-error.ts'
+import type { ReachableAction } from '../inspect/list-routes.ts'
+import type { WrittenAction } from '../inspect/site.ts'
+import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
+
+/** How routes are told to people. */
+export interface RoutesStyle extends TextStyle {
+  /** How the path of a file is shown, such as relative to the current folder. */
+  readonly shownFile: (file: string) => string
+}
+
+/** A table of routes: URLs, methods, action, file and line. */
+export function routesText(routes: readonly ReachableAction[], style: RoutesStyle): string {
+  const rows = routes.map((route) => [
+    route.urls.join(', ') || '(errors)',
+    route.methods?.join(', ') ?? 'any',
+    route.name,
+    placeOf(route, style),
+  ])
+  return terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
+}
+
+/** An explanation, a line for each step. */
+export function explanationText(explanation: Explanation, style: RoutesStyle): string {
+  const { error, parameters } = explanation
+  const rows = [
+    ['Target', `${explanation.method} ${explanation.target}`],
+    ['Path', explanation.path],
+    ['q', explanation.q],
+    ['Module', explanation.module],
+    ['Controller', explanation.controller],
+    ['Action', explanation.action],
+    ...parameterRows(parameters),
+    ...(explanation.method === 'POST' ? [['', 'and those of a form, where neither has them']] : []),
+    ...(explanation.droppedKey === null
+      ? []
+      : [['Dropped', `${explanation.droppedKey} (a last key without a value)`]]),
+    ...(error === null ? [] : errorRows(error, style)),
+  ]
+  const lines = alignedRows(rows).map(([label = '', text = '']) =>
+    `${paint(label, 'dim', style)}  ${text}`.trimEnd(),
+  )
+  return [...lines, '', verdict(explanation, style), ''].join('\n')
+}
+
+function parameterRows(parameters: readonly ExplainedParameter[]): readonly (readonly string[])[] {
+  const cells = parameters.map(({ name, source, shape, values, hiddenBy }) => [
+    name === '' ? "''" : name,
+    source,
+    values > 1 ? `${shape}, the last of ${values}` : shape,
+    hiddenBy === null ? '' : WHY_HIDDEN[hiddenBy],
+  ])
+  if (cells.length === 0) return [['Parameters', 'none']]
+  return alignedRows(cells).map((row, i) => [i === 0 ? 'Parameters' : '', row.join('  ').trimEnd()])
+}
+
+const WHY_HIDDEN = {
+  path: '(hidden: the path has it too)',
+  query: '(hidden: the query has it too)',
+  routing: '(ignored: a reserved name)',
+} as const
+
+function errorRows(error: ExplainedError, style: RoutesStyle): readonly (readonly string[])[] {
+  const { why, nearest, looksLike, hint, answeredBy } = error
+  return [
+    ...why.map((line, i) => [i === 0 ? 'Why' : '', line]),
+    ...(nearest === null ? [] : [['Nearest', nearest]]),
+    ...(looksLike === undefined ? [] : [['Looks like', `${looksLike}: ${hint}`]]),
+    ['Answered by', answeredBy === null ? 'a plain 500' : actionText(answeredBy, style)],
+  ]
+}
+
+function verdict({ runs, allow, error }: Explanation, style: RoutesStyle): string {
+  if (error !== null) {
+    return `${paint(`${error.status} ${error.type}`, 'red', style)}  ${error.message}`
+  }
+  if (runs !== null) return `${paint('Runs', 'green', style)}  ${actionText(runs, style)}`
+  return `${paint('204', 'green', style)}  Allow: ${allow?.join(', ')}`
+}
+
+function actionText(action: WrittenAction, style: RoutesStyle): string {
+  return `${action.name}  ${placeOf(action, style)}`.trimEnd()
+}
+
+function placeOf({ builtIn, file, line }: WrittenAction, { shownFile }: RoutesStyle): string {
+  if (builtIn) return 'built in'
+  return file === null ? '' : `${shownFile(file)}:${line}`
+}

@@ -1,0 +1,179 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Logger } from '../reporting/logger.ts'
+
+/** How a {@link Supervisor} runs its workers. */
+export interface SupervisorOptions {
+  /** How many workers there are. */
+  readonly workers: number
+  readonly logger: Logger
+  /** How long a worker may take to stop, in milliseconds; then it is killed. */
+  readonly stopTimeoutMs: number
+}
+
+/** What a worker is told when it has to stop: a signal may come from elsewhere, and twice. */
+export const STOP_MESSAGE = 'portico:stop'
+
+const READY_TIMEOUT_MS = 30_000
+const LEAST_BACKOFF_MS = 100
+const MOST_BACKOFF_MS = 30_000
+// A worker that lived so long did not die of its start.
+const STEADY_MS = 10_000
+
+/**
+ * Keeps workers running (`node:cluster`): one that dies is replaced, after a pause that grows with each
+ * failure in a row; a reload replaces them one by one, each when its successor listens.
+ */
+export class Supervisor {
+  readonly #options: SupervisorOptions
+  readonly #ready = new Set<Worker>()
+  // Those whose end is wanted.
+  readonly #retired = new Set<Worker>()
+  #stopping = false
+  #reloading = false
+  #failures = 0
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options
+  }
+
+  /** Whether a worker takes requests. */
+  get isReady(): boolean {
+    return !this.#stopping && this.#ready.size > 0
+  }
+
+  /**
+   * Starts all workers.
+   *
+   * @returns Where they listen.
+   * @throws {WorkerError} If one ends before it listens, with its exit code: it has said why.
+   */
+  async start(): Promise<{ address: string; port: number }> {
+    const started = Array.from({ length: this.#options.workers }, () => this.#fork())
+    const [first] = await Promise.all(started.map(({ listening }) => listening))
+    for (const { worker } of started) this.#keep(worker)
+    return first ?? { address: '', port: 0 }
+  }
+
+  /** Replaces the workers one by one; the first new one that fails ends it, and the old ones stay. */
+  async reload(): Promise<void> {
+    if (this.#reloading || this.#stopping) return
+    this.#reloading = true
+    try {
+      for (const old of [...this.#ready]) {
+        // It has died meanwhile, and has a successor.
+        if (!this.#ready.has(old)) continue
+        const { worker, listening } = this.#fork()
+        await listening
+        this.#keep(worker)
+        await this.#retire(old)
+      }
+      this.#options.logger.info({ event: 'reload' }, 'All workers were replaced')
+    } catch (error) {
+      this.#options.logger.error(
+        { event: 'reload' },
+        `Reload given up: ${(error as Error).message}`,
+      )
+    } finally {
+      this.#reloading = false
+    }
+  }
+
+  /** @returns The worst exit code. */
+  async stop(): Promise<number> {
+    this.#stopping = true
+    const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
+    const codes = await Promise.all(workers.map((worker) => this.#retire(worker)))
+    return Math.max(0, ...codes)
+  }
+
+  /** Ends all workers at once. */
+  kill(): void {
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
+  }
+
+  #fork(): { worker: Worker; listening: Promise<{ address: string; port: number }> } {
+    const worker = cluster.fork()
+    return { worker, listening: this.#listening(worker) }
+  }
+
+  async #listening(worker: Worker): Promise<{ address: string; port: number }> {
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
+    const ended = once(worker, 'exit').then(([code]) => {
+      throw new WorkerError(code ?? 1)
+    })
+    try {
+      const [address] = await Promise.race([once(worker, 'listening'), ended])
+      this.#ready.add(worker)
+      return address
+    } finally {
+      clearTimeout(timer)
+      // It is heard of by #keep() from here on.
+      ended.catch(() => {})
+    }
+  }
+
+  #keep(worker: Worker): void {
+    const startedAt = performance.now()
+    worker.once('exit', (code, signal) => {
+      this.#ready.delete(worker)
+      if (this.#stopping || this.#retired.delete(worker)) return
+      this.#failures = performance.now() - startedAt > STEADY_MS ? 0 : this.#failures + 1
+      this.#replaceLater(worker, code, signal)
+    })
+    if (worker.isDead()) worker.emit('exit', worker.process.exitCode, worker.process.signalCode)
+  }
+
+  #replaceLater(worker: Worker, code: number, signal: string): void {
+    const delayMs = Math.min(LEAST_BACKOFF_MS * 2 ** this.#failures, MOST_BACKOFF_MS)
+    const { pid } = worker.process
+    this.#options.logger.error(
+      { event: 'worker', pid, code, signal, delayMs },
+      `Worker ${pid} has ended (${signal || code}); a new one starts in ${delayMs} ms`,
+    )
+    setTimeout(() => {
+      if (this.#stopping) return
+      const successor = this.#fork()
+      successor.listening.then(
+        () => this.#keep(successor.worker),
+        (error: WorkerError) => {
+          this.#failures++
+          this.#replaceLater(successor.worker, error.exitCode, '')
+        },
+      )
+    }, delayMs)
+  }
+
+  async #retire(worker: Worker): Promise<number> {
+    this.#retired.add(worker)
+    this.#ready.delete(worker)
+    if (worker.isDead()) return 0
+    const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopTimeoutMs)
+    // One that has just died can't be told, and need not be.
+    const ended = new Promise<number | null>((resolve) => worker.once('exit', resolve))
+    if (worker.isConnected()) worker.send(STOP_MESSAGE, () => {})
+    const code = await ended
+    clearTimeout(timer)
+    return code ?? 1
+  }
+}
+
+/** A worker ended before it listened. */
+export class WorkerError extends Error {
+  readonly exitCode: number
+
+  constructor(exitCode: number) {
+    super(`A worker ended with exit code ${exitCode} before it listened`)
+    this.exitCode = exitCode
+  }
+}
+
+/** Leaves the cluster, in a worker: connections that were handed to it go back, and are handed to another one. */
+export function leaveCluster(): Promise<void> {
+  const { worker } = cluster
+  return new Promise((resolve) => {
+    if (worker?.isConnected() !== true) return resolve()
+    worker.once('disconnect', resolve)
+    worker.disconnect()
+  })
+}

@@ -1,0 +1,199 @@
+import { decodeSegment } from '../http/params.ts'
+import type { Route } from '../http/request.ts'
+import { type Place, type PlaceNames, placeNames } from '../http/url-params.ts'
+import {
+  isPlaceName,
+  misfit,
+  parsePattern,
+  type RoutePattern,
+  type RoutePatterns,
+  splitPath,
+  type Text,
+  type Variable,
+  variablesOf,
+} from './route-pattern.ts'
+import type { ModuleRouter } from './router.ts'
+import { type Pair, writeName, writePairs, writeText } from './segments.ts'
+
+/** One route: a path to a place, and a place to a path. */
+export class NamedRoute {
+  readonly name: string
+  /** Where it leads when it is given nothing. */
+  readonly defaults: Place
+  readonly #parts: readonly (Text | Variable)[]
+  readonly #takesPairs: boolean
+  readonly #variables: ReadonlySet<string>
+  readonly #optional: ReadonlySet<string>
+  // Keys that a `*` must not set once more.
+  readonly #taken: ReadonlySet<string>
+
+  /** @throws {TypeError} With the name of the route, and what it has that it can't have. */
+  constructor(name: string, pattern: RoutePattern) {
+    const { parts, takesPairs, defaults, optional } = parsePattern(name, pattern)
+    this.name = name
+    this.defaults = defaults
+    this.#parts = parts
+    this.#takesPairs = takesPairs
+    this.#variables = new Set(variablesOf(parts))
+    this.#optional = optional
+    this.#taken = new Set([...placeNames, ...this.#variables, ...optional])
+  }
+
+  /** Where a path goes, split at its slashes; undefined where it is not of this route. */
+  match(segments: readonly string[]): Route | undefined {
+    const parts = this.#parts
+    if (segments.length > parts.length && !this.#takesPairs) return undefined
+    for (let i = 0; i < parts.length; i++) {
+      if (!this.#takes(parts[i] as Text | Variable, segments[i])) return undefined
+    }
+    return this.#route(segments)
+  }
+
+  /**
+   * The segments that {@link NamedRoute.match} takes to a place.
+   *
+   * @throws {TypeError} If there are none.
+   */
+  segmentsOf(place: Place): string[] {
+    const rest = writePairs(this.#rest(place))
+    const segments: string[] = []
+    for (const part of this.#parts.toReversed()) {
+      const isNeeded = segments.length + rest.length > 0 || !this.#isDefault(part, place)
+      if (isNeeded) segments.push(this.#write(part, place))
+    }
+    return [...segments.toReversed(), ...rest]
+  }
+
+  #takes(part: Text | Variable, segment: string | undefined): boolean {
+    if ('text' in part) {
+      if (segment === part.text) return true
+      // One URL for one action: what needs no escape is not found under one.
+      const isEscaped = part.text !== part.written && segment !== undefined
+      return isEscaped && decodeSegment(segment) === part.text
+    }
+    const { variable, requirement } = part
+    if (segment === undefined) return this.#optional.has(variable)
+    if (segment === '' && !this.#optional.has(variable)) return false
+    return requirement === undefined || requirement.test(read(variable, segment))
+  }
+
+  #route(segments: readonly string[]): Route {
+    const names: { -readonly [name in keyof PlaceNames]: string } = { ...namesOf(this.defaults) }
+    const found = new Map<string, string>()
+    for (const [i, part] of this.#parts.entries()) {
+      const segment = segments[i] ?? ''
+      if ('text' in part || segment === '') continue
+      if (isPlaceName(part.variable)) names[part.variable] = segment
+      else found.set(part.variable, segment)
+    }
+    const pairs = [...found].flat()
+    this.#addRest(pairs, segments)
+    for (const [key, value] of this.defaults.pairs) {
+      if (!found.has(key)) pairs.push(encodeURIComponent(key), encodeURIComponent(value))
+    }
+    return { ...names, pairs: pairs.join('/'), name: this.name }
+  }
+
+  #addRest(pairs: string[], segments: readonly string[]): void {
+    for (let i = this.#parts.length; i + 1 < segments.length; i += 2) {
+      const [key = '', value = ''] = [segments[i], segments[i + 1]]
+      if (!this.#taken.has(decodeSegment(key))) pairs.push(key, value)
+    }
+  }
+
+  // What is left for the `*`.
+  #rest(place: Place): Pair[] {
+    for (const key of placeNames) {
+      if (!this.#variables.has(key) && place[key] !== this.defaults[key]) {
+        throw misfit(this.name, `always has the ${key} "${this.defaults[key]}"`)
+      }
+    }
+    const rest = place.pairs.filter(([key]) => !this.#variables.has(key))
+    const fixed = new Map(this.defaults.pairs.map(([key, value]) => [key, value]))
+    const free = rest.filter(([key, value]) => fixed.get(key) !== value)
+    for (const [key] of free) {
+      if (!this.#takesPairs || this.#taken.has(key)) {
+        throw misfit(this.name, `has no place for this "${key}"`)
+      }
+    }
+    return free
+  }
+
+  #isDefault(part: Text | Variable, place: Place): boolean {
+    if ('text' in part || !this.#optional.has(part.variable)) return false
+    return valueIn(place, part.variable) === valueIn(this.defaults, part.variable)
+  }
+
+  #write(part: Text | Variable, place: Place): string {
+    if ('text' in part) return part.written
+    const { variable, requirement } = part
+    const segment = this.#writeVariable(variable, place)
+    if (requirement?.test(read(variable, segment)) === false) {
+      throw misfit(this.name, `has no place for this "${variable}"`)
+    }
+    return segment
+  }
+
+  #writeVariable(variable: string, place: Place): string {
+    const what = `the value of "${variable}"`
+    if (isPlaceName(variable)) {
+      return writeName(place[variable], place.sent?.[variable] === place[variable], what)
+    }
+    const [pair, another] = place.pairs.filter(([key]) => key === variable)
+    if (pair === undefined || pair[1] === '') throw misfit(this.name, `needs "${variable}"`)
+    if (another !== undefined) throw misfit(this.name, `takes one "${variable}"`)
+    return writeText(pair[1], pair[2], what)
+  }
+}
+
+/** Named routes in front of the default one. */
+export class RouteTable {
+  readonly #routes: readonly NamedRoute[]
+  readonly #default: ModuleRouter
+
+  /** @throws {TypeError} If a route leads to a module that is not registered. */
+  constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRouter) {
+    // The last added is tried first, as in ZF1.
+    this.#routes = routes.toReversed()
+    this.#default = defaultRoute
+    for (const { name, defaults } of routes) {
+      if (!defaultRoute.isModule(defaults.module)) {
+        throw misfit(name, `leads to the module "${defaults.module}", which is not registered`)
+      }
+    }
+  }
+
+  /** Where a path goes, such as `/news/42`. */
+  routePath(path: string): Route {
+    const segments = splitPath(path)
+    for (const route of this.#routes) {
+      const found = route.match(segments)
+      if (found !== undefined) return found
+    }
+    return this.#default.routePath(path)
+  }
+}
+
+/** @throws {TypeError} If they are no routes, with the name of the one that is none. */
+export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
+  if (Object(routes) !== routes || Array.isArray(routes)) {
+    throw new TypeError('Expected "routes" to be an object or a Map of routes')
+  }
+  const entries: [string, RoutePattern][] =
+    routes instanceof Map ? [...routes] : Object.entries(routes)
+  return entries.map(([name, pattern]) => new NamedRoute(name, pattern))
+}
+
+function namesOf({ module, controller, action }: Place): PlaceNames {
+  return { module, controller, action }
+}
+
+function valueIn(place: Place, variable: string): string | undefined {
+  if (isPlaceName(variable)) return place[variable]
+  return place.pairs.find(([key]) => key === variable)?.[1]
+}
+
+// Module, controller and action are never decoded.
+function read(variable: string, segment: string): string {
+  return isPlaceName(variable) ? segment : decodeSegment(segment)
+}

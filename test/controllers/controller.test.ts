@@ -1,0 +1,21 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { nextRequest } from '../../lib/controllers/controller.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+
+describe('nextRequest()', () => {
+  it('is the request that was returned, or undefined for nothing', () => {
+    const request = new HttpRequest({ target: '/' })
+    assert.equal(nextRequest(request, 'The action'), request)
+    assert.equal(nextRequest(undefined, 'The action'), undefined)
+  })
+
+  it('refuses anything else, and says who returned it', () => {
+    for (const wrong of [null, 0, '', true, {}, [], () => {}, { target: '/' }, Symbol('s'), 1n]) {
+      assert.throws(() => nextRequest(wrong, 'preDispatch'), {
+        name: 'TypeError',
+        message: /^preDispatch returned .*expected nothing, or a request/,
+      })
+    }
+  })
+})

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict'
+import { STATUS_CODES } from 'node:http'
+import { describe, it } from 'node:test'
+import { createErrorController, failsafe } from '../../lib/controllers/error-controller.ts'
+import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
+import { toErrorRequest } from '../../lib/http/exceptions.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpResponse } from '../../lib/http/response.ts'
+import { type ErrorReport, makeReport } from '../../lib/reporting/error-report.ts'
+
+const always = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+}
+
+describe('createErrorController().error()', () => {
+  it("answers with the exception's status", () => {
+    const table: [Error, number][] = [
+      [new NoControllerError('signin'), 404],
+      [new NoActionError('v2'), 404],
+      [new HttpError(403, 'x'), 403],
+      [new HttpError(503, 'x'), 503],
+      [new HttpError(599, 'x'), 599],
+      [new Error('x'), 500],
+      [Object.assign(new Error('x'), { status: 200 }), 500],
+    ]
+    for (const accept of ['text/html', 'application/problem+json']) {
+      for (const [exception, status] of table) {
+        assert.equal(answer(exception, accept).status, status)
+      }
+    }
+    assert.equal(JSON.parse(String(answer(new HttpError(410, 'x')).body)).status, 410)
+  })
+
+  it('is not to be stored, referred from or sniffed', () => {
+    for (const accept of ['text/html', 'application/json']) {
+      const { headers } = answer(new Error('x'), accept)
+      for (const [name, value] of Object.entries(always)) assert.equal(headers.get(name), value)
+      assert.equal(headers.get('Vary'), 'Accept')
+    }
+  })
+
+  it('is a page that loads nothing, or problem details', () => {
+    const page = answer(new Error('x'), 'text/html')
+    assert.equal(page.headers.get('Content-Type'), 'text/html; charset=utf-8')
+    assert.equal(
+      page.headers.get('Content-Security-Policy'),
+      "default-src 'none'; style-src 'unsafe-inline'",
+    )
+    assert.match(String(page.body), /^<!doctype html>/i)
+
+    const problem = answer(new Error('x'), 'application/problem+json')
+    assert.equal(problem.headers.get('Content-Type'), 'application/problem+json')
+    assert.equal(JSON.parse(String(problem.body)).title, 'Internal Server Error')
+  })
+
+  it('carries the headers that the exception asks for', () => {
+    const busy = new HttpError(503, 'x', { headers: { 'Retry-After': '9' } })
+    assert.equal(answer(busy).headers.get('Retry-After'), '9')
+    assert.equal(answer(busy, 'text/html').headers.get('Retry-After'), '9')
+  })
+
+  it('tells the message of a 4xx, and of a 5xx one sentence for all', () => {
+    const detail = (exception: Error): string => JSON.parse(String(answer(exception).body)).detail
+    assert.equal(detail(new NoControllerError('a')), 'Invalid controller specified (a)')
+    assert.equal(detail(new HttpError(403, 'Only editors')), 'Only editors')
+
+    const fixed = detail(new Error('db.internal:5432 refused'))
+    assert.doesNotMatch(fixed, /5432/)
+    assert.equal(detail(new HttpError(503, 'db.internal:5432 is down')), fixed)
+    for (const exception of [new Error('secret'), new HttpError(500, 'secret')]) {
+      for (const accept of ['text/html', 'text/plain', '*/*']) {
+        assert.doesNotMatch(String(answer(exception, accept).body), /secret/)
+      }
+    }
+  })
+
+  it('escapes what comes from the request for the medium', () => {
+    const exception = new NoControllerError(`<script>"&'`)
+    const page = String(answer(exception, 'text/html').body)
+    assert.ok(page.includes('Invalid controller specified (&lt;script&gt;&quot;&amp;&#39;)'))
+    assert.doesNotMatch(page, /<script/)
+    const { detail } = JSON.parse(String(answer(exception).body))
+    assert.equal(detail, exception.message)
+  })
+
+  it('cuts it at 200 characters, and never echoes the query string', () => {
+    for (const accept of ['text/html', 'application/json']) {
+      const body = String(answer(new NoControllerError('x'.repeat(9_000)), accept).body)
+      const [run = ''] = body.match(/x{20,}/) ?? []
+      assert.ok(run.length > 100 && run.length <= 200, `${run.length}`)
+      assert.doesNotMatch(body, /SECRET|dsh/)
+    }
+  })
+
+  it('answers every status as Accept asks, whatever the method', () => {
+    const types = {
+      page: 'text/html; charset=utf-8',
+      problem: 'application/problem+json',
+      text: 'text/plain; charset=utf-8',
+    }
+    const accepts: [string | undefined, keyof typeof types][] = [
+      ['text/html', 'page'],
+      ['text/html,application/xhtml+xml,*/*;q=0.8', 'page'],
+      ['application/problem+json', 'problem'],
+      ['application/json', 'problem'],
+      ['*/*', 'problem'],
+      [undefined, 'problem'],
+      ['', 'problem'],
+      ['nonsense', 'problem'],
+      ['image/png', 'problem'],
+      ['text/html;q=0', 'problem'],
+      ['text/plain', 'text'],
+      ['text/html;q=0, text/*;q=0.1', 'text'],
+    ]
+    for (const [accept, kind] of accepts) {
+      for (const status of [400, 404, 405, 413, 415, 500, 503, 599]) {
+        const title = STATUS_CODES[status] ?? 'Error'
+        for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
+          const request = new HttpRequest({ target: '/x', method, headers: { accept } })
+          const exception = new HttpError(status, 'Told <why>')
+          const response = new HttpResponse([exception])
+          createErrorController().error(toErrorRequest(request, exception), response)
+          const { headers, body } = response
+          assert.deepEqual([response.status, headers.get('Content-Type')], [status, types[kind]])
+          const detail = status < 500 ? 'Told <why>' : 'The server failed to answer this request.'
+          if (kind === 'problem') {
+            assert.deepEqual(JSON.parse(String(body)), {
+              type: 'about:blank',
+              title,
+              status,
+              detail,
+              instance: `urn:uuid:${request.id}`,
+            })
+          } else if (kind === 'text') {
+            assert.equal(body, `${status} ${title}\n${detail}\nurn:uuid:${request.id}\n`)
+          } else {
+            const escaped = detail.replace('<why>', '&lt;why&gt;')
+            assert.ok(String(body).includes(`<h1>${title}</h1><p>${escaped}</p>`))
+            assert.ok(String(body).includes(`Error ${status} &middot; ${request.id}`))
+          }
+          assert.equal(
+            headers.get('Content-Security-Policy'),
+            kind === 'page' ? "default-src 'none'; style-src 'unsafe-inline'" : undefined,
+          )
+        }
+      }
+    }
+  })
+
+  it('keeps its own headers from those that an exception asks for', () => {
+    const headers = { 'Cache-Control': 'public', 'X-Own': '1', Vary: 'Cookie' }
+    const response = answer(new HttpError(403, 'x', { headers }))
+    assert.deepEqual(
+      ['Cache-Control', 'X-Own', 'Vary'].map((name) => response.headers.get(name)),
+      ['no-store', '1', 'Accept'],
+    )
+  })
+
+  it('cuts no character in two, and shows none that is not to be seen', () => {
+    const detail = (message: string): string =>
+      JSON.parse(String(answer(new HttpError(403, message)).body)).detail
+    assert.equal(detail(`${'x'.repeat(199)}🎉`), `${'x'.repeat(199)}\ufffd`)
+    assert.equal(detail('a\n\u202eb'), 'a\\u000a\\u202eb')
+  })
+
+  it('holds the message free of the values of the request', () => {
+    for (const accept of ['text/html', 'text/plain', 'application/json']) {
+      const body = String(answer(new HttpError(403, 'dsh SECRET is wrong'), accept).body)
+      assert.doesNotMatch(body, /SECRET/)
+      assert.ok(body.includes('dsh [dsh] is wrong'), body)
+    }
+  })
+
+  it('asks in development for what the page shows besides, of the original', () => {
+    const asked: unknown[][] = []
+    const exception = new NoRouteError()
+    const original = new HttpRequest({ target: '/x', headers: { accept: 'text/html' } })
+    const nobody = createErrorController((...given) => {
+      asked.push(given)
+      return { report: reportOf(original, exception), registered: ['news/list'], nearest: 'near' }
+    })
+    const response = new HttpResponse([exception])
+    nobody.error(toErrorRequest(original, exception), response)
+    assert.deepEqual(asked, [[original, exception]])
+    assert.match(String(response.body), /<h2>EXCEPTION_NO_ROUTE<\/h2>.*<li>news\/list<\/li>/s)
+
+    const json = new HttpRequest({ target: '/x' })
+    nobody.error(toErrorRequest(json, exception), new HttpResponse([exception]))
+    assert.equal(asked.length, 1)
+  })
+
+  it('refuses to answer where there is no exception', () => {
+    const response = new HttpResponse()
+    assert.throws(() => createErrorController().error(new HttpRequest({ target: '/' }), response), {
+      name: 'TypeError',
+      message: 'There is no error to answer for',
+    })
+    assert.deepEqual([response.status, response.body, response.headers.size], [200, undefined, 0])
+  })
+})
+
+describe('failsafe()', () => {
+  it('is a fixed plain 500 that nobody stores', () => {
+    const response = new HttpResponse()
+    assert.equal(failsafe(response), response)
+    assert.equal(response.status, 500)
+    assert.equal(typeof response.body, 'string')
+    assert.deepEqual(Object.fromEntries(response.headers), {
+      ...always,
+      'Content-Type': 'text/plain; charset=utf-8',
+    })
+  })
+})
+
+function reportOf(request: HttpRequest, exception: Error): ErrorReport {
+  const fault = { exceptions: [exception], request, status: 404 }
+  return makeReport(request.id, fault, { logParams: new Set(), hasController: () => false })
+}
+
+function answer(exception: Error, accept?: string): HttpResponse {
+  const original = new HttpRequest({ target: '/signin?dsh=SECRET', headers: { accept } })
+  const response = new HttpResponse([exception])
+  createErrorController().error(toErrorRequest(original, exception), response)
+  return response
+}

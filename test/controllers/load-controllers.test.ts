@@ -1,0 +1,147 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { loadControllers } from '../../lib/controllers/load-controllers.ts'
+import { FrontController, HttpRequest } from '../../lib/index.ts'
+
+const list = 'export function list(_, response) { response.text(import.meta.url) }'
+
+describe('loadControllers()', () => {
+  it('takes files for controllers, folders for modules, exported functions for actions', async (t) => {
+    const root = await folder(t, {
+      'news.js': list,
+      'user-admin.mjs': list,
+      'admin/news.js': list,
+      'admin/index.js': list,
+    })
+    const { controllers, modules } = await loadControllers(root)
+    assert.deepEqual([...controllers.keys()], ['news', 'user-admin'])
+    assert.deepEqual(
+      [...modules].map(([name, each]) => [name, [...each.keys()]]),
+      [['admin', ['index', 'news']]],
+    )
+
+    const front = new FrontController({ controllers, modules })
+    for (const [target, file] of [
+      ['/news/list', '/news.js'],
+      ['/user-admin/list', '/user-admin.mjs'],
+      ['/admin/news/list', '/admin/news.js'],
+    ] as const) {
+      const { body } = await front.handle(new HttpRequest({ target }))
+      assert.ok(String(body).endsWith(file), `${target}: ${body}`)
+    }
+  })
+
+  it('leaves alone what is no controller', async (t) => {
+    const broken = 'throw new Error("loaded")'
+    const root = await folder(t, {
+      'news.js': list,
+      'README.md': 'x',
+      'news.ts': broken,
+      'data.json': '{}',
+      'old.js.bak': broken,
+      '.hidden.js': broken,
+      '.git/hook.js': broken,
+      'node_modules/x.js': broken,
+      'node_modules/y/index.js': broken,
+      'assets/style.css': '',
+      'admin/news.js': list,
+      'admin/deeper/news.js': broken,
+      'admin/.hidden.js': broken,
+    })
+    await mkdir(join(root, 'empty'))
+    await mkdir(join(root, 'folder.js'))
+    const { controllers, modules } = await loadControllers(root)
+    assert.deepEqual([...controllers.keys()], ['news'])
+    assert.deepEqual([...modules.keys()], ['admin'])
+    assert.deepEqual([...(modules.get('admin')?.keys() ?? [])], ['news'])
+  })
+
+  it('follows links', async (t) => {
+    const root = await folder(t, { 'news.js': list })
+    const other = await folder(t, { 'a.js': list, 'm/b.js': list })
+    await symlink(join(other, 'a.js'), join(root, 'linked.js'))
+    await symlink(join(other, 'm'), join(root, 'admin'))
+    const { controllers, modules } = await loadControllers(root)
+    assert.deepEqual([...controllers.keys()], ['linked', 'news'])
+    assert.deepEqual([...modules.keys()], ['admin'])
+  })
+
+  it('is empty for an empty folder', async (t) => {
+    const { controllers, modules } = await loadControllers(await folder(t, {}))
+    assert.deepEqual([controllers.size, modules.size], [0, 0])
+  })
+
+  it('names the folder that can not be read', async (t) => {
+    const root = await folder(t, { 'news.js': list })
+    for (const [path, code] of [
+      [join(root, 'missing'), 'ENOENT'],
+      [join(root, 'news.js'), 'ENOTDIR'],
+    ] as const) {
+      await assert.rejects(loadControllers(path), {
+        message: `The folder of controllers "${path}" can't be read: ${code}`,
+      })
+    }
+  })
+
+  it('names the file that does not load, in one line, with the cause', async (t) => {
+    const table: [string, (file: string, url: string) => string][] = [
+      ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
+      ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
+      ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
+      // Of what can't be parsed, V8 tells the place to nobody.
+      ['export function (', () => 'Function statements require a function name'],
+      [
+        '\nimport { nothing } from "../news.js"',
+        (_, url) =>
+          `The requested module '../news.js' does not provide an export named 'nothing', at ${url}:2`,
+      ],
+      [
+        'import "./missing.js"',
+        (file) => `Cannot find module '${join(dirname(file), 'missing.js')}' imported from ${file}`,
+      ],
+    ]
+    for (const [source, reason] of table) {
+      const root = await folder(t, { 'admin/bad.js': source, 'news.js': list })
+      const file = join(root, 'admin', 'bad.js')
+      const expected = `The controller "${file}" does not load: ${reason(file, pathToFileURL(file).href)}`
+      await assert.rejects(loadControllers(root), (error: Error) => {
+        assert.equal(error.message, expected)
+        assert.ok('cause' in error)
+        return true
+      })
+    }
+  })
+
+  it('leaves tests alone', async (t) => {
+    const broken = 'throw new Error("loaded")'
+    const files = { 'news.js': list, 'news.test.js': broken, 'news.spec.mjs': broken }
+    const { controllers, modules } = await loadControllers(
+      await folder(t, { ...files, 'admin/a.test.js': broken }),
+    )
+    assert.deepEqual([[...controllers.keys()], modules.size], [['news'], 0])
+  })
+
+  it('refuses two files for one name', async (t) => {
+    for (const at of ['', 'admin/']) {
+      const root = await folder(t, { [`${at}news.js`]: list, [`${at}news.mjs`]: list })
+      await assert.rejects(loadControllers(root), {
+        message: `Two files for the controller "news" in "${join(root, at).replace(/\/$/, '')}"`,
+      })
+    }
+  })
+})
+
+async function folder(t: TestContext, files: Record<string, string>): Promise<string> {
+  const root = await mkdtemp(join(tmpdir(), 'portico-'))
+  t.after(() => rm(root, { recursive: true }))
+  const all = { 'package.json': '{"type":"module"}', ...files }
+  for (const [name, source] of Object.entries(all)) {
+    await mkdir(dirname(join(root, name)), { recursive: true })
+    await writeFile(join(root, name), source)
+  }
+  return root
+}

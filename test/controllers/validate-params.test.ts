@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { describe, it } from 'node:test'
+import { type } from 'arktype'
+import * as v from 'valibot'
+import { z } from 'zod'
+import type { Action } from '../../lib/controllers/controller.ts'
+import { get } from '../../lib/controllers/methods.ts'
+import type { StandardIssue, StandardSchemaV1 } from '../../lib/controllers/standard-schema.ts'
+import { validateParams, withParams } from '../../lib/controllers/validate-params.ts'
+import { FrontController } from '../../lib/dispatch/front-controller.ts'
+import type { HttpRequestInit } from '../../lib/http/message.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpResponse } from '../../lib/http/response.ts'
+import { ValidationError } from '../../lib/http/validation-error.ts'
+import type { ErrorReport } from '../../lib/reporting/error-report.ts'
+import { createRequestListener } from '../../lib/server/request-listener.ts'
+import { exchange, listening } from '../support/http.ts'
+
+const libraries: Record<string, StandardSchemaV1<unknown, { id: number; sort: string }>> = {
+  zod: z.object({ id: z.coerce.number().int(), sort: z.string().default('date') }),
+  valibot: v.object({
+    id: v.pipe(v.string(), v.digits(), v.transform(Number)),
+    sort: v.optional(v.string(), 'date'),
+  }),
+  arktype: type({ id: 'string.integer.parse', sort: 'string = "date"' }),
+}
+
+for (const [library, schema] of Object.entries(libraries)) {
+  describe(`withParams(), with a schema of ${library}`, () => {
+    const view = get(withParams(schema, (_request, response, params) => response.json(params)))
+
+    it('hands typed values to the action, from path, query string and form', async () => {
+      const form = {
+        method: 'POST',
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      }
+      const table: [HttpRequestInit, unknown][] = [
+        [{ target: '/news/view/id/42' }, { id: 42, sort: 'date' }],
+        [{ target: '/news/view?id=42&id=43&sort=name' }, { id: 43, sort: 'name' }],
+        [{ target: '/news/view/id/1?id=2' }, { id: 1, sort: 'date' }],
+        [
+          { target: '/news/save', ...form, body: 'id=7&sort=' },
+          { id: 7, sort: '' },
+        ],
+      ]
+      for (const [init, params] of table) {
+        const { body } = await ask({ view, save: withParams(schema, echo) }, init)
+        assert.deepEqual(JSON.parse(String(body)), params)
+      }
+    })
+
+    it('is a 400 that lists what was wrong', async () => {
+      const response = await ask({ view }, { target: '/news/view/id/two' })
+      const { status, detail, errors } = JSON.parse(String(response.body))
+      assert.equal(status, 400)
+      assert.match(detail, /^Invalid parameters: id\b/)
+      assert.deepEqual([errors.length, errors[0].parameter], [1, 'id'])
+      assert.equal(typeof errors[0].detail, 'string')
+    })
+
+    it('does not take what objects inherit for a parameter', async () => {
+      const response = await ask({ view }, { target: '/news/view?sort=a&__proto__=b' })
+      assert.equal(JSON.parse(String(response.body)).errors[0].parameter, 'id')
+      assert.equal(Object.hasOwn(Object.prototype, 'b'), false)
+    })
+  })
+}
+
+describe('withParams()', () => {
+  it('gives the schema all parameters but the reserved ones, in an object without a prototype', async () => {
+    let given: unknown
+    const schema = schemaOf((value) => {
+      given = value
+      return { value }
+    })
+    const query =
+      'a=1&a=2&module=x&controller=x&action=x&q=x&error_handler=x&__proto__=y&toString=z'
+    await ask({ view: withParams(schema, () => {}) }, { target: `/news/view/b/3?${query}` })
+    assert.equal(Object.getPrototypeOf(given), null)
+    assert.deepEqual(Object.entries(given as object).sort(), [
+      ['__proto__', 'y'],
+      ['a', '2'],
+      ['b', '3'],
+      ['toString', 'z'],
+    ])
+  })
+
+  it('waits for a schema that takes its time, and for no other', async () => {
+    const seen: string[] = []
+    const see: Action = () => void seen.push('action')
+    const [request, response] = [new HttpRequest({ target: '/' }), new HttpResponse()]
+    assert.equal(
+      withParams(
+        schemaOf(() => ({ value: 1 })),
+        see,
+      )(request, response),
+      undefined,
+    )
+    assert.deepEqual(seen, ['action'])
+
+    const slow = z.object({ id: z.string().refine(async (id) => id === '1') })
+    const view = withParams(slow, echo)
+    assert.equal((await ask({ view }, { target: '/news/view/id/1' })).body, '{"id":"1"}')
+    assert.equal((await ask({ view }, { target: '/news/view/id/2' })).status, 400)
+  })
+
+  it('keeps the name of the action, its properties and its controller', () => {
+    const action = Object.assign(
+      function view(this: { title: string }, _request: HttpRequest, response: HttpResponse) {
+        response.text(this.title)
+      },
+      { methods: ['GET'] },
+    )
+    const news = {
+      title: 'News',
+      view: withParams(
+        schemaOf((value) => ({ value })),
+        action,
+      ),
+    }
+    const response = new HttpResponse()
+    news.view(new HttpRequest({ target: '/' }), response)
+    assert.deepEqual([response.body, news.view.name, news.view.methods], ['News', 'view', ['GET']])
+  })
+
+  it('takes a failing schema for a fault of the server', async () => {
+    const view = withParams(
+      schemaOf(() => {
+        throw new Error('broken')
+      }),
+      echo,
+    )
+    assert.equal((await ask({ view }, { target: '/news/view' })).status, 500)
+  })
+
+  it('refuses what is no action, and what is no schema', () => {
+    const schema = schemaOf((value) => ({ value }))
+    assert.throws(() => withParams(schema, undefined as unknown as Action), {
+      message: 'Expected an action, got "undefined"',
+    })
+    for (const bad of [undefined, null, {}, { '~standard': {} }, () => {}]) {
+      assert.throws(() => withParams(bad as unknown as StandardSchemaV1, () => {}), {
+        name: 'TypeError',
+        message: 'Expected a schema of Standard Schema v1, with "~standard"',
+      })
+    }
+  })
+})
+
+describe('validateParams()', () => {
+  it('comes to the values, or to a ValidationError', async () => {
+    const { zod } = libraries
+    assert.ok(zod)
+    const request = (target: string) => new HttpRequest({ target })
+    assert.deepEqual(await validateParams(request('/?id=1'), zod), { id: 1, sort: 'date' })
+    await assert.rejects(validateParams(request('/?id=x'), zod), ValidationError)
+    await assert.rejects(validateParams(request('/'), {} as StandardSchemaV1), TypeError)
+  })
+
+  it('tells where, of a part of a parameter too', async () => {
+    const paths: StandardIssue['path'][] = [
+      undefined,
+      ['id'],
+      [{ key: 'filter' }, 'tags', 0],
+      [Symbol('s')],
+    ]
+    const schema = schemaOf(() => ({ issues: paths.map((path) => ({ message: 'bad', path })) }))
+    await assert.rejects(validateParams(new HttpRequest({ target: '/' }), schema), {
+      issues: ['', 'id', 'filter.tags.0', 'Symbol(s)'].map((path) => ({ path, message: 'bad' })),
+    })
+  })
+})
+
+describe('A 400 of a validation', () => {
+  const secrets = { code: '4/0AfJohXkq9-SECRET', password: 'hunter2-hunter2', pin: 'pin-4711' }
+  // Each of them quotes the value, in its own way.
+  const quoting: Record<string, StandardSchemaV1> = {
+    valibot: v.object({
+      code: v.literal('a'),
+      password: v.pipe(v.string(), v.email()),
+      pin: v.picklist(['0']),
+    }),
+    arktype: type({ code: '"a"', password: 'string.email', pin: '"0"' }),
+    zod: z.object(
+      Object.fromEntries(
+        Object.keys(secrets).map((name) => [
+          name,
+          z.string().refine(() => false, { error: ({ input }) => `Not ${JSON.stringify(input)}` }),
+        ]),
+      ),
+    ),
+    own: schemaOf((given) => ({
+      issues: Object.entries(given as object).flatMap(([name, value]) => [
+        { path: [name], message: `${'x'.repeat(195)}${value}` },
+        { path: [name, value], message: encodeURIComponent(value) },
+      ]),
+    })),
+  }
+
+  for (const [library, schema] of Object.entries(quoting)) {
+    it(`tells no value of the request, to the client or in the report (${library})`, async () => {
+      for (const accept of ['application/json', 'text/html', 'text/plain']) {
+        for (const development of [false, true]) {
+          const reports: ErrorReport[] = []
+          const front = new FrontController({
+            controllers: new Map([['news', { view: withParams(schema, () => {}) }]]),
+            onReport: (report) => reports.push(report),
+            development,
+          })
+          const target = `/news/view?${new URLSearchParams(secrets)}`
+          const { status, body } = await front.handle(
+            new HttpRequest({ target, headers: { accept } }),
+          )
+          assert.equal(status, 400)
+          assert.match(String(body), /\[password\]/)
+          assert.match(reports[0]?.message ?? '', /Invalid parameters: .*\[(code|password)\]/)
+          for (const text of [String(body), JSON.stringify(reports)]) {
+            assert.doesNotMatch(text, /0AfJ|AfJohXkq|SECRET|hunter|pin-4711/)
+          }
+        }
+      }
+    })
+  }
+
+  it('tells no secret that stands where a name is due', async () => {
+    const strict = [z.strictObject({}), type({ '+': 'reject' }), v.strictObject({})]
+    for (const schema of strict as StandardSchemaV1[]) {
+      const target = '/news/view?4/0AfJohXkq9-SECRETa8bC=1'
+      const { status, body } = await ask({ view: withParams(schema, () => {}) }, { target })
+      assert.equal(status, 400)
+      assert.doesNotMatch(String(body), /AfJohXkq|SECRET/)
+    }
+  })
+
+  it('lists at most 20, each cut, in problem details, on a page and in lines', async () => {
+    const issues = Array.from({ length: 30 }, (_, i) => ({
+      path: [`p${i}`],
+      message: `<${'x'.repeat(300)}`,
+    }))
+    const view = withParams(
+      schemaOf(() => ({ issues })),
+      () => {},
+    )
+    const bodyAs = async (accept: string) =>
+      String((await ask({ view }, { target: '/news/view', headers: { accept } })).body)
+    const { detail, errors } = JSON.parse(await bodyAs('application/json'))
+    assert.equal(detail.length, 200)
+    assert.equal(errors.length, 20)
+    assert.deepEqual(errors[19], { parameter: 'p19', detail: `<${'x'.repeat(199)}` })
+    const page = await bodyAs('text/html')
+    assert.equal(page.match(/<li>p\d+: &lt;x{199}<\/li>/g)?.length, 20)
+    assert.doesNotMatch(page, /Invalid parameters/)
+    assert.equal((await bodyAs('text/plain')).match(/^p\d+: <x{199}$/gm)?.length, 20)
+  })
+
+  it('is answered over a socket', async (t) => {
+    const schema = z.object({ id: z.coerce.number() })
+    const news = { view: get(withParams(schema, echo)) }
+    const front = new FrontController({ controllers: new Map([['news', news]]) })
+    const port = await listening(t, createServer(createRequestListener(front)))
+    const good = await exchange(port, { target: '/news/view/id/42' })
+    assert.deepEqual([good.status, good.body], [200, '{"id":42}'])
+    const bad = await exchange(port, { target: '/news/view/id/two' })
+    assert.equal(bad.headers['content-type'], 'application/problem+json')
+    assert.deepEqual(JSON.parse(bad.body).errors, [
+      { parameter: 'id', detail: 'Invalid input: expected number, received NaN' },
+    ])
+  })
+})
+
+function echo(_request: HttpRequest, response: HttpResponse, params?: unknown): void {
+  response.json(params)
+}
+
+function schemaOf(
+  validate: StandardSchemaV1['~standard']['validate'],
+): StandardSchemaV1<unknown, unknown> {
+  return { '~standard': { version: 1, vendor: 'test', validate } }
+}
+
+async function ask(actions: Record<string, Action>, init: HttpRequestInit): Promise<HttpResponse> {
+  const front = new FrontController({ controllers: new Map([['news', actions]]) })
+  return front.handle(new HttpRequest(init))
+}

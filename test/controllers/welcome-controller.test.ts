@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { indexController } from '../../lib/controllers/welcome-controller.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpResponse } from '../../lib/http/response.ts'
+
+describe('indexController.index()', () => {
+  it('is a page that tells how to begin, and loads nothing', () => {
+    const response = new HttpResponse()
+    indexController.index(new HttpRequest({ target: '/?<script>' }), response)
+    assert.equal(response.status, 200)
+    assert.deepEqual(Object.fromEntries(response.headers), {
+      'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
+      'Content-Type': 'text/html; charset=utf-8',
+    })
+    const page = String(response.body)
+    assert.match(page, /^<!doctype html>.*--controllers.*<\/html>\n$/s)
+    assert.doesNotMatch(page, /<script|src=|href=/)
+  })
+})

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict'
+import { METHODS } from 'node:http'
+import { BlockList } from 'node:net'
+import { describe, it } from 'node:test'
+import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
+import { HttpError } from '../../lib/http/errors.ts'
+import { toErrorRequest } from '../../lib/http/exceptions.ts'
+import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { HttpResponse } from '../../lib/http/response.ts'
+import { type NameRule, nameRules } from '../../lib/routing/name-rules.ts'
+
+const noController = (name: string): object => ({
+  name: 'NoControllerError',
+  message: `Invalid controller specified (${name})`,
+  controller: name,
+  code: 0,
+})
+const noAction = (name: string): object => ({
+  name: 'NoActionError',
+  message: `Action "${name}" does not exist`,
+  action: name,
+  code: 404,
+})
+
+describe('new Dispatcher()', () => {
+  it('refuses a name that no URL can name', () => {
+    for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n']) {
+      assert.throws(() => dispatcher({ [name]: {} }), { name: 'TypeError', message: /"/ })
+      assert.throws(() => new Dispatcher([[name, new Map()]], nameRules.exact), TypeError)
+      assert.throws(() => dispatcher({ news: { [name]() {} } }), TypeError)
+    }
+    assert.throws(() => dispatcher({ '!': {} }, 'zf1'), /No URL can name the controller "!"/)
+  })
+
+  it('refuses two that are one under the rule of names', () => {
+    const one = { 'user-admin': {}, 'USER.ADMIN': {} }
+    assert.doesNotThrow(() => dispatcher(one, 'exact'))
+    assert.throws(() => dispatcher(one, 'zf1'), {
+      name: 'TypeError',
+      message: 'The controller "USER.ADMIN" has the name of another one, "user-admin"',
+    })
+    assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
+      message: 'The action "foo-bar" has the name of another one, "foo-bar"',
+    })
+    const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
+    assert.doesNotThrow(() => new Dispatcher(modules, nameRules.exact))
+    assert.throws(() => new Dispatcher(modules, nameRules.zf1), /The module "ADMIN"/)
+  })
+
+  it('refuses a controller that is no object', () => {
+    for (const controller of [null, undefined, () => {}, class {}, 'text', 42, true]) {
+      assert.throws(() => dispatcher({ news: controller }), {
+        name: 'TypeError',
+        message: 'Expected the controller "news" to be an object of functions',
+      })
+    }
+  })
+
+  it("takes every method that node:http's own list has, but for TRACE and CONNECT", () => {
+    for (const method of METHODS) {
+      const save = Object.assign(() => 'ran', { methods: [method] })
+      const make = (): Dispatcher => dispatcher({ news: { save } })
+      if (['TRACE', 'CONNECT'].includes(method)) assert.throws(make, TypeError)
+      else if (method !== 'OPTIONS')
+        assert.equal(bound(make()).dispatch(asking('news', 'save', { method })), 'ran', method)
+    }
+  })
+
+  it('refuses a "method", that would let every method pass', () => {
+    const save = Object.assign(() => {}, { method: ['POST'] })
+    assert.throws(() => dispatcher({ news: { save } }), {
+      name: 'TypeError',
+      message: 'There is no "method" for the action "news/save": did you mean "methods"?',
+    })
+  })
+
+  it('refuses methods that are none', () => {
+    for (const methods of [[], 'GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
+      const save = Object.assign(() => {}, { methods })
+      assert.throws(() => dispatcher({ news: { save } }), {
+        name: 'TypeError',
+        message:
+          'Expected the methods of the action "news/save" to be a list out of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+      })
+    }
+  })
+})
+
+describe('Dispatcher.dispatch()', () => {
+  it('calls the action on its controller, and returns what it returned', () => {
+    const calls: unknown[] = []
+    const news = {
+      list(...given: unknown[]) {
+        calls.push(this, ...given)
+        return 'returned'
+      },
+    }
+    const [request, response] = [asking('news', 'list'), new HttpResponse()]
+    assert.equal(run(dispatcher({ news }), request, response), 'returned')
+    assert.deepEqual(calls, [news, request, response])
+  })
+
+  it('finds by the exact name: one URL for one action', () => {
+    const table: [string, string, object | undefined][] = [
+      ['user-admin', 'save-all', undefined],
+      ['user-admin', 'saveAll', noAction('saveAll')],
+      ['user-admin', 'SAVE-ALL', noAction('SAVE-ALL')],
+      ['user-admin', 'save.all', noAction('save.all')],
+      ['User-Admin', 'save-all', noController('User-Admin')],
+      ['userAdmin', 'save-all', noController('userAdmin')],
+      ['user%2Dadmin', 'save-all', noController('user%2Dadmin')],
+      ['', '', noController('')],
+    ]
+    for (const [controller, action, error] of table) check('exact', controller, action, error)
+  })
+
+  it("finds by the folded name under 'zf1'", () => {
+    const table: [string, string, object | undefined][] = [
+      ['user-admin', 'save-all', undefined],
+      ['User.Admin', 'SAVE--ALL', undefined],
+      ['u!ser-admin', 'save.all', undefined],
+      ['user-admin', 'saveAll', noAction('saveAll')],
+      ['useradmin', 'save-all', noController('useradmin')],
+      ['user_admin', 'save-all', noController('user_admin')],
+    ]
+    for (const [controller, action, error] of table) check('zf1', controller, action, error)
+  })
+
+  it('knows own functions only', () => {
+    class Base {
+      inherited(): void {}
+    }
+    const news = Object.assign(new Base(), { title: 'x', list() {}, nested: { list() {} } })
+    Object.defineProperty(news, 'hidden', { value() {}, enumerable: false })
+    const names = ['inherited', 'title', 'nested', 'constructor', 'toString', '__proto__', 'then']
+    for (const rule of ['exact', 'zf1'] as const) {
+      const { dispatch } = bound(dispatcher({ news }, rule))
+      dispatch(asking('news', 'list'))
+      for (const name of names) {
+        assert.throws(() => dispatch(asking('news', name)), noAction(name))
+        assert.throws(() => dispatch(asking(name, 'list')), noController(name))
+        assert.throws(
+          () => dispatch(asking('news', 'list', { module: name })),
+          noController('news'),
+        )
+      }
+    }
+  })
+
+  it('takes a name that Object has for an ordinary one where it is registered', () => {
+    const names = ['constructor', 'hasOwnProperty', 'then', '__proto__']
+    const all = (value: unknown): object => Object.fromEntries(names.map((name) => [name, value]))
+    const { dispatch } = bound(dispatcher(all(all(() => 'ran'))))
+    for (const controller of names) {
+      for (const action of ['constructor', 'has-own-property', 'then', '__proto__']) {
+        assert.equal(dispatch(asking(controller, action)), 'ran')
+      }
+    }
+  })
+
+  it('takes the methods of the action alone, HEAD where GET is', () => {
+    const only = (...methods: string[]): object => Object.assign(() => 'ran', { methods })
+    const actions = { any: () => 'ran', page: only('GET'), save: only('POST', 'PUT') }
+    const { dispatch } = bound(dispatcher({ news: actions }))
+    const table: [string, string[], string[]][] = [
+      [
+        'any',
+        ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND'],
+        ['TRACE', 'CONNECT'],
+      ],
+      ['page', ['GET', 'HEAD'], ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'get']],
+      ['save', ['POST', 'PUT'], ['GET', 'HEAD', 'PATCH', 'DELETE', 'TRACE']],
+    ]
+    for (const [action, taken, refused] of table) {
+      for (const method of taken) {
+        assert.equal(dispatch(asking('news', action, { method })), 'ran', `${method} ${action}`)
+      }
+      for (const method of refused) {
+        assert.throws(
+          () => dispatch(asking('news', action, { method })),
+          (error: unknown) => error instanceof HttpError && error.status === 405,
+          `${method} ${action}`,
+        )
+      }
+    }
+  })
+
+  it('tells the methods with Allow, in a 405 and in the 204 to OPTIONS', () => {
+    const allowed: [string[], string[]][] = [
+      [['GET'], ['GET', 'HEAD', 'OPTIONS']],
+      [
+        ['GET', 'HEAD', 'OPTIONS'],
+        ['GET', 'HEAD', 'OPTIONS'],
+      ],
+      [
+        ['POST', 'POST'],
+        ['OPTIONS', 'POST'],
+      ],
+      [['PROPFIND'], ['OPTIONS', 'PROPFIND']],
+    ]
+    for (const [methods, expected] of allowed) {
+      const news = { save: Object.assign((): never => assert.fail(), { methods }) }
+      const sorted = (allow = ''): string[] => allow.split(', ').sort()
+      const response = new HttpResponse()
+      const options = asking('news', 'save', { method: 'OPTIONS' })
+      assert.equal(run(dispatcher({ news }), options, response), undefined)
+      assert.deepEqual([response.status, response.body], [204, undefined])
+      assert.deepEqual(sorted(response.headers.get('Allow')), expected)
+      assert.throws(
+        () => run(dispatcher({ news }), asking('news', 'save', { method: 'DELETE' }), response),
+        (error: HttpError) => {
+          assert.deepEqual(sorted(error.headers.Allow), expected)
+          return true
+        },
+      )
+    }
+  })
+
+  it('tells the usual methods where it refuses one that is refused everywhere', () => {
+    const news = { any: (): never => assert.fail() }
+    for (const method of ['TRACE', 'CONNECT']) {
+      assert.throws(
+        () => run(dispatcher({ news }), asking('news', 'any', { method }), new HttpResponse()),
+        {
+          status: 405,
+          headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
+        },
+      )
+    }
+  })
+
+  it('calls an action that has properties named as those of Function', () => {
+    const own = { call: 'x', apply: () => 'never', bind: null }
+    const list = Object.assign(() => 'ran', own)
+    assert.equal(bound(dispatcher({ news: { list } })).dispatch(asking('news', 'list')), 'ran')
+    const bare = Object.setPrototypeOf(() => 'ran', null)
+    assert.equal(bound(dispatcher({ news: { bare } })).dispatch(asking('news', 'bare')), 'ran')
+  })
+
+  it('takes a class that a controller exports for no action', () => {
+    class Item {}
+    const news = { Item, item: Item, classify: () => 'ran' }
+    const { dispatch } = bound(dispatcher({ news }))
+    assert.throws(() => dispatch(asking('news', 'item')), noAction('item'))
+    assert.equal(dispatch(asking('news', 'classify')), 'ran')
+  })
+
+  it('ignores methods that an action has from elsewhere', () => {
+    const save = Object.setPrototypeOf(
+      () => 'ran',
+      Object.assign(() => {}, { methods: ['POST'] }),
+    )
+    assert.equal(bound(dispatcher({ news: { save } })).dispatch(asking('news', 'save')), 'ran')
+  })
+
+  it('finds error/error for the loop alone, by any method', () => {
+    const error = Object.assign(() => 'ran', { methods: ['GET'] })
+    for (const rule of ['exact', 'zf1'] as const) {
+      const { dispatch } = bound(dispatcher({ error: { error, other: error } }, rule))
+      for (const name of ['error', 'ERROR', '-error', 'e!rror']) {
+        assert.throws(() => dispatch(asking(name, 'error')), noController(name))
+        assert.throws(() => dispatch(asking(name, 'other')), noController(name))
+      }
+      for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
+        const request = toErrorRequest(asking('news', 'list', { method }), new Error('x'))
+        assert.equal(dispatch(request), 'ran')
+      }
+    }
+  })
+
+  it("leaves another module's controller error to be asked for", () => {
+    const error = { error: () => 'ran' }
+    const modules = [['admin', new Map([['error', error]])] as const]
+    const { dispatch } = bound(new Dispatcher(modules, nameRules.exact))
+    assert.equal(dispatch(asking('error', 'error', { module: 'admin' })), 'ran')
+  })
+})
+
+describe('Dispatcher.registered', () => {
+  it('tells every action that can be asked for, by its name in URLs', () => {
+    const noop = (): void => {}
+    class Item {}
+    const modules = [
+      ['default', new Map<string, object>([['news', { list: noop, saveAll: noop, Item, n: 1 }]])],
+      ['admin', new Map<string, object>([['error', { error: noop }]])],
+    ] as const
+    const withError = new Map([...modules[0][1], ['error', { error: noop }]])
+    const { registered } = new Dispatcher([['default', withError], modules[1]], nameRules.exact)
+    assert.deepEqual(registered, ['news/list', 'news/save-all', 'admin/error/error'])
+    assert.deepEqual(new Dispatcher([], nameRules.exact).registered, [])
+    const folded = dispatcher({ ERROR: { error: noop }, 'User-Admin': { list: noop } }, 'zf1')
+    assert.deepEqual(folded.registered, ['User-Admin/list'])
+  })
+})
+
+describe('Dispatcher.hasController()', () => {
+  it('knows the controllers that can be asked for, under the rule of names', () => {
+    const modules = [
+      [
+        'default',
+        new Map([
+          ['news', {}],
+          ['error', {}],
+        ]),
+      ],
+      ['admin', new Map([['error', {}]])],
+    ] as const
+    const table: [string, string, boolean, boolean][] = [
+      ['default', 'news', true, true],
+      ['default', 'NEWS', false, true],
+      ['default', 'error', false, false],
+      ['default', 'ERROR', false, false],
+      ['default', 'constructor', false, false],
+      ['admin', 'error', true, true],
+      ['ADMIN', 'Error', false, true],
+      ['admin', 'news', false, false],
+      ['nope', 'news', false, false],
+      ['', '', false, false],
+    ]
+    const [exact, zf1] = [nameRules.exact, nameRules.zf1].map((n) => new Dispatcher(modules, n))
+    for (const [module, controller, ...expected] of table) {
+      const request = asking(controller, 'x', { module })
+      assert.deepEqual(
+        [exact?.hasController(request), zf1?.hasController(request)],
+        expected,
+        controller,
+      )
+    }
+  })
+})
+
+function check(rule: NameRule, controller: string, action: string, error?: object): void {
+  const { dispatch } = bound(dispatcher({ 'user-admin': { saveAll: () => 'ran' } }, rule))
+  if (error === undefined) assert.equal(dispatch(asking(controller, action)), 'ran')
+  else assert.throws(() => dispatch(asking(controller, action)), error)
+}
+
+function dispatcher(controllers: object, rule: NameRule = 'exact'): Dispatcher {
+  return new Dispatcher([['default', new Map(Object.entries(controllers))]], nameRules[rule])
+}
+
+function bound(dispatcher: Dispatcher): { dispatch: (request: HttpRequest) => unknown } {
+  return { dispatch: (request) => run(dispatcher, request, new HttpResponse()) }
+}
+
+function run(dispatcher: Dispatcher, request: HttpRequest, response: HttpResponse): unknown {
+  const found = dispatcher.find(request)
+  if (found instanceof Error) throw found
+  return dispatcher.run(found, request, response)
+}
+
+function asking(
+  controller: string,
+  action: string,
+  { module = 'default', method = 'GET' } = {},
+): HttpRequest {
+  const route = { module, controller, action }
+  const request = new HttpRequest({ target: '/', method })
+  return derive(request, {
+    path: '/',
+    q: '/',
+    route,
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
+  })
+}

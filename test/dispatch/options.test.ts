@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createErrorController } from '../../lib/controllers/error-controller.ts'
+import { indexController } from '../../lib/controllers/welcome-controller.ts'
+import {
+  type CheckedOptions,
+  checkedOptions,
+  type FrontControllerOptions,
+} from '../../lib/dispatch/options.ts'
+import { nameRules } from '../../lib/routing/name-rules.ts'
+
+const news = { index() {} }
+class Misspelt {
+  routeStartup() {}
+  PostDispatch() {}
+}
+const errorController = createErrorController()
+const checked = (options: FrontControllerOptions): CheckedOptions =>
+  checkedOptions(options, errorController)
+
+describe('checkedOptions()', () => {
+  it('has the defaults of SPEC section 7, and exact names', () => {
+    const { limits, names, basePath, router, plugins } = checked({})
+    assert.deepEqual(limits, {
+      maxBodyBytes: 1_048_576,
+      maxFields: 1_000,
+      maxTargetBytes: 8_192,
+      actionTimeoutMs: 25_000,
+    })
+    assert.equal(names, nameRules.exact)
+    assert.deepEqual([basePath, router, plugins], ['', undefined, []])
+  })
+
+  it('takes each limit by itself', () => {
+    const { limits } = checked({ limits: { maxFields: 1 } })
+    assert.deepEqual(limits, {
+      maxBodyBytes: 1_048_576,
+      maxFields: 1,
+      maxTargetBytes: 8_192,
+      actionTimeoutMs: 25_000,
+    })
+  })
+
+  it('passes on what is as it should be', () => {
+    const router = { route: () => undefined }
+    const plugins = [{}]
+    const onReport = (): void => {}
+    const passed = checked({
+      router,
+      plugins,
+      onReport,
+      names: 'zf1',
+      basePath: '/app/v1.2',
+      logger: console,
+      limits: { actionTimeoutMs: 2 ** 31 - 1 },
+    })
+    assert.equal(passed.logger, console)
+    assert.equal(passed.onReport, onReport)
+    assert.equal(passed.limits.actionTimeoutMs, 2 ** 31 - 1)
+    assert.equal(passed.router, router)
+    assert.equal(passed.plugins, plugins)
+    assert.equal(passed.names, nameRules.zf1)
+    assert.equal(passed.basePath, '/app/v1.2')
+  })
+
+  it('takes undefined for what is not said', () => {
+    const { limits, logger, onReport } = checked({
+      limits: { maxFields: undefined } as object,
+      logger: undefined,
+      onReport: undefined,
+      logParams: undefined,
+      development: undefined,
+    })
+    assert.equal(limits.maxFields, 1_000)
+    assert.deepEqual([logger, onReport], [undefined, undefined])
+  })
+
+  it('adds the built-in controllers: error always, index while nothing is registered', () => {
+    const controllers = (options: FrontControllerOptions): unknown[] =>
+      checked(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])
+    const error = errorController
+    assert.deepEqual(controllers({}), [['default', { error, index: indexController }]])
+    assert.deepEqual(controllers({ controllers: new Map([['news', news]]) }), [
+      ['default', { error, news }],
+    ])
+    assert.deepEqual(controllers({ modules: new Map([['admin', new Map([['news', news]])]]) }), [
+      ['default', { error }],
+      ['admin', { news }],
+    ])
+  })
+
+  it("lets the application's error controller take the built-in one's place, by the rule of names", () => {
+    const mine = { error() {} }
+    const errors = (options: FrontControllerOptions): unknown =>
+      checked(options).modules.flatMap(([, each]) => [...each.values()])
+    assert.deepEqual(errors({ controllers: new Map([['error', mine]]) }), [mine])
+    assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]), names: 'zf1' }), [mine])
+    assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]) }), [errorController, mine])
+  })
+
+  it('names what is not as it should be', () => {
+    const table: [object, string, RegExp][] = [
+      [{ names: 'loose' }, 'RangeError', /"names".*"exact" or "zf1".*"loose"/],
+      [{ names: '__proto__' }, 'RangeError', /"names".*"__proto__"/],
+      [{ names: 'toString' }, 'RangeError', /"names"/],
+      [{ router: {} }, 'TypeError', /"router"/],
+      [{ controler: new Map() }, 'TypeError', /^There is no "controler" among the options$/],
+      [{ toString: 1 }, 'TypeError', /^There is no "toString" among the options$/],
+      [{ limits: { maxBodySize: 1 } }, 'TypeError', /^There is no "maxBodySize" among the limits$/],
+      [{ limits: { constructor: 1 } }, 'TypeError', /^There is no "constructor" among the limits$/],
+      [{ limits: { actionTimeoutMs: 2 ** 31 } }, 'RangeError', /"actionTimeoutMs".*2147483647/],
+      [{ logger: { info() {}, warn: 1, error() {} } }, 'TypeError', /^Expected "logger".*"warn"/],
+      [{ logger: { info() {}, warn() {}, error: {} } }, 'TypeError', /^Expected "logger".*"error"/],
+      [{ onReport: {} }, 'TypeError', /^Expected "onReport" to be a function$/],
+      [{ plugins: [null] }, 'TypeError', /"plugins"/],
+      [{ plugins: ['x'] }, 'TypeError', /"plugins"/],
+      [{ router: { route: true } }, 'TypeError', /"router"/],
+      [{ plugins: {} }, 'TypeError', /"plugins"/],
+      [{ plugins: [{ preDispatch: 1 }] }, 'TypeError', /Expected "preDispatch" of plugins\[0\]/],
+      [
+        { plugins: [{}, { predispatch() {} }] },
+        'TypeError',
+        /"predispatch" for plugins\[1\]: .*"preDispatch"\?$/,
+      ],
+      [{ plugins: [new Misspelt()] }, 'TypeError', /"PostDispatch" for .* "postDispatch"\?$/],
+      [
+        { plugins: [{ guard() {} }] },
+        'TypeError',
+        /Expected plugins\[0\] to have a moment out of /,
+      ],
+      [{ controllers: { news } }, 'TypeError', /Map/],
+      [{ modules: new Map([['admin', { news }]]) }, 'TypeError', /Map/],
+      ...['app', '/', '/app/', '//app', '/a b', '/a?b', '/%61', '/a#b', '/ä'].map(
+        (basePath): [object, string, RegExp] => [{ basePath }, 'TypeError', /"basePath"/],
+      ),
+      ...['maxBodyBytes', 'maxFields', 'actionTimeoutMs'].flatMap((name) =>
+        [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5', null].map(
+          (value): [object, string, RegExp] => [
+            { limits: { [name]: value } },
+            'RangeError',
+            new RegExp(`"${name}".*"${value}"`),
+          ],
+        ),
+      ),
+    ]
+    for (const [options, name, message] of table) {
+      assert.throws(() => checked(options), { name, message }, JSON.stringify(options))
+    }
+  })
+})

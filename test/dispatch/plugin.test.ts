@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { PluginBroker, type Within } from '../../lib/dispatch/plugin.ts'
+import { run } from '../../lib/dispatch/steps.ts'
+import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import { moments } from '../support/moments.ts'
+
+const within: Within = (_, promise) => Promise.resolve(promise)
+
+describe('PluginBroker.notify()', () => {
+  const request = new HttpRequest({ target: '/' })
+  const response = new HttpResponse()
+
+  it('calls the plugins in the order they were given, each when the one before has ended', async () => {
+    const calls: string[] = []
+    const plugin = (name: string): Plugin => ({
+      async preDispatch(...given) {
+        assert.deepEqual(given, [request, response])
+        calls.push(`${name} begins`)
+        await new Promise(setImmediate)
+        calls.push(`${name} ends`)
+      },
+    })
+    const broker = new PluginBroker([plugin('a'), {}, plugin('b')], within)
+    assert.equal(await run(broker.notify('preDispatch', request, response)), request)
+    assert.deepEqual(calls, ['a begins', 'a ends', 'b begins', 'b ends'])
+  })
+
+  it('calls a method of its plugin', async () => {
+    class Counting implements Plugin {
+      count = 0
+      routeStartup(): void {
+        this.count++
+      }
+    }
+    const plugin = new Counting()
+    await run(new PluginBroker([plugin], within).notify('routeStartup', request, response))
+    assert.equal(plugin.count, 1)
+  })
+
+  it('gives the next plugin the request that one returned, and returns the last', async () => {
+    const [first, second] = [request.forward({ action: 'a' }), request.forward({ action: 'b' })]
+    const given: HttpRequest[] = []
+    const returning = (returned: HttpRequest | undefined): Plugin => ({
+      async routeShutdown(request) {
+        given.push(request)
+        return returned
+      },
+    })
+    const plugins = [first, undefined, second, undefined].map(returning)
+    const broker = new PluginBroker(plugins, within)
+    assert.equal(await run(broker.notify('routeShutdown', request, response)), second)
+    assert.deepEqual(given, [request, first, first, second])
+  })
+
+  it('raises what a plugin throws, and lets it sit out the rest', async () => {
+    const calls: string[] = []
+    const refusing: Plugin = {
+      preDispatch() {
+        calls.push('refusing')
+        throw new Error('no')
+      },
+      postDispatch: () => void calls.push('refusing'),
+    }
+    const other: Plugin = { preDispatch: () => void calls.push('other') }
+    const broker = new PluginBroker([refusing, other], within)
+    await assert.rejects(async () => run(broker.notify('preDispatch', request, response)), /no/)
+    await run(broker.notify('preDispatch', request, response))
+    await run(broker.notify('postDispatch', request, response))
+    assert.deepEqual(calls, ['refusing', 'other'])
+  })
+
+  it('raises a return value that is no request', async () => {
+    const plugin = { postDispatch: async () => true } as unknown as Plugin
+    const broker = new PluginBroker([plugin], within)
+    await assert.rejects(async () => run(broker.notify('postDispatch', request, response)), {
+      name: 'TypeError',
+      message: /^postDispatch returned/,
+    })
+  })
+})
+
+describe('A plugin of a FrontController', () => {
+  const news = {
+    list() {},
+    async moved(request: HttpRequest) {
+      return request.forward({ action: 'list' })
+    },
+    broken() {
+      throw new Error('broken')
+    },
+  }
+
+  it('is told of the six moments of a request, round by round', async () => {
+    const dispatch = (where: string): string[] => [`preDispatch ${where}`, `postDispatch ${where}`]
+    const start = (where: string): string[] => [
+      'routeStartup /',
+      `routeShutdown ${where}`,
+      `dispatchLoopStartup ${where}`,
+    ]
+    const table: [string, string[]][] = [
+      [
+        '/news/list',
+        [...start('news/list'), ...dispatch('news/list'), 'dispatchLoopShutdown news/list'],
+      ],
+      [
+        '/news/moved',
+        [
+          ...start('news/moved'),
+          ...dispatch('news/moved'),
+          ...dispatch('news/list'),
+          'dispatchLoopShutdown news/list',
+        ],
+      ],
+      [
+        '/news/broken',
+        [
+          ...start('news/broken'),
+          'preDispatch news/broken',
+          ...dispatch('error/error'),
+          'dispatchLoopShutdown error/error',
+        ],
+      ],
+    ]
+    for (const [target, expected] of table) {
+      const calls: string[] = []
+      const plugin = Object.fromEntries(
+        moments.map((moment) => [
+          moment,
+          ({ controller, action }: HttpRequest) =>
+            void calls.push(`${moment} ${controller}/${action}`),
+        ]),
+      )
+      await handle(target, plugin)
+      assert.deepEqual(calls, expected)
+    }
+  })
+
+  it('can put another request in place: to be routed, dispatched instead, dispatched next', async () => {
+    const to = (action: string) => (request: HttpRequest) =>
+      request.action === action || request.errorHandler ? undefined : request.forward({ action })
+    const table: [Plugin, string[]][] = [
+      [{ routeStartup: () => new HttpRequest({ target: '/news/list' }) }, ['list']],
+      [{ routeShutdown: to('list') }, ['list']],
+      [{ preDispatch: to('list') }, ['list']],
+      [{ postDispatch: to('list') }, ['view', 'list']],
+      [{ dispatchLoopShutdown: to('list') }, ['view']],
+    ]
+    for (const [plugin, expected] of table) {
+      const ran: string[] = []
+      const controller = { list: () => void ran.push('list'), view: () => void ran.push('view') }
+      await handle('/news/view', plugin as Plugin, controller)
+      assert.deepEqual(ran, expected, Object.keys(plugin).join())
+    }
+  })
+
+  it('can fill in the response', async () => {
+    for (const moment of moments) {
+      const plugin: Plugin = {
+        [moment]: (_: HttpRequest, { headers }: HttpResponse) => void headers.set('Seen', moment),
+      }
+      const { headers } = await handle('/news/list', plugin)
+      assert.equal(headers.get('Seen'), moment)
+    }
+  })
+
+  it('that refuses every request does not refuse the error action', async () => {
+    for (const moment of moments) {
+      const plugin = {
+        [moment]: () => {
+          throw new Error('refused')
+        },
+      }
+      const { exceptions } = await handle('/news/list', plugin)
+      assert.deepEqual(
+        exceptions.map(({ message }) => message),
+        ['refused'],
+      )
+    }
+  })
+
+  it('has as much time as an action', async () => {
+    let signal = AbortSignal.abort()
+    const plugin: Plugin = {
+      preDispatch(request) {
+        signal = request.signal
+        return new Promise(() => {})
+      },
+    }
+    const front = new FrontController({ plugins: [plugin], limits: { actionTimeoutMs: 30 } })
+    const { status } = await front.handle(new HttpRequest({ target: '/' }))
+    if (!signal.aborted) await once(signal, 'abort')
+    assert.equal(status, 503)
+  })
+
+  function handle(
+    target: string,
+    plugin: Plugin,
+    controller: object = news,
+  ): Promise<HttpResponse> {
+    const controllers = new Map([['news', controller]])
+    const front = new FrontController({ controllers, plugins: [plugin] })
+    return front.handle(new HttpRequest({ target }))
+  }
+})

@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { isPromiseLike, run, type Steps, wait } from '../../lib/dispatch/steps.ts'
+
+describe('run()', () => {
+  it('returns at once what waits for nothing', () => {
+    // biome-ignore lint/correctness/useYield: that it waits for nothing is the point.
+    function* steps(): Steps<number> {
+      return 1
+    }
+    assert.equal(run(steps()), 1)
+  })
+
+  it('throws at once what fails before anything is waited for', () => {
+    // biome-ignore lint/correctness/useYield: that it waits for nothing is the point.
+    function* steps(): Steps<number> {
+      throw new RangeError('x')
+    }
+    assert.throws(() => run(steps()), RangeError)
+  })
+
+  it('waits for one promise after the other, and for what is only like one', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: what is only like a promise has one too.
+    const like: PromiseLike<number> = { then: (resolve) => Promise.resolve(3).then(resolve) }
+    function* inner(): Steps<number> {
+      return (yield* wait(Promise.resolve(2))) * (yield* wait(like))
+    }
+    function* steps(): Steps<number> {
+      return (yield* wait(Promise.resolve(7))) * (yield* inner())
+    }
+    assert.equal(await run(steps()), 42)
+  })
+
+  it('raises a rejection where it was waited for, and rejects with what is thrown after', async () => {
+    const caught: unknown[] = []
+    const reason = new Error('reason')
+    function* steps(): Steps<never> {
+      try {
+        yield* wait(Promise.reject(reason))
+      } catch (error) {
+        caught.push(error)
+      }
+      yield* wait(Promise.resolve())
+      throw new RangeError('after')
+    }
+    await assert.rejects(async () => run(steps()), RangeError)
+    assert.deepEqual(caught, [reason])
+  })
+})
+
+describe('isPromiseLike()', () => {
+  it('tells what has to be waited for', () => {
+    // biome-ignore lint/suspicious/noThenProperty: that is what it looks for.
+    assert.ok(isPromiseLike({ then() {} }))
+    assert.ok(isPromiseLike(Promise.resolve()))
+    for (const value of [undefined, null, 1, 'then', {}, Object.fromEntries([['then', 1]])]) {
+      assert.equal(isPromiseLike(value), false)
+    }
+  })
+})

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  type Action,
+  type BodyChunks,
+  createRequestListener,
+  type ErrorReport,
+  FrontController,
+  HttpRequest,
+  HttpResponse,
+  type ResponseBody,
+} from '../../lib/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { bytesOf, exchange, listening, send } from '../support/http.ts'
+
+// Each way to give a body piece by piece, and who is told when nobody wants the rest of it.
+const kinds = {
+  'an async generator': (chunks: Iterable<unknown>, ended: () => void) =>
+    (async function* () {
+      try {
+        for (const chunk of chunks) yield chunk
+      } finally {
+        ended()
+      }
+    })(),
+  'an async iterable': (chunks: Iterable<unknown>, ended: () => void) => ({
+    [Symbol.asyncIterator]() {
+      const values = chunks[Symbol.iterator]()
+      return {
+        next: async () => values.next(),
+        return: async () => {
+          ended()
+          return { done: true, value: undefined }
+        },
+      }
+    },
+  }),
+  'a web stream': (chunks: Iterable<unknown>, ended: () => void) => {
+    const values = chunks[Symbol.iterator]()
+    return new ReadableStream({
+      pull(controller) {
+        const { done, value } = values.next()
+        if (done) controller.close()
+        else controller.enqueue(value)
+      },
+      cancel: ended,
+    })
+  },
+} as const
+
+function* endless(): Iterable<string> {
+  for (;;) yield 'x'.repeat(999)
+}
+
+for (const [kind, make] of Object.entries(kinds)) {
+  const body = (chunks: Iterable<unknown>, ended: () => void = () => {}): BodyChunks =>
+    make(chunks, ended) as BodyChunks
+
+  describe(`The body of a response that is ${kind}`, () => {
+    it('is sent chunk by chunk, text as UTF-8', async (t) => {
+      const port = await serving(t, (_, response) => {
+        response.body = body(['grün ', Buffer.from('und '), new Uint8Array([98, 108, 97, 117])])
+      })
+      const { rawHeaders, body: sent } = await exchange(port, { target: '/app/run' })
+      assert.match(rawHeaders, /Transfer-Encoding: chunked/)
+      assert.equal(unchunked(sent), 'grün und blau')
+    })
+
+    it('is held to its Content-Length', async (t) => {
+      const reports: ErrorReport[] = []
+      const port = await serving(
+        t,
+        (request, response) => {
+          response.headers.set('Content-Length', request.param('length') ?? '')
+          response.body = body(['ab', 'cd'])
+        },
+        reports,
+      )
+      assert.equal((await exchange(port, { target: '/app/run/length/4' })).body, 'abcd')
+      assert.ok((await exchange(port, { target: '/app/run/length/3' })).body.length <= 3)
+      assert.equal(reports.length, 1)
+    })
+
+    it('is answered by the error controller where its first chunk is no body', async (t) => {
+      const reports: ErrorReport[] = []
+      const port = await serving(
+        t,
+        (_, response) => {
+          response.body = body([{ not: 'bytes' }])
+        },
+        reports,
+      )
+      assert.equal((await exchange(port, { target: '/app/run' })).status, 500)
+      assert.deepEqual(
+        reports.map(({ name }) => name),
+        ['TypeError'],
+      )
+    })
+
+    it('is ended where the client leaves', async (t) => {
+      const ended = deferred()
+      const port = await serving(t, (_, response) => {
+        response.body = body(endless(), ended.resolve)
+      })
+      const client = connect(port, '127.0.0.1').on('error', () => {})
+      client.write(bytesOf({ target: '/app/run' }))
+      await once(client, 'data')
+      client.destroy()
+      await ended.promise
+    })
+
+    it('is ended where it is not sent: by HEAD, by a 204, by another body, by an error', async (t) => {
+      let made = 0
+      let given = 0
+      const port = await serving(t, (request, response) => {
+        made++
+        // Of a generator that has not begun there is nothing to end.
+        const iterable = body(['x'])
+        response.body = iterable
+        const stream = response.body as Readable
+        stream.once('close', () => given++)
+        const { method } = request
+        if (request.query.has('empty')) response.status = 204
+        if (request.query.has('other')) response.text('other')
+        if (request.query.has('error')) throw new Error('no')
+        assert.equal(stream.destroyed, request.query.has('other'), method)
+      })
+      for (const query of ['empty', 'other', 'error']) {
+        await exchange(port, { target: `/app/run?${query}` })
+      }
+      await exchange(port, { method: 'HEAD', target: '/app/run' })
+      while (given < 4) await new Promise(setImmediate)
+      assert.deepEqual([made, given], [4, 4])
+    })
+
+    it('may be set twice, and read back', async () => {
+      const response = new HttpResponse()
+      const given = body(['once'])
+      response.body = given
+      const stream = response.body
+      assert.ok(stream instanceof Readable)
+      response.body = given
+      response.body = response.body as ResponseBody
+      assert.equal(response.body, stream)
+      assert.equal(stream.destroyed, false)
+      assert.equal(await text(stream), 'once')
+    })
+  })
+
+  describe(`The body of a request that is ${kind}`, () => {
+    it('is read as any other: as a form, and as a stream', async () => {
+      const seen: unknown[] = []
+      const front = frontOf(async (request) => {
+        seen.push(String(request.form), await text(request.body))
+      })
+      const target = '/app/run'
+      const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+      const form = body(['a=1', '&b=2'])
+      await front.handle(new HttpRequest({ method: 'POST', target, headers, body: form }))
+      await front.handle(new HttpRequest({ method: 'PUT', target, body: body(['a', 'b']) }))
+      assert.deepEqual(seen, ['a=1&b=2', 'a=1&b=2', '', 'ab'])
+    })
+  })
+}
+
+describe('The body of a response', () => {
+  it('is ended under a web stream that waits, where the client leaves', async (t) => {
+    const waiting = deferred()
+    const cancelled = deferred<unknown>()
+    const port = await serving(t, (_, response) => {
+      const chunks = ['begun']
+      const source = {
+        pull(controller: ReadableStreamDefaultController) {
+          const chunk = chunks.pop()
+          if (chunk !== undefined) return controller.enqueue(chunk)
+          waiting.resolve()
+          return new Promise<void>(() => {})
+        },
+        cancel: cancelled.resolve,
+      }
+      // Without a queue of its own: to be pulled is to be read.
+      response.body = new ReadableStream(source, { highWaterMark: 0 })
+    })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.write(bytesOf({ target: '/app/run' }))
+    await once(client, 'data')
+    await waiting.promise
+    client.destroy()
+    await cancelled.promise
+  })
+
+  it('is answered by the error controller where an iterable fails before its first byte', async (t) => {
+    const port = await serving(t, (_, response) => {
+      // biome-ignore lint/correctness/useYield: it fails before it has anything to give
+      response.body = (async function* () {
+        throw new Error('no such row')
+      })()
+    })
+    assert.equal((await exchange(port, { target: '/app/run' })).status, 500)
+  })
+
+  it('breaks off where an iterable fails later, and is reported', async (t) => {
+    const reports: ErrorReport[] = []
+    const port = await serving(
+      t,
+      (_, response) => {
+        response.body = (async function* () {
+          yield 'begun'
+          throw new RangeError('no more')
+        })()
+      },
+      reports,
+    )
+    const answer = await send(port, bytesOf({ target: '/app/run' }))
+    assert.match(answer, /200 OK.*begun/s)
+    assert.doesNotMatch(answer, /\r\n0\r\n\r\n$/)
+    assert.deepEqual(
+      reports.map(({ name }) => name),
+      ['RangeError'],
+    )
+  })
+
+  it('is no web stream that somebody reads already', () => {
+    const stream = new ReadableStream()
+    stream.getReader()
+    const response = new HttpResponse()
+    assert.throws(() => {
+      response.body = stream
+    }, TypeError)
+    assert.equal(response.body, undefined)
+  })
+
+  it('is no list, and nothing that is iterable without waiting', () => {
+    const response = new HttpResponse()
+    const given: unknown[] = [
+      ['a'],
+      new Set(['a']),
+      new Map(),
+      'a'.matchAll(/a/g),
+      (function* () {})(),
+    ]
+    for (const each of given) {
+      assert.throws(() => {
+        response.body = each as ResponseBody
+      }, TypeError)
+    }
+    response.body = 'text'
+    assert.equal(response.body, 'text')
+  })
+})
+
+function frontOf(run: Action, reports: ErrorReport[] = []): FrontController {
+  const onReport = (report: ErrorReport): void => void reports.push(report)
+  return new FrontController({ controllers: new Map([['app', { run }]]), onReport })
+}
+
+function serving(t: TestContext, run: Action, reports?: ErrorReport[]): Promise<number> {
+  return listening(t, createServer(createRequestListener(frontOf(run, reports))))
+}
+
+// However the chunks were put together on their way.
+function unchunked(sent: string): string {
+  assert.match(sent, /\r\n0\r\n\r\n$/)
+  return Buffer.from(sent.replace(/[\da-f]+\r\n(.*?)\r\n/gs, '$1'), 'latin1')
+    .toString()
+    .trim()
+}
+
+async function text(stream: Readable): Promise<string> {
+  const chunks: Buffer[] = []
+  for await (const chunk of stream) chunks.push(Buffer.from(chunk))
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,235 @@
+import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
+import { describe, it } from 'node:test'
+import { runInNewContext } from 'node:vm'
+import {
+  ClientGoneError,
+  HttpError,
+  NoControllerError,
+  ThrownValueError,
+} from '../../lib/http/errors.ts'
+import {
+  factsOf,
+  headersOf,
+  isA,
+  isClientGone,
+  read,
+  toError,
+  toErrorRequest,
+} from '../../lib/http/exceptions.ts'
+import { derive, HttpRequest } from '../../lib/http/request.ts'
+
+const hostile = new Proxy(
+  {},
+  {
+    get() {
+      throw new Error('trap')
+    },
+  },
+)
+// Every trap throws: even to look one up does.
+const hostileProxy = (target: object): object => new Proxy(target, hostile)
+
+// No getter for the stack: to make it, the engine reads the message.
+const throwing: PropertyDescriptor = {
+  get() {
+    throw new Error('getter')
+  },
+}
+const throwingGetters = { message: throwing, code: throwing, cause: throwing, status: throwing }
+const withThrowingGetters = Object.defineProperties({}, throwingGetters)
+
+describe('toError()', () => {
+  it('is the error itself, frozen or of another realm', () => {
+    const errors = [
+      new Error('x'),
+      new HttpError(403, 'x'),
+      Object.freeze(new Error('x')),
+      new AggregateError([]),
+      runInNewContext('new Error("x")'),
+      Object.create(Error.prototype),
+    ]
+    for (const error of errors) assert.equal(toError(error), error)
+  })
+
+  it('wraps every other value, which stays at hand', () => {
+    const values = [
+      null,
+      undefined,
+      'text',
+      42,
+      1n,
+      true,
+      Symbol('s'),
+      () => {},
+      {},
+      Object.create(null),
+      withThrowingGetters,
+      hostileProxy({}),
+      hostileProxy(new Error('x')),
+      hostileProxy(() => {}),
+    ]
+    for (const value of values) {
+      const error = toError(value)
+      assert.ok(error instanceof ThrownValueError)
+      assert.ok(Object.is(error.value, value))
+      assert.equal(error.code, 0)
+      assert.equal(error.cause, undefined)
+      assert.notEqual(error.message, '')
+    }
+  })
+
+  it('takes message and code from the value where it has them', () => {
+    const facts = (value: unknown): unknown => {
+      const { message, code } = toError(value) as ThrownValueError
+      return [message, code]
+    }
+    assert.deepEqual(facts('out of paper'), ['out of paper', 0])
+    assert.deepEqual(facts({ message: 'no', code: 'E_NO' }), ['no', 'E_NO'])
+    assert.deepEqual(facts({ message: 'no', code: 7 }), ['no', 7])
+    assert.deepEqual(facts({ message: 'no', code: {} }), ['no', 0])
+  })
+
+  it('never asks a value to describe itself', () => {
+    const value = {
+      message: 1,
+      toString() {
+        throw new Error('toString')
+      },
+    }
+    assert.equal(typeof toError(value).message, 'string')
+  })
+})
+
+describe('factsOf()', () => {
+  it('is what SPEC section 5 says of each kind', () => {
+    const table: [Error, ReturnType<typeof factsOf>][] = [
+      [
+        new NoControllerError('signin'),
+        {
+          type: 'EXCEPTION_NO_CONTROLLER',
+          status: 404,
+          code: 0,
+          message: 'Invalid controller specified (signin)',
+        },
+      ],
+      [
+        new HttpError(415, 'not that'),
+        { type: 'EXCEPTION_OTHER', status: 415, code: 415, message: 'not that' },
+      ],
+      [new Error('x'), { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: 'x' }],
+      [
+        Object.assign(new Error('x'), { code: 'ENOENT', status: 404 }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 'ENOENT', message: 'x' },
+      ],
+      [
+        Object.assign(new Error('x'), { code: {}, message: 3 }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
+      ],
+      [
+        Object.defineProperties(new Error('x'), throwingGetters),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
+      ],
+      // Of an HttpError whose facts were tampered with, what SPEC says of anything else.
+      [
+        Object.defineProperties(new HttpError(418, 'x'), { ...throwingGetters, type: throwing }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
+      ],
+      ...[200, 399, 600, 404.5, '404', null].map((status): [Error, ReturnType<typeof factsOf>] => [
+        Object.assign(new HttpError(418, 'x'), { status, type: 'EXCEPTION_NONE' }),
+        { type: 'EXCEPTION_OTHER', status: 500, code: 418, message: 'x' },
+      ]),
+    ]
+    for (const [exception, facts] of table) assert.deepEqual(factsOf(exception), facts)
+  })
+})
+
+describe('toErrorRequest()', () => {
+  it('is a request for error/error, and has the original in it as it was', () => {
+    const message = new HttpRequest({ target: '/news/list/a/1?b=2', method: 'PUT' })
+    const route = { module: 'admin', controller: 'news', action: 'list', pairs: 'a/1' }
+    const original = derive(message, {
+      path: '/p',
+      q: '/q',
+      route,
+      settings: { maxBodyBytes: 9, trusted: new BlockList() },
+    })
+    const exception = new NoControllerError('news')
+
+    const request = toErrorRequest(original, exception)
+
+    assert.deepEqual(
+      [request.module, request.controller, request.action],
+      ['default', 'error', 'error'],
+    )
+    assert.deepEqual(request.param('error_handler'), {
+      exception,
+      type: 'EXCEPTION_NO_CONTROLLER',
+      request: original,
+    })
+    assert.equal(request.errorHandler?.request, original)
+    assert.deepEqual(
+      [original.module, original.controller, original.action, original.errorHandler],
+      ['admin', 'news', 'list', undefined],
+    )
+    assert.deepEqual(
+      [request.method, request.path, request.q, request.param('a'), request.param('b')],
+      ['PUT', '/p', '/q', '1', '2'],
+    )
+  })
+})
+
+describe('isClientGone()', () => {
+  it('knows the error of the signal, and an AbortError where the client has gone', () => {
+    const here = new HttpRequest({ target: '/' })
+    const gone = new HttpRequest({ target: '/', aborted: true })
+    const abort = Object.assign(new Error('x'), { name: 'AbortError' })
+    const table: [Error, HttpRequest | undefined, boolean][] = [
+      [new ClientGoneError(), undefined, true],
+      [new ClientGoneError(), here, true],
+      [abort, gone, true],
+      [abort, here, false],
+      [abort, undefined, false],
+      [new Error('x'), gone, false],
+      [new HttpError(400, 'The client has gone away'), here, false],
+    ]
+    for (const [exception, request, expected] of table) {
+      assert.equal(isClientGone(exception, request), expected)
+    }
+  })
+})
+
+describe('headersOf()', () => {
+  it('are those of an HttpError alone', () => {
+    const headers = { Allow: 'GET' }
+    assert.deepEqual(headersOf(new HttpError(405, 'x', { headers })), headers)
+    for (const exception of [
+      new HttpError(405, 'x'),
+      Object.assign(new Error('x'), { headers }),
+      Object.assign(new HttpError(405, 'x'), { headers: null }),
+      Object.defineProperty(new HttpError(405, 'x'), 'headers', throwing),
+    ]) {
+      assert.deepEqual(headersOf(exception), {})
+    }
+  })
+})
+
+describe('isA()', () => {
+  it('is instanceof, and false for what throws when it is asked', () => {
+    assert.equal(isA(HttpError, new NoControllerError('x')), true)
+    assert.equal(isA(HttpError, new Error('x')), false)
+    for (const value of [null, 1, {}, hostileProxy({}), hostileProxy(new HttpError(404, 'x'))]) {
+      assert.equal(isA(HttpError, value), false)
+    }
+  })
+})
+
+describe('read()', () => {
+  it('is the property, and undefined where there is none to be had', () => {
+    assert.equal(read({ a: 1 }, 'a'), 1)
+    for (const value of [null, undefined, 3, {}, hostileProxy({})]) {
+      assert.equal(read(value, 'a'), undefined)
+    }
+    assert.equal(read(withThrowingGetters, 'message'), undefined)
+  })
+})

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { escapeHtml, html, Markup } from '../../lib/http/html.ts'
+
+describe('escapeHtml()', () => {
+  it('escapes what could leave an element or an attribute', () => {
+    assert.equal(
+      escapeHtml(`<a href="x" id='y'>&amp;`),
+      '&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;amp;',
+    )
+    assert.equal(escapeHtml('plain é 🎉 /`=$&'), 'plain é 🎉 /`=$&amp;')
+  })
+})
+
+describe('html``', () => {
+  it('escapes every value, and no part of the template', () => {
+    const attack = '"><script>alert(1)</script>'
+    assert.equal(
+      html`<p title="${attack}">&nbsp;${attack}</p>`.toString(),
+      '<p title="&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;">&nbsp;&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;</p>',
+    )
+  })
+
+  it('takes markup of its own as it is, once', () => {
+    const inner = html`<b>${'<'}</b>`
+    assert.equal(html`<p>${inner}</p>`.toString(), '<p><b>&lt;</b></p>')
+    assert.equal(html`<p>${inner.toString()}</p>`.toString(), '<p>&lt;b&gt;&amp;lt;&lt;/b&gt;</p>')
+  })
+
+  it('joins a list, however deep, and escapes its texts', () => {
+    const items = ['a', '<'].map((text) => html`<li>${text}</li>`)
+    assert.equal(
+      html`<ul>${[items, '&', []]}</ul>`.toString(),
+      '<ul><li>a</li><li>&lt;</li>&amp;</ul>',
+    )
+  })
+
+  it('makes text of any value', () => {
+    const values = [0, null, undefined, false, { toString: () => '<o>' }]
+    assert.equal(values.map((value) => html`${value}`).join(), '0,null,undefined,false,&lt;o&gt;')
+  })
+
+  it('reads escapes in the template as any string does', () => {
+    assert.equal(html`a\n${1}\u0041`.toString(), 'a\n1A')
+  })
+
+  it('makes markup', () => {
+    assert.ok(html`` instanceof Markup)
+    assert.equal(html``.toString(), '')
+  })
+})

@@ -1,0 +1,90 @@
+import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
+import { describe, it } from 'node:test'
+import { FrontController } from '../../lib/dispatch/front-controller.ts'
+import { type JsonOptions, readJson } from '../../lib/http/json-body.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { createRequestListener } from '../../lib/server/request-listener.ts'
+import { exchange, listening } from '../support/http.ts'
+
+const JSON_TYPE = { 'content-type': 'application/json' }
+
+describe('readJson()', () => {
+  it('reads application/json, and what ends in +json', async () => {
+    const types = [
+      'application/json',
+      'APPLICATION/JSON',
+      'application/json; charset=utf-8',
+      'application/problem+json',
+      'application/vnd.api+json ; v=1',
+    ]
+    for (const type of types)
+      assert.deepEqual(await read('{"id":1}', { 'content-type': type }), { id: 1 })
+    assert.equal(await read('\ufeff"ü"', JSON_TYPE), 'ü')
+  })
+
+  it('is a 415 for any other type, and for a compressed body', async () => {
+    const table: Record<string, string>[] = [
+      {},
+      { 'content-type': 'text/plain' },
+      { 'content-type': 'application/jsonp' },
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      { 'content-type': 'text/plain; x=application/json' },
+      { 'content-type': '+json' },
+      { ...JSON_TYPE, 'content-encoding': 'gzip' },
+    ]
+    for (const headers of table) await assert.rejects(read('{}', headers), { status: 415 })
+    assert.deepEqual(await read('{}', { ...JSON_TYPE, 'content-encoding': 'Identity' }), {})
+  })
+
+  it('is a 400 for what is no JSON, without a word of it', async () => {
+    for (const text of ['', '{"code":"4/0AfJohXkq9"', 'SECRET', '[1,]']) {
+      await assert.rejects(read(text, JSON_TYPE), (error: Error) => {
+        assert.deepEqual({ ...error }, { status: 400, code: 400, headers: {} })
+        assert.equal(error.message, 'The body is not valid JSON')
+        assert.equal(error.cause, undefined)
+        return true
+      })
+    }
+    await assert.rejects(read(Buffer.from([0x22, 0xff, 0x22]), JSON_TYPE), { status: 400 })
+  })
+
+  it('is a 413 past its limit, declared or not', async () => {
+    assert.deepEqual(await read('[1,2]', JSON_TYPE, { maxBytes: 5 }), [1, 2])
+    const tooLarge = { status: 413, message: 'The body is larger than 4 bytes' }
+    await assert.rejects(read('[1,2]', JSON_TYPE, { maxBytes: 4 }), tooLarge)
+    const declared = { ...JSON_TYPE, 'content-length': '5' }
+    await assert.rejects(read('[1]', declared, { maxBytes: 4 }), tooLarge)
+  })
+
+  it('keeps to the limit of the front controller, over a socket', async (t) => {
+    const echo = {
+      async index(request: HttpRequest, response: { json(value: unknown): void }) {
+        response.json(await readJson(request, { maxBytes: 1_000 }))
+      },
+    }
+    const front = new FrontController({
+      controllers: new Map([['echo', echo]]),
+      limits: { maxBodyBytes: 10 },
+    })
+    const port = await listening(t, createServer(createRequestListener(front)))
+    const ask = (body: string) =>
+      exchange(port, {
+        method: 'POST',
+        target: '/echo',
+        headers: [['Content-Type', 'application/json']],
+        body,
+      })
+    assert.equal((await ask('{"id":1}')).body, '{"id":1}')
+    assert.equal((await ask('{"id":12345}')).status, 413)
+    assert.equal((await ask('{"id":')).status, 400)
+  })
+})
+
+function read(
+  body: string | Uint8Array,
+  headers: Record<string, string>,
+  options?: JsonOptions,
+): Promise<unknown> {
+  return readJson(new HttpRequest({ target: '/', method: 'POST', headers, body }), options)
+}

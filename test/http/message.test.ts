@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, it } from 'node:test'
+import { FormBody, type HttpRequestInit, Message } from '../../lib/http/message.ts'
+
+describe('Message', () => {
+  it('needs a target', () => {
+    for (const init of [undefined, null, {}, { target: 1 }, '/news']) {
+      assert.throws(() => new Message(init as HttpRequestInit), {
+        name: 'TypeError',
+        message: 'A request needs a "target", such as "/news/list"',
+      })
+    }
+  })
+
+  it('is a GET without headers, body or signal unless it is told more', () => {
+    const { method, target, headers, query, body, signal } = new Message({ target: '/a' })
+    assert.deepEqual([method, target, body, signal], ['GET', '/a', '', undefined])
+    assert.deepEqual([Object.keys(headers), query.size], [[], 0])
+  })
+
+  it('hands on what it was made from', () => {
+    const body = Readable.from([])
+    const { signal } = new AbortController()
+    const message = new Message({ method: 'PUT', target: '*', body, signal })
+    assert.deepEqual([message.method, message.target], ['PUT', '*'])
+    assert.equal(message.body, body)
+    assert.equal(message.signal, signal)
+  })
+
+  it('takes headers as pairs too', () => {
+    const pairs: [string, string][] = [['Content-Type', 'text/plain']]
+    for (const headers of [pairs, new Headers(pairs), new Map(pairs)]) {
+      const message = new Message({ target: '/a', headers })
+      assert.deepEqual(Object.entries(message.headers), [['content-type', 'text/plain']])
+    }
+  })
+
+  it('knows headers by their lower-case names, and by nothing inherited', () => {
+    const { headers } = new Message({
+      target: '/',
+      headers: {
+        'Content-TYPE': 'text/plain',
+        'X-List': ['a', 'b'],
+        ['__proto__']: 'c',
+        none: undefined,
+      },
+    })
+    assert.equal(headers['content-type'], 'text/plain')
+    assert.equal(headers['Content-TYPE'], undefined)
+    assert.deepEqual(headers['x-list'], ['a', 'b'])
+    assert.equal(Object.getOwnPropertyDescriptor(headers, '__proto__')?.value, 'c')
+    for (const name of ['constructor', 'toString', 'hasOwnProperty', 'none']) {
+      assert.equal(headers[name], undefined)
+    }
+  })
+
+  it('reads the query string past the first "?"', () => {
+    const queries: [string, [string, string][]][] = [
+      ['/a', []],
+      ['/a?', []],
+      [
+        '/a?b=1&b=2',
+        [
+          ['b', '1'],
+          ['b', '2'],
+        ],
+      ],
+      ['/a??b=1?c', [['?b', '1?c']]],
+      ['//host/a?__proto__=x', [['__proto__', 'x']]],
+      ['http://host?q=1', [['q', '1']]],
+    ]
+    for (const [target, query] of queries) {
+      assert.deepEqual([...new Message({ target }).query], query, target)
+    }
+  })
+
+  it('looks at nothing before it is asked for, and parses it once', () => {
+    const asked: string[] = []
+    const init = {
+      target: '/a?b=1',
+      get headers() {
+        asked.push('headers')
+        return { A: '1' }
+      },
+      get signal() {
+        asked.push('signal')
+        return undefined
+      },
+    }
+    const message = new Message(init)
+    assert.deepEqual(asked, [])
+    assert.equal(message.headers, message.headers)
+    assert.equal(message.query, message.query)
+    assert.deepEqual(asked, ['headers'])
+  })
+})
+
+describe('FormBody', () => {
+  it('parses its bytes as UTF-8, once', () => {
+    const form = new FormBody(Buffer.from('a=%C3%A9+1&é=%2B&?b&__proto__=x&='))
+    assert.deepEqual(
+      [...form.fields],
+      [
+        ['a', 'é 1'],
+        ['é', '+'],
+        ['?b', ''],
+        ['__proto__', 'x'],
+        ['', ''],
+      ],
+    )
+    assert.equal(form.fields, form.fields)
+  })
+
+  it('keeps a leading "?", and reads bad UTF-8 as replacement characters', () => {
+    assert.deepEqual([...new FormBody(Buffer.from('?a=1')).fields], [['?a', '1']])
+    assert.deepEqual([...new FormBody(Buffer.from('a=\xff', 'latin1')).fields], [['a', '\ufffd']])
+    assert.deepEqual([...new FormBody(Buffer.from('a=%FF')).fields], [['a', '\ufffd']])
+  })
+})

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  exceedsFields,
+  exceedsPairs,
+  mergePairs,
+  mergeSearch,
+  parsePairs,
+  parseSearch,
+  reservedNames,
+} from '../../lib/http/params.ts'
+
+const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
+
+describe('reservedNames', () => {
+  it('are those that routing alone gives', () => {
+    assert.deepEqual([...reservedNames], ['module', 'controller', 'action', 'q', 'error_handler'])
+  })
+})
+
+describe('parsePairs()', () => {
+  it('decodes each side once, "+" a space', () => {
+    const table: [string, [string, string][]][] = [
+      ['', []],
+      ['id/42', [['id', '42']]],
+      ['id/42/tag', [['id', '42']]],
+      ['NAME', []],
+      [
+        'a/1/a/2',
+        [
+          ['a', '1'],
+          ['a', '2'],
+        ],
+      ],
+      ['a+b/c%2Bd+e', [['a b', 'c+d e']]],
+      ['a%20b/%C3%A9', [['a b', 'é']]],
+      ['a/%2541', [['a', '%41']]],
+      ['a%2Fb/c%2Fd', [['a/b', 'c/d']]],
+      ['a&b=c/d=e&f', [['a&b=c', 'd=e&f']]],
+      ['%26/%3D', [['&', '=']]],
+      ['=/&', [['=', '&']]],
+      ['/list', [['', 'list']]],
+      ['a/', [['a', '']]],
+      ['/', [['', '']]],
+      [
+        '//b/2',
+        [
+          ['', ''],
+          ['b', '2'],
+        ],
+      ],
+      ['?a/1', [['?a', '1']]],
+      ['a;b/c,d', [['a;b', 'c,d']]],
+    ]
+    for (const [path, pairs] of table) assert.deepEqual([...parsePairs(path)], pairs, path)
+  })
+
+  it('takes any name for data', () => {
+    for (const name of odd) assert.deepEqual([...parsePairs(`${name}/x`)], [[name, 'x']])
+  })
+})
+
+describe('parseSearch()', () => {
+  it('reads the fields in the order sent', () => {
+    const table: [string, [string, string][]][] = [
+      ['', []],
+      [
+        'a=1&b=2&a=3',
+        [
+          ['a', '1'],
+          ['b', '2'],
+          ['a', '3'],
+        ],
+      ],
+      ['a+b=c%2Bd', [['a b', 'c+d']]],
+      [
+        'a&b=',
+        [
+          ['a', ''],
+          ['b', ''],
+        ],
+      ],
+      ['=x', [['', 'x']]],
+      ['&&a=b=c&', [['a', 'b=c']]],
+      ['a%26b=%3D', [['a&b', '=']]],
+      [
+        'a[b]=1&c.d=2',
+        [
+          ['a[b]', '1'],
+          ['c.d', '2'],
+        ],
+      ],
+      ['a=%', [['a', '%']]],
+    ]
+    for (const [search, fields] of table) assert.deepEqual([...parseSearch(search)], fields, search)
+  })
+
+  it('keeps a leading "?"', () => {
+    assert.deepEqual([...parseSearch('?a=1')], [['?a', '1']])
+    assert.deepEqual([...parseSearch('??')], [['??', '']])
+  })
+
+  it('takes any name for data', () => {
+    for (const name of odd) assert.deepEqual([...parseSearch(`${name}=x`)], [[name, 'x']])
+  })
+})
+
+describe('mergeSearch() and mergePairs()', () => {
+  const pieces = [
+    'a',
+    'b=',
+    '=',
+    '&',
+    '/',
+    '+',
+    '%',
+    '%2',
+    '%41',
+    '%C3%A9',
+    '%FF',
+    'é',
+    '\ud800',
+    '?',
+    '#',
+    'a=1',
+    '__proto__',
+  ]
+
+  // The same choices in every run.
+  function* randomTexts(count: number): Generator<string> {
+    let seed = 42
+    const next = (below: number): number => {
+      seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31
+      return Math.floor((seed / 2 ** 31) * below)
+    }
+    for (let i = 0; i < count; i++) {
+      yield Array.from({ length: next(12) }, () => pieces[next(pieces.length)]).join('')
+    }
+  }
+
+  it('agree with URLSearchParams on the last value of each name', () => {
+    for (const text of randomTexts(20_000)) {
+      const [search, path] = [new Map<string, string>(), new Map<string, string>()]
+      mergeSearch(text, search)
+      mergePairs(text, path)
+      assert.deepEqual([...search], [...new Map(parseSearch(text))], JSON.stringify(text))
+      assert.deepEqual([...path], [...new Map(parsePairs(text))], JSON.stringify(text))
+    }
+  })
+
+  it('let what is read later win', () => {
+    const merged = new Map([['a', '0']])
+    mergeSearch('a=1&b=1', merged)
+    mergePairs('b/2/c/2', merged)
+    assert.deepEqual(
+      [...merged],
+      [
+        ['a', '1'],
+        ['b', '2'],
+        ['c', '2'],
+      ],
+    )
+  })
+
+  it('take a field without "=" at its word, however many there are', () => {
+    const merged = new Map<string, string>()
+    mergeSearch('a&'.repeat(500_000), merged)
+    assert.deepEqual([...merged], [['a', '']])
+  })
+})
+
+describe('exceedsFields()', () => {
+  it('is false at the limit and true one over it', () => {
+    const table = [
+      ['', 1, false],
+      ['a', 1, false],
+      ['a&b', 1, true],
+      ['a=1&b=2&c=3', 3, false],
+      ['a=1&b=2&c=3&d', 3, true],
+      ['=&=', 1, true],
+    ] as const
+    for (const [search, limit, expected] of table) {
+      assert.equal(exceedsFields(search, limit), expected, search)
+    }
+    const thousand = Array(1000).fill('a').join('&')
+    assert.equal(exceedsFields(thousand, 1000), false)
+    assert.equal(exceedsFields(`${thousand}&a`, 1000), true)
+  })
+
+  it('counts no empty field', () => {
+    assert.equal(exceedsFields('&&&&a=1&&&&', 1), false)
+    assert.equal(exceedsFields('&&&&a=1&&&&b', 1), true)
+  })
+})
+
+describe('exceedsPairs()', () => {
+  it('is false at the limit and true one over it', () => {
+    const table = [
+      ['', 1, false],
+      ['a/1', 1, false],
+      ['a/1/b', 1, false],
+      ['a/1/b/2', 1, true],
+      ['a/1/b/', 1, true],
+      ['///', 1, true],
+      ['//', 1, false],
+      ['long-name/and-a-long-value', 1, false],
+    ] as const
+    for (const [path, limit, expected] of table) {
+      assert.equal(exceedsPairs(path, limit), expected, path)
+    }
+    const thousand = Array(1000).fill('a/1').join('/')
+    assert.equal(exceedsPairs(`${thousand}/last`, 1000), false)
+    assert.equal(exceedsPairs(`${thousand}/last/1`, 1000), true)
+  })
+})

@@ -1,0 +1,371 @@
+import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
+import { describe, it } from 'node:test'
+import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
+import {
+  abort,
+  type Destination,
+  derive,
+  type Findings,
+  findingsOf,
+  HttpRequest,
+  isAborted,
+  isRequest,
+  isRouted,
+} from '../../lib/http/request.ts'
+
+const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
+
+const news = {
+  path: '/news/view/id/42',
+  q: '/news/view/id/42',
+  route: { module: 'default', controller: 'news', action: 'view', pairs: 'id/42' },
+  settings: { maxBodyBytes: 100, trusted: new BlockList() },
+}
+
+function routed(
+  findings: Partial<Findings> = {},
+  init: Partial<HttpRequestInit> = {},
+): HttpRequest {
+  return derive(new HttpRequest({ target: '/news/view/id/42', ...init }), { ...news, ...findings })
+}
+
+function withPairs(pairs: string, search = '', form = ''): HttpRequest {
+  return routed(
+    { route: { ...news.route, pairs }, form: new FormBody(Buffer.from(form)) },
+    { target: `/news/view/${pairs}?${search}` },
+  )
+}
+
+function facts({ path, q, module, controller, action, pairs }: HttpRequest): unknown[] {
+  return [path, q, module, controller, action, String(pairs)]
+}
+
+async function read(request: HttpRequest): Promise<string> {
+  let text = ''
+  for await (const chunk of request.body) text += chunk
+  return text
+}
+
+describe('HttpRequest', () => {
+  it('has empty names, a method and no parameters before it is routed', () => {
+    const request = new HttpRequest({ target: '/news/list' })
+    assert.equal(isRouted(request), false)
+    assert.deepEqual(facts(request), ['', '', '', '', '', ''])
+    assert.deepEqual([request.method, request.target], ['GET', '/news/list'])
+    assert.deepEqual([request.query.size, request.form.size], [0, 0])
+    assert.equal(request.errorHandler, undefined)
+  })
+
+  it('has an id that is a UUID, one for all that is derived from it', () => {
+    const request = new HttpRequest({ target: '/' })
+    assert.match(request.id, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
+    assert.equal(derive(request, news).forward({ action: 'list' }).id, request.id)
+    assert.notEqual(new HttpRequest({ target: '/' }).id, request.id)
+  })
+
+  it('needs a target', () => {
+    assert.throws(() => new HttpRequest({} as HttpRequestInit), TypeError)
+  })
+
+  it('is another one for each finding, over one message', () => {
+    const request = new HttpRequest({ target: '/news/view/id/42?a=1', headers: { A: '1' } })
+    const derived = derive(request, news)
+    assert.deepEqual([isRouted(request), isRouted(derived)], [false, true])
+    assert.equal<Findings>(findingsOf(derived), news)
+    assert.equal(derived.query, request.query)
+    assert.equal(derived.headers, request.headers)
+    assert.deepEqual(facts(derived), [
+      ...['/news/view/id/42', '/news/view/id/42', 'default', 'news', 'view'],
+      'id=42',
+    ])
+  })
+
+  it('takes pairs that a router has read already', () => {
+    const pairs = new URLSearchParams('id=1')
+    assert.equal(routed({ route: { ...news.route, pairs } }).pairs, pairs)
+    assert.equal(routed({ route: { module: 'm', controller: 'c', action: 'a' } }).pairs.size, 0)
+  })
+
+  it('gives the body within the limit, and that of a form again', async () => {
+    assert.equal(await read(routed({}, { body: 'text' })), 'text')
+    await assert.rejects(
+      read(routed({ settings: { maxBodyBytes: 3, trusted: new BlockList() } }, { body: 'text' })),
+      { status: 413 },
+    )
+    const form = routed({ form: new FormBody(Buffer.from('a=1')) }, { body: 'gone' })
+    assert.deepEqual([await read(form), await read(form)], ['a=1', 'a=1'])
+  })
+})
+
+describe('HttpRequest.param()', () => {
+  it('takes the first source that has the name: pairs, query, form', () => {
+    const request = withPairs('a/path', 'a=query&b=query', 'a=form&b=form&c=form')
+    assert.deepEqual(
+      ['a', 'b', 'c', 'd'].map((name) => request.param(name)),
+      ['path', 'query', 'form', undefined],
+    )
+  })
+
+  it('takes the last value inside a source, and leaves all to be asked for', () => {
+    const request = withPairs('a/1/a/2', 'b=1&b=2&a=3', 'c=1&c=')
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => request.param(name)),
+      ['2', '2', ''],
+    )
+    assert.deepEqual(request.pairs.getAll('a'), ['1', '2'])
+    assert.deepEqual(request.query.getAll('b'), ['1', '2'])
+    assert.deepEqual(request.form.getAll('c'), ['1', ''])
+  })
+
+  it('lets an empty value win over a later source', () => {
+    assert.equal(withPairs('a/', 'a=query').param('a'), '')
+    assert.equal(withPairs('', 'a', 'a=form').param('a'), '')
+  })
+
+  it('finds nothing inherited', () => {
+    for (const name of odd) assert.equal(routed().param(name), undefined)
+  })
+
+  it('takes any name for data, whatever its source', () => {
+    for (const name of odd) {
+      const sources = [`${name}/x`, `${name}=x`, `${name}=x`]
+      sources.forEach((_, source) => {
+        const [pairs, search, form] = sources.map((text, i) => (i === source ? text : ''))
+        assert.equal(withPairs(pairs ?? '', search, form).param(name), 'x', `${name}, ${source}`)
+      })
+    }
+  })
+
+  it('gives the reserved names from the routing alone', () => {
+    const forged = 'module/x/controller/x/action/x/q/x/error_handler/x'
+    const search = forged.replace(/([a-z_]+)\/x/g, '$1=x').replaceAll('/', '&')
+    for (const request of [withPairs(forged), withPairs('', search), withPairs('', '', search)]) {
+      assert.deepEqual(
+        [
+          request.param('module'),
+          request.param('controller'),
+          request.param('action'),
+          request.param('q'),
+          request.param('error_handler'),
+        ],
+        ['default', 'news', 'view', '/news/view/id/42', undefined],
+      )
+    }
+    assert.equal(withPairs('', search).query.get('error_handler'), 'x')
+    assert.equal(withPairs('', '', search).form.get('module'), 'x')
+  })
+
+  it('gives error_handler as an object, on the re-dispatch alone', () => {
+    const errorHandler = {
+      exception: new Error('x'),
+      type: 'EXCEPTION_OTHER',
+      request: routed(),
+    } as const
+    const request = routed({ errorHandler }, { target: '/?error_handler=x' })
+    assert.equal(request.param('error_handler'), errorHandler)
+    assert.equal(request.errorHandler, errorHandler)
+  })
+})
+
+describe('HttpRequest.params', () => {
+  it('are the reserved names, then each other name once', () => {
+    const request = withPairs('b/1/a/1', 'c=2&a=2&q=x&module=x', 'd=3&c=3&error_handler=x')
+    assert.deepEqual(
+      [...request.params],
+      [
+        ['module', 'default'],
+        ['controller', 'news'],
+        ['action', 'view'],
+        ['q', '/news/view/id/42'],
+        ['d', '3'],
+        ['c', '2'],
+        ['a', '1'],
+        ['b', '1'],
+      ],
+    )
+  })
+
+  it('tell error_handler where there is one', () => {
+    const errorHandler = {
+      exception: new Error(),
+      type: 'EXCEPTION_OTHER',
+      request: routed(),
+    } as const
+    const [, , , , last] = routed({ errorHandler }).params
+    assert.deepEqual(last, ['error_handler', errorHandler])
+  })
+
+  it('hold prototype names as data', () => {
+    const request = withPairs('__proto__/1', 'constructor=2', 'then=3')
+    assert.deepEqual([...request.params].slice(4), [
+      ['then', '3'],
+      ['constructor', '2'],
+      ['__proto__', '1'],
+    ])
+  })
+})
+
+describe('HttpRequest.forward()', () => {
+  it('goes to another action, and keeps what is not named', () => {
+    const next = routed().forward({ action: 'list' })
+    assert.deepEqual(facts(next), [
+      ...['/news/view/id/42', '/news/view/id/42', 'default', 'news', 'list'],
+      'id=42',
+    ])
+    const { module, controller, action } = routed().forward({
+      action: 'index',
+      controller: 'report',
+      module: 'admin',
+    })
+    assert.deepEqual([module, controller, action], ['admin', 'report', 'index'])
+  })
+
+  it('needs an action', () => {
+    for (const destination of [{}, { controller: 'news' }, { action: undefined }, { action: 1 }]) {
+      assert.throws(() => routed().forward(destination as Destination), {
+        name: 'TypeError',
+        message: 'A forward needs an "action"',
+      })
+    }
+  })
+
+  it('goes to the default module and the controller index where nothing is routed yet', () => {
+    const next = new HttpRequest({ target: '/x' }).forward({ action: 'list' })
+    assert.deepEqual(facts(next), ['', '', 'default', 'index', 'list', ''])
+  })
+
+  it('sets its parameters over the pairs of the path', () => {
+    const request = withPairs('id/1/id/2/tag/a', 'page=1', 'page=1')
+    const next = request.forward({ action: 'list', params: { id: '3', page: '2' } })
+    assert.deepEqual(
+      ['id', 'tag', 'page'].map((name) => next.param(name)),
+      ['3', 'a', '2'],
+    )
+    assert.deepEqual(next.pairs.getAll('id'), ['3'])
+    assert.equal(next.query.get('page'), '1')
+  })
+
+  it('leaves the original as it was', () => {
+    const request = routed()
+    const before = facts(request)
+    const next = request.forward({
+      action: 'list',
+      controller: 'other',
+      module: 'admin',
+      params: { id: '7' },
+    })
+    next.pairs.append('more', '1')
+    assert.deepEqual(facts(request), before)
+    assert.equal(request.param('id'), '42')
+  })
+
+  it('forges no reserved name', () => {
+    const params = { module: 'x', controller: 'x', action: 'x', q: 'x', error_handler: 'x' }
+    const next = routed().forward({ action: 'list', params })
+    assert.deepEqual(
+      [...next.params],
+      [
+        ['module', 'default'],
+        ['controller', 'news'],
+        ['action', 'list'],
+        ['q', '/news/view/id/42'],
+        ['id', '42'],
+      ],
+    )
+  })
+
+  it('keeps the form and the error handler', () => {
+    const errorHandler = {
+      exception: new Error(),
+      type: 'EXCEPTION_OTHER',
+      request: routed(),
+    } as const
+    const form = new FormBody(Buffer.from('a=1'))
+    const next = routed({ errorHandler, form }).forward({ action: 'other' })
+    assert.equal(next.errorHandler, errorHandler)
+    assert.equal(next.param('a'), '1')
+  })
+})
+
+describe('isRequest()', () => {
+  it('is true of what the constructor made, and of nothing that only looks like it', () => {
+    const request = routed()
+    assert.equal(isRequest(request), true)
+    assert.equal(isRequest(request.forward({ action: 'list' })), true)
+    const others = [
+      Object.create(request),
+      new Proxy(request, {}),
+      Object.create(HttpRequest.prototype),
+      {},
+      null,
+      undefined,
+      'x',
+      1,
+    ]
+    for (const value of others) assert.equal(isRequest(value), false)
+  })
+})
+
+describe('isAborted()', () => {
+  it('believes the message, and else the signal', () => {
+    const aborted = AbortSignal.abort()
+    const table: [Partial<HttpRequestInit>, boolean][] = [
+      [{}, false],
+      [{ signal: new AbortController().signal }, false],
+      [{ signal: aborted }, true],
+      [{ aborted: true }, true],
+      [{ aborted: false, signal: aborted }, false],
+    ]
+    for (const [init, expected] of table) assert.equal(isAborted(routed({}, init)), expected)
+  })
+
+  it('is nothing of the time that is over', () => {
+    const request = routed()
+    abort(request, new Error('over'))
+    assert.equal(isAborted(request), false)
+  })
+})
+
+describe('HttpRequest.signal', () => {
+  const reason = new Error('over')
+
+  it('is one signal, not aborted', () => {
+    const request = routed()
+    assert.equal(request.signal, request.signal)
+    assert.equal(request.signal.aborted, false)
+  })
+
+  it('aborts when the client has gone away', () => {
+    const client = new AbortController()
+    const request = routed({}, { signal: client.signal })
+    const { signal } = request
+    assert.equal(signal.aborted, false)
+    client.abort(reason)
+    assert.equal(signal.aborted, true)
+    assert.equal(signal.reason, reason)
+    assert.equal(request.forward({ action: 'list' }).signal.reason, reason)
+  })
+
+  it('aborts when the time is over, asked for before or after', () => {
+    const client = new AbortController()
+    for (const init of [{}, { signal: client.signal }]) {
+      const before = routed({}, init)
+      const { signal } = before
+      abort(before, reason)
+      assert.equal(signal.reason, reason)
+
+      const after = routed({}, init)
+      abort(after, reason)
+      assert.equal(after.signal.reason, reason)
+    }
+    assert.equal(client.signal.aborted, false)
+  })
+
+  it('is its own: the time of one request is not that of another', () => {
+    const request = routed()
+    const next = request.forward({ action: 'list' })
+    abort(request, reason)
+    assert.equal(next.signal.aborted, false)
+  })
+})

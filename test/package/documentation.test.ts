@@ -1,0 +1,128 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { posix } from 'node:path'
+import { describe, it } from 'node:test'
+import { repositoryFile } from '../support/repository.ts'
+
+/** A declaration as `tsc` writes it: what it extends, and the members that no comment stands above. */
+interface Declared {
+  readonly isDocumented: boolean
+  readonly parents: readonly string[]
+  readonly bare: readonly string[]
+  readonly body: string
+}
+
+const DECLARATION =
+  /^(\/\*\*(?:[^*]|\*(?!\/))*\*\/\n)?export (?:declare )?(?:abstract )?(class|interface|type|function|const|let) (\w+)([^\n]*)/gm
+
+describe('The documentation', () => {
+  const names = exported(readFileSync(repositoryFile('lib/index.ts'), 'utf8'))
+
+  it('finds the exports that it looks at', () => {
+    assert.ok(names.length > 50, `${names.length} names`)
+    assert.deepEqual(
+      undocumented(written('/** A. */\nexport interface A {\n    b: string;\n}\n'), 'A'),
+      ['A.b'],
+    )
+    assert.deepEqual(undocumented(written('export declare function a(): void;\n'), 'a'), ['a'])
+    const whole =
+      '/** A. */\nexport declare class A {\n    #private;\n    /** B. */\n    get b(): string;\n    set b(b: string);\n}\n'
+    assert.deepEqual(undocumented(written(whole), 'A'), [])
+  })
+
+  it('leaves no export and no public member of one without a docstring', () => {
+    const missing = names.flatMap(([file, name]) =>
+      undocumented(declarationsIn(`dist/lib/${file}.d.ts`), name),
+    )
+    assert.deepEqual(missing, [])
+  })
+
+  it('has every export in docs/api.md: `npm run docs` writes it', () => {
+    const reference = readFileSync(repositoryFile('docs/api.md'), 'utf8')
+    const missing = names.filter(([, name]) => !new RegExp(`^### ${name}\\b`, 'm').test(reference))
+    assert.deepEqual(missing, [])
+  })
+})
+
+function exported(index: string): [file: string, name: string][] {
+  return [...index.matchAll(/export (?:type )?\{([^}]*)\} from '\.\/([\w/-]+)\.ts'/g)].flatMap(
+    ([, list = '', file = '']) =>
+      list
+        .split(',')
+        .map((name) => name.replace('type ', '').trim())
+        .filter((name) => name !== '')
+        .map((name): [string, string] => [file, name]),
+  )
+}
+
+/** A file of declarations, and what it says. */
+interface DeclarationFile {
+  readonly path: string
+  readonly text: string
+}
+
+function declarationsIn(path: string): DeclarationFile {
+  return { path, text: readFileSync(repositoryFile(path), 'utf8') }
+}
+
+function written(text: string): DeclarationFile {
+  return { path: '', text }
+}
+
+function undocumented(file: DeclarationFile, name: string): string[] {
+  const declared = declarationsOf(file).get(name)
+  if (declared === undefined) return [`${name} (not found)`]
+  const parents = declared.parents.map((parent) => [fileOf(file, parent), parent] as const)
+  const inherited = parents.flatMap(([file, parent]) => undocumented(file, parent))
+  // What is narrowed in a child is told where it was declared first.
+  const told = parents.map(([file, parent]) => declarationsOf(file).get(parent)?.body ?? '')
+  const own = declared.bare.filter((member) => !told.some((body) => body.includes(` ${member}: `)))
+  const bare = own.map((member) => `${name}.${member}`)
+  return [...(declared.isDocumented ? [] : [name]), ...bare, ...inherited]
+}
+
+function declarationsOf({ text }: DeclarationFile): Map<string, Declared> {
+  const found = new Map<string, Declared>()
+  for (const match of text.matchAll(DECLARATION)) {
+    const [whole, comment, kind = '', name = '', head = ''] = match
+    const hasMembers = kind === 'class' || kind === 'interface'
+    const start = (match.index ?? 0) + whole.length
+    const body = hasMembers ? text.slice(start, text.indexOf('\n}', start)) : ''
+    const parents = hasMembers ? (/extends ([^{]*)/.exec(head)?.[1] ?? '') : ''
+    found.set(name, {
+      isDocumented: comment !== undefined,
+      parents: [...parents.matchAll(/\w+/g)].map(String).filter((each) => !FOREIGN.has(each)),
+      bare: bareMembers(body),
+      body,
+    })
+  }
+  return found
+}
+
+const FOREIGN = new Set(['Error', 'Partial', 'Iterable'])
+
+// One comment is enough for an accessor and for a function of several signatures. What a class makes of
+// itself, its constructor, is told by the comment of the class.
+function bareMembers(body: string): string[] {
+  const documented = new Set(['constructor', '#private'])
+  const bare = new Set<string>()
+  let isBelowComment = false
+  for (const line of body.split('\n')) {
+    const name =
+      /^ {4}(?:(?:static|readonly|get|set|declare) )*(#?\w+|\[[\w.]+\]|'[^']+'|"[^"]+")\??[(:;<]/.exec(
+        line,
+      )?.[1]
+    if (name !== undefined) (isBelowComment ? documented : bare).add(name)
+    isBelowComment = /\*\/$/.test(line)
+  }
+  return [...bare].filter((name) => !documented.has(name))
+}
+
+function fileOf(file: DeclarationFile, name: string): DeclarationFile {
+  const pattern = new RegExp(
+    `import (?:type )?\\{[^}]*\\b${name}\\b[^}]*\\} from '(\\.{1,2}/[\\w/-]+)\\.`,
+  )
+  const imported = pattern.exec(file.text)?.[1]
+  if (imported === undefined) return file
+  return declarationsIn(posix.join(posix.dirname(file.path), `${imported}.d.ts`))
+}

@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { type Controllers, FrontController, HttpRequest, HttpResponse } from '../../lib/index.ts'
+import { logAccess } from '../../lib/process/access-log.ts'
+
+async function logged(
+  target: string,
+  controllers: Controllers = new Map([['news', { list() {} }]]),
+) {
+  const calls: [fields: object, message: string][] = []
+  const info = (...call: [object, string]): void => void calls.push(call)
+  const logger = { info, warn: assert.fail, error: assert.fail }
+  const response = await new FrontController({ controllers }).handle(new HttpRequest({ target }))
+  logAccess(logger, { method: 'GET', response, bytes: 42, durationMs: 1.26 })
+  assert.equal(calls.length, 1)
+  return calls[0]
+}
+
+describe('logAccess()', () => {
+  it('tells method, names, status, duration and bytes', async () => {
+    assert.deepEqual(await logged('/news/list/id/CANARY?dsh=CANARY'), [
+      {
+        event: 'access',
+        method: 'GET',
+        module: 'default',
+        controller: 'news',
+        action: 'list',
+        status: 200,
+        durationMs: 1.3,
+        bytes: 42,
+      },
+      '200 GET default/news/list',
+    ])
+  })
+
+  it('tells the names that were asked for where it was answered with an error', async () => {
+    const [fields, message] = (await logged('/signin/v2/identifier?dsh=CANARY')) ?? []
+    assert.deepEqual(Object.values(fields ?? {}).slice(2, 6), ['default', 'signin', 'v2', 404])
+    assert.equal(message, '404 GET default/signin/v2')
+  })
+
+  it('tells the shape of what is no name', async () => {
+    const [fields, message] = (await logged('/0AfJohXkq9TzB3mWcR7Lp/%0a')) ?? []
+    assert.equal(message, '400 GET default/token(21)/token(3)')
+    assert.deepEqual(Object.values(fields ?? {}).slice(3, 5), ['token(21)', 'token(3)'])
+  })
+
+  it('tells the shape of a value that an action made a name of', async () => {
+    const go = (request: HttpRequest) => request.forward({ action: request.param('to') ?? '' })
+    const controllers = new Map([['news', { go, login() {} }]])
+    const value = 'correct-horse-battery'
+    for (const target of [
+      `/news/go?to=${value}`,
+      `/news/go/to/${value}`,
+      `/default/news/go/to/${value}`,
+    ]) {
+      const [, message] = (await logged(target, controllers)) ?? []
+      assert.match(message ?? '', /^404 GET default\/news\/(go|word\(21\))$/, target)
+    }
+    const login = (request: HttpRequest) => request.forward({ action: 'login' })
+    const [, message] =
+      (await logged('/news/go', new Map([['news', { go: login, login() {} }]]))) ?? []
+    assert.equal(message, '200 GET default/news/login')
+  })
+
+  it('has empty names for a response that no front controller made', () => {
+    const messages: string[] = []
+    const info = (_: object, message: string): void => void messages.push(message)
+    const logger = { info, warn: assert.fail, error: assert.fail }
+    logAccess(logger, { method: 'PUT', response: new HttpResponse(), bytes: 0, durationMs: 0 })
+    assert.deepEqual(messages, ['200 PUT //'])
+  })
+})

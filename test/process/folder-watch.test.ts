@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { FolderWatch } from '../../lib/process/folder-watch.ts'
+
+describe('FolderWatch', () => {
+  it('tells the files that were written, and counts them as seen', async (t) => {
+    const { folder, watch } = await watched(t)
+    await writeFile(join(folder, 'b.js'), '')
+    await writeFile(join(folder, 'a.js'), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['a.js', 'b.js'])
+    assert.deepEqual(watch.take(), [])
+  })
+
+  it('sees a file that is saved by renaming another, again and again', async (t) => {
+    const { folder, watch } = await watched(t)
+    for (let i = 0; i < 3; i++) {
+      await writeFile(join(folder, '.new'), String(i))
+      await rename(join(folder, '.new'), join(folder, 'a.js'))
+      await watch.changed()
+      assert.deepEqual(watch.take(), ['a.js'])
+    }
+  })
+
+  it('sees what happens below, in a folder that is new as well', async (t) => {
+    const { folder, watch } = await watched(t)
+    await writeFile(join(folder, 'module', 'a.js'), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['module/a.js'])
+    await mkdir(join(folder, 'new', 'deep'), { recursive: true })
+    await watch.changed()
+    watch.take()
+    await writeFile(join(folder, 'new', 'deep', 'a.js'), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['new/deep/a.js'])
+  })
+
+  it('sees that a folder is gone', async (t) => {
+    const { folder, watch } = await watched(t)
+    await rm(join(folder, 'module'), { recursive: true })
+    await watch.changed()
+    assert.ok(watch.take().includes('module'))
+  })
+
+  it('looks away from node_modules, dotfiles and what editors leave behind', async (t) => {
+    const { folder, watch } = await watched(t)
+    const names = ['node_modules/a.js', '.git/a', '.a.js.swp', 'a.js~', '#a.js#', 'seen.js']
+    for (const name of names) await writeFile(join(folder, name), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['seen.js'])
+  })
+
+  it('goes into no circle', async (t) => {
+    const { folder, watch } = await watched(t)
+    await symlink(folder, join(folder, 'module', 'up'))
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['module/up'])
+  })
+
+  it('fails where there is no such folder', async () => {
+    await assert.rejects(FolderWatch.open('/no/such'), { code: 'ENOENT' })
+  })
+})
+
+async function watched(t: TestContext) {
+  const folder = await mkdtemp(join(tmpdir(), 'portico-'))
+  for (const name of ['module', 'node_modules', '.git']) await mkdir(join(folder, name))
+  const watch = await FolderWatch.open(folder)
+  t.after(async () => {
+    watch.close()
+    await rm(folder, { recursive: true })
+  })
+  return { folder, watch }
+}

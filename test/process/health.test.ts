@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { askHealth, serveHealth } from '../../lib/process/health.ts'
+import { exchange } from '../support/http.ts'
+
+describe('serveHealth()', () => {
+  const table: [method: string, target: string, ready: boolean, status: number][] = [
+    ['GET', '/livez', true, 200],
+    ['GET', '/livez', false, 200],
+    ['GET', '/readyz', true, 200],
+    ['GET', '/readyz', false, 503],
+    ['GET', '/readyz?verbose', true, 200],
+    ['HEAD', '/readyz', false, 503],
+    ['GET', '/', true, 404],
+    ['GET', '/livez/', true, 404],
+    ['POST', '/readyz', true, 405],
+  ]
+  for (const [method, target, ready, status] of table) {
+    it(`answers ${method} ${target} with ${status} when ${ready ? '' : 'not '}ready`, async (t) => {
+      const answer = await exchange(await probed(t, () => ready), { method, target })
+      const text = status === 200 ? 'ok\n' : 'no\n'
+      assert.deepEqual([answer.status, answer.body], [status, method === 'HEAD' ? '' : text])
+      assert.equal(answer.headers['content-length'], '3')
+      assert.equal(answer.headers['cache-control'], 'no-store')
+    })
+  }
+
+  it('rejects when its port is in use', async (t) => {
+    const port = await probed(t, () => true)
+    await assert.rejects(
+      serveHealth(() => true, port, '127.0.0.1'),
+      { code: 'EADDRINUSE' },
+    )
+  })
+})
+
+describe('askHealth()', () => {
+  it('tells whether a server is ready', async (t) => {
+    let ready = true
+    const port = await probed(t, () => ready)
+    assert.equal(await askHealth(port, '127.0.0.1'), true)
+    ready = false
+    assert.equal(await askHealth(port, '127.0.0.1'), false)
+  })
+
+  it('is told no by a port that nobody listens on', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const { port } = server.address() as AddressInfo
+    server.close()
+    await once(server, 'close')
+    assert.equal(await askHealth(port, '127.0.0.1'), false)
+  })
+
+  it('does not wait for a server that never answers', async (t) => {
+    const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    closing(t, server)
+    const { port } = server.address() as AddressInfo
+    assert.equal(await askHealth(port, '127.0.0.1', 20), false)
+  })
+})
+
+async function probed(t: TestContext, isReady: () => boolean): Promise<number> {
+  const server = await serveHealth(isReady, 0, '127.0.0.1')
+  closing(t, server)
+  return (server.address() as AddressInfo).port
+}
+
+function closing(t: TestContext, server: Server | NetServer): void {
+  t.after(() => void server.close())
+}

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import { Log, type LogLevel, type LogOptions, logLevels } from '../../lib/process/log.ts'
+
+const TIME = '2024-05-06T07:08:09.010Z'
+
+class Sink extends Writable {
+  text = ''
+  /** Lets go of what was written; until then it is queued. */
+  drain: (() => void) | undefined
+  readonly #held: boolean
+
+  constructor({ held = false } = {}) {
+    super({ highWaterMark: 1 })
+    this.#held = held
+  }
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += chunk
+    if (this.#held) this.drain = done
+    else done()
+  }
+
+  get lines(): string[] {
+    return this.text.split('\n').slice(0, -1)
+  }
+
+  get records(): Record<string, unknown>[] {
+    return this.lines.map((line) => JSON.parse(line))
+  }
+}
+
+function logging(t: TestContext, options: Partial<LogOptions> = {}): { log: Log; sink: Sink } {
+  t.mock.timers.enable({ apis: ['Date'], now: Date.parse(TIME) })
+  const sink = new Sink()
+  return { log: new Log({ stream: sink, ...options }), sink }
+}
+
+describe('Log', () => {
+  it('writes a line of JSON for each event: time, level, the fields, the message', (t) => {
+    const { log, sink } = logging(t)
+    log.info({ event: 'start', pid: 1 }, 'It listens')
+    log.warn({ event: 'error', nested: { a: [null] } }, 'Not found')
+    log.error({}, '')
+    assert.deepEqual(sink.lines, [
+      `{"time":"${TIME}","level":"info","event":"start","pid":1,"message":"It listens"}`,
+      `{"time":"${TIME}","level":"warn","event":"error","nested":{"a":[null]},"message":"Not found"}`,
+      `{"time":"${TIME}","level":"error","message":""}`,
+    ])
+  })
+
+  it('writes what is not below its level', (t) => {
+    const table: Record<LogLevel, string[]> = {
+      info: ['info', 'warn', 'error'],
+      warn: ['warn', 'error'],
+      error: ['error'],
+      silent: [],
+    }
+    assert.deepEqual(Object.keys(table), logLevels)
+    for (const level of logLevels) {
+      const { log, sink } = logging(t, { level })
+      for (const each of ['info', 'warn', 'error'] as const) log[each]({}, 'x')
+      assert.deepEqual(
+        sink.records.map((record) => record.level),
+        table[level],
+      )
+      t.mock.timers.reset()
+    }
+  })
+
+  it('has no control character in a line, whatever the fields hold', (t) => {
+    const nasty = '\r\n\u001b[2J\0\u2028\u202e\u0085"\\'
+    for (const options of [{}, { pretty: true }]) {
+      const { log, sink } = logging(t, options)
+      log.warn({ event: 'start', nasty, [nasty]: [nasty] }, nasty)
+      assert.equal(sink.text.split('\n').length, 2)
+      assert.doesNotMatch(sink.lines.join(''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
+      t.mock.timers.reset()
+    }
+  })
+
+  it('leaves out of a line that is too long first what is missed least', (t) => {
+    const { log, sink } = logging(t)
+    const long = 'x'.repeat(1_500)
+    log.error({ id: '1', errors: [long], stack: [long], params: { a: 'url' }, previous: null }, 'm')
+    log.error({ id: '2', stack: ['at a:1:1'], params: { a: long }, second: { m: long } }, 'm')
+    log.error({ id: '3', stack: [long.slice(0, 1_800)], hint: 'h' }, 'm')
+    log.error({ id: '4', other: long + long }, 'm')
+    assert.deepEqual(
+      sink.records.map(({ time, level, message, ...rest }) => [Object.keys(rest), rest.cut]),
+      [
+        [['id', 'stack', 'params', 'previous', 'cut'], true],
+        [['id', 'second', 'cut'], true],
+        [['id', 'stack', 'hint'], undefined],
+        [['id', 'other'], undefined],
+      ],
+    )
+  })
+
+  it('drops lines that nobody takes, and tells how many when somebody does', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse(TIME) })
+    const sink = new Sink({ held: true })
+    const log = new Log({ stream: sink })
+    const half = { half: 'x'.repeat(700_000) }
+    log.info(half, '1')
+    log.info(half, '2')
+    log.info({}, '3')
+    log.info({}, '4')
+    log.info({}, '5')
+    assert.ok(sink.writableLength < 1_500_000)
+    while (sink.writableLength > 0) {
+      sink.drain?.()
+      await new Promise(setImmediate)
+    }
+    log.info({}, '6')
+    log.info({}, '7')
+    while (sink.writableLength > 0) {
+      sink.drain?.()
+      await new Promise(setImmediate)
+    }
+    assert.deepEqual(
+      sink.records.map(({ level, event, dropped, message }) => [level, event, dropped, message]),
+      [
+        ['info', undefined, undefined, '1'],
+        ['info', undefined, undefined, '2'],
+        ['warn', 'dropped', 3, '3 lines were dropped: nobody took them'],
+        ['info', undefined, undefined, '6'],
+        ['info', undefined, undefined, '7'],
+      ],
+    )
+  })
+
+  it('says nothing to a stream that was destroyed', (t) => {
+    const { log, sink } = logging(t)
+    sink.on('error', assert.fail).destroy()
+    const write = t.mock.method(sink, 'write')
+    log.error({}, 'x')
+    assert.equal(write.mock.callCount(), 0)
+  })
+})
+
+describe('Log, for a terminal,', () => {
+  const report = {
+    event: 'error',
+    id: 'ID',
+    method: 'GET',
+    module: 'default',
+    controller: 'news',
+    action: 'list',
+    status: 500,
+    durationMs: 1.5,
+    stack: ['list (file:///news.js:1:2)', 'more'],
+  }
+  const access = { ...report, event: 'access', id: undefined, bytes: 12, stack: undefined }
+
+  it('writes one readable line each', (t) => {
+    const { log, sink } = logging(t, { pretty: true })
+    log.info({ event: 'start', url: 'http://a' }, 'Portico listens on http://a')
+    log.error(report, 'boom\n')
+    log.warn({ ...report, status: 404, looksLike: 'callback', stack: undefined }, 'no such')
+    log.info(access, 'not told')
+    log.warn({ event: 'errors', total: 2, kinds: { a: 2 } }, '2 more errors')
+    assert.deepEqual(sink.lines, [
+      '07:08:09 info  Portico listens on http://a',
+      '07:08:09 error 500 GET default/news/list boom\\u000a 1.5 ms ID at list (file:///news.js:1:2)',
+      '07:08:09 warn  404 GET default/news/list no such (looks like: callback) 1.5 ms ID',
+      '07:08:09 info  500 GET default/news/list 1.5 ms 12 B',
+      '07:08:09 warn  2 more errors',
+    ])
+  })
+
+  it('has colours where they are wanted', (t) => {
+    const { log, sink } = logging(t, { pretty: true, color: true })
+    for (const level of ['info', 'warn', 'error'] as const) log[level]({ id: 'ID' }, 'x')
+    log.error(report, 'boom')
+    const dim = (text: string): string => `\u001b[2m${text}\u001b[0m`
+    assert.deepEqual(sink.lines, [
+      `${dim('07:08:09')} \u001b[36minfo \u001b[0m x ${dim('ID')}`,
+      `${dim('07:08:09')} \u001b[33mwarn \u001b[0m x ${dim('ID')}`,
+      `${dim('07:08:09')} \u001b[31merror\u001b[0m x ${dim('ID')}`,
+      `${dim('07:08:09')} \u001b[31merror\u001b[0m 500 GET default/news/list boom 1.5 ms ${dim('ID')} ${dim('at list (file:///news.js:1:2)')}`,
+    ])
+  })
+})

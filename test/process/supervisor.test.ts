@@ -1,0 +1,233 @@
+import assert from 'node:assert/strict'
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { STOP_MESSAGE, Supervisor, WorkerError } from '../../lib/process/supervisor.ts'
+import { deferred } from '../support/deferred.ts'
+
+// What a worker does, by the file beside it: the next one to be started may do otherwise.
+const WORKER = `
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+const { exitCode, stopCode, deaf } = JSON.parse(readFileSync(new URL('behaviour.json', import.meta.url), 'utf8'))
+if (exitCode !== undefined) process.exit(exitCode)
+process.on('message', (message) => {
+  if (message === '${STOP_MESSAGE}' && !deaf) process.exit(stopCode)
+})
+process.on('disconnect', () => process.exit())
+createServer((socket) => socket.end()).listen(0, '127.0.0.1')
+`
+
+interface Behaviour {
+  /** It ends before it listens. */
+  readonly exitCode?: number
+  /** It ends so when it is told to stop. */
+  readonly stopCode?: number
+  /** It does not stop when it is told to. */
+  readonly deaf?: boolean
+}
+
+describe('Supervisor', () => {
+  it('is ready when all workers listen, all at one address, until it stops', async (t) => {
+    const { supervisor } = supervised(t)
+    assert.equal(supervisor.isReady, false)
+    const { address, port } = await supervisor.start()
+    assert.equal(address, '127.0.0.1')
+    assert.ok(port > 0)
+    assert.deepEqual([workers().length, supervisor.isReady], [2, true])
+    const stopped = supervisor.stop()
+    assert.equal(supervisor.isReady, false)
+    assert.equal(await stopped, 0)
+    assert.deepEqual(pids(), [])
+  })
+
+  it('does not start when a worker ends before it listens, and tells with which code', async (t) => {
+    const { supervisor } = supervised(t, { exitCode: 7 })
+    await assert.rejects(supervisor.start(), (error: unknown) => {
+      assert.ok(error instanceof WorkerError)
+      assert.equal(error.exitCode, 7)
+      return true
+    })
+    assert.equal(supervisor.isReady, false)
+  })
+
+  it('tells the worst exit code of those that it stops', async (t) => {
+    const { supervisor, behave } = supervised(t, { stopCode: 1 })
+    await supervisor.start()
+    behave({})
+    await supervisor.reload()
+    assert.equal(await supervisor.stop(), 0)
+
+    const other = new Supervisor({ ...options(), workers: 1 })
+    behave({ stopCode: 3 })
+    await other.start()
+    assert.equal(await other.stop(), 3)
+  })
+
+  it('kills a worker that does not stop in time', async (t) => {
+    const { supervisor } = supervised(t, { deaf: true }, 20)
+    await supervisor.start()
+    const ended = workers().map((worker) => once(worker, 'exit'))
+    assert.equal(await supervisor.stop(), 1)
+    for (const [, signal] of await Promise.all(ended)) assert.equal(signal, 'SIGKILL')
+  })
+
+  it('replaces a worker that dies, and says so', async (t) => {
+    const { supervisor, lines, logged } = supervised(t)
+    await supervisor.start()
+    const [victim, survivor] = workers()
+    const forked = once(cluster, 'fork')
+    victim?.process.kill('SIGKILL')
+    await logged('worker')
+    assert.equal(supervisor.isReady, true)
+    const pid = victim?.process.pid
+    assert.deepEqual(lines, [`Worker ${pid} has ended (SIGKILL); a new one starts in 200 ms`])
+    const [successor] = (await forked) as [Worker]
+    await once(successor, 'listening')
+    assert.deepEqual(pids(), [survivor?.process.pid, successor.process.pid])
+  })
+
+  it('waits longer before each try while the successors fail, and gives none up', async (t) => {
+    const { supervisor, behave, lines, logged } = supervised(t)
+    await supervisor.start()
+    behave({ exitCode: 5 })
+    workers()[0]?.process.kill('SIGKILL')
+    await logged('worker')
+    await logged('worker')
+    behave({})
+    const delays = lines.map((line) => / in (.*) ms/.exec(line)?.[1])
+    assert.deepEqual(delays, ['200', '400'])
+    const [successor] = (await once(cluster, 'fork')) as [Worker]
+    await once(successor, 'listening')
+    assert.equal(workers().length, 2)
+  })
+
+  it('starts no successor when it stops meanwhile', async (t) => {
+    const { supervisor, logged } = supervised(t)
+    await supervisor.start()
+    let forks = 0
+    const count = (): void => void forks++
+    cluster.on('fork', count)
+    t.after(() => void cluster.off('fork', count))
+    workers()[0]?.process.kill('SIGKILL')
+    await logged('worker')
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    assert.equal(await supervisor.stop(), 0)
+    t.mock.timers.tick(60_000)
+    assert.equal(forks, 0)
+  })
+
+  it('replaces all workers one by one: each when its successor listens', async (t) => {
+    const { supervisor, lines } = supervised(t)
+    await supervisor.start()
+    const old = workers()
+    const events: string[] = []
+    const watch = (name: string) => (worker: Worker) =>
+      void events.push(`${old.includes(worker) ? 'old' : 'new'} ${name}`)
+    const [listening, exit] = [watch('listening'), watch('exit')]
+    cluster.on('listening', listening).on('exit', exit)
+    t.after(() => void cluster.off('listening', listening).off('exit', exit))
+    await Promise.all([supervisor.reload(), supervisor.reload()])
+    assert.deepEqual(events, ['new listening', 'old exit', 'new listening', 'old exit'])
+    assert.deepEqual(lines, ['All workers were replaced'])
+    assert.equal(workers().length, 2)
+    assert.ok(workers().every((worker) => !old.includes(worker)))
+  })
+
+  it('keeps the old workers when the new version does not start', async (t) => {
+    const { supervisor, behave, lines } = supervised(t)
+    await supervisor.start()
+    const old = pids()
+    behave({ exitCode: 2 })
+    await supervisor.reload()
+    const why = 'Reload given up: A worker ended with exit code 2 before it listened'
+    assert.deepEqual(lines, [why])
+    assert.deepEqual([pids(), supervisor.isReady], [old, true])
+    behave({})
+    await supervisor.reload()
+    assert.deepEqual(lines, [why, 'All workers were replaced'])
+  })
+
+  it('reloads no more once it stops', async (t) => {
+    const { supervisor, lines } = supervised(t)
+    await supervisor.start()
+    const stopped = supervisor.stop()
+    await supervisor.reload()
+    await stopped
+    assert.deepEqual([lines, pids()], [[], []])
+  })
+
+  it('ends all workers at once when nobody wants to wait', async (t) => {
+    const { supervisor } = supervised(t, { deaf: true })
+    await supervisor.start()
+    const ended = workers().map((worker) => once(worker, 'exit'))
+    supervisor.stop()
+    supervisor.kill()
+    for (const [, signal] of await Promise.all(ended)) assert.equal(signal, 'SIGKILL')
+  })
+})
+
+function workers(): Worker[] {
+  // One that is dead is there yet, until its channel has closed.
+  return Object.values(cluster.workers ?? {})
+    .filter((worker) => worker !== undefined)
+    .filter((worker) => !worker.isDead())
+}
+
+function pids(): (number | undefined)[] {
+  return workers().map((worker) => worker.process.pid)
+}
+
+interface Supervised {
+  readonly supervisor: Supervisor
+  /** What the workers do that are started from now on. */
+  readonly behave: (behaviour: Behaviour) => void
+  readonly lines: string[]
+  /** Waits for the next line with an event. */
+  readonly logged: (event: string) => Promise<void>
+}
+
+function options(lines: string[] = [], onEvent = (_: string): void => {}) {
+  const write = (fields: object, message: string): void => {
+    lines.push(message)
+    onEvent((fields as { event: string }).event)
+  }
+  const logger = { info: write, warn: write, error: write }
+  return { workers: 2, logger, stopTimeoutMs: 30_000 }
+}
+
+function supervised(t: TestContext, behaviour: Behaviour = {}, stopTimeoutMs = 30_000): Supervised {
+  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
+  const behave = (now: Behaviour): void =>
+    writeFileSync(join(folder, 'behaviour.json'), JSON.stringify(now))
+  behave(behaviour)
+  const exec = join(folder, 'worker.mjs')
+  writeFileSync(exec, WORKER)
+  cluster.setupPrimary({ exec, args: [], execArgv: [], silent: true })
+  const lines: string[] = []
+  let waiting: { event: string; resolve: () => void } | undefined
+  const onEvent = (event: string): void => {
+    if (waiting?.event === event) waiting.resolve()
+  }
+  const supervisor = new Supervisor({ ...options(lines, onEvent), stopTimeoutMs })
+  t.after(async () => {
+    const left = workers().map((worker) => once(worker, 'exit'))
+    const stopped = supervisor.stop()
+    supervisor.kill()
+    await Promise.all([stopped, ...left])
+    rmSync(folder, { recursive: true })
+  })
+  return {
+    supervisor,
+    behave,
+    lines,
+    logged: (event) => {
+      const { promise, resolve } = deferred()
+      waiting = { event, resolve }
+      return promise
+    },
+  }
+}

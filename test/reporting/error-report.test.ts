@@ -1,0 +1,310 @@
+import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
+import { describe, it } from 'node:test'
+import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
+import { toErrorRequest } from '../../lib/http/exceptions.ts'
+import { FormBody } from '../../lib/http/message.ts'
+import { derive, HttpRequest } from '../../lib/http/request.ts'
+import {
+  type ErrorReport,
+  type Fault,
+  makeReport,
+  messageForClient,
+  shapesOf,
+} from '../../lib/reporting/error-report.ts'
+import type { ExceptionReport } from '../../lib/reporting/exception-report.ts'
+
+const CANARY = 'c4n4ry-Token'
+const TOKEN = '0AfJohXkq9TzB3mWcR7Lp'
+
+const asked = (
+  target: string,
+  { controller = 'news', action = 'list', form = '', method = 'GET' } = {},
+): HttpRequest => {
+  const [path = ''] = target.split('?')
+  const pairs = path.split('/').slice(3).join('/')
+  return derive(new HttpRequest({ target, method, headers: { cookie: `sid=${CANARY}` } }), {
+    path,
+    q: path,
+    route: { module: 'default', controller, action, pairs },
+    form: new FormBody(Buffer.from(form)),
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
+  })
+}
+
+const request = asked(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
+
+function report(fault: Partial<Fault> & { exceptions: readonly unknown[] }): ErrorReport {
+  const options = { logParams: new Set(['page']), hasController: () => false }
+  return makeReport('ID', { request, status: 500, ...fault } as Fault, options)
+}
+
+function withoutStack(told: ExceptionReport): object {
+  const { stack: _, ...rest } = told
+  return rest
+}
+
+describe('makeReport()', () => {
+  it('has all that SPEC section 8 lists, and is plain data', (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2024-05-06T07:08:09.010Z') })
+    const told = report({ exceptions: [new Error('boom')], durationMs: 1.2345 })
+    assert.deepEqual(withoutStack(told), {
+      id: 'ID',
+      time: '2024-05-06T07:08:09.010Z',
+      type: 'EXCEPTION_OTHER',
+      name: 'Error',
+      message: 'boom',
+      code: 0,
+      previous: null,
+      module: 'default',
+      controller: 'news',
+      action: 'list',
+      method: 'PUT',
+      params: Object.assign(Object.create(null), {
+        dsh: 'token(12)',
+        id: 'digits(2)',
+        page: '2',
+      }),
+      status: 500,
+      durationMs: 1.2,
+    })
+    assert.deepEqual(JSON.parse(JSON.stringify(told)), { ...told, params: { ...told.params } })
+  })
+
+  it('tells type, code, name and message of each kind', () => {
+    const table: [Error, unknown[]][] = [
+      [
+        new NoControllerError('news'),
+        ['EXCEPTION_NO_CONTROLLER', 0, 'NoControllerError', 'Invalid controller specified (news)'],
+      ],
+      [
+        new NoActionError('list'),
+        ['EXCEPTION_NO_ACTION', 404, 'NoActionError', 'Action "list" does not exist'],
+      ],
+      [
+        new NoRouteError(),
+        ['EXCEPTION_NO_ROUTE', 404, 'NoRouteError', 'No route matched the request'],
+      ],
+      [new HttpError(403, 'no', { code: 'E_NO' }), ['EXCEPTION_OTHER', 'E_NO', 'HttpError', 'no']],
+      [new TypeError('t'), ['EXCEPTION_OTHER', 0, 'TypeError', 't']],
+      [Object.assign(new Error('x'), { code: 7, name: 'Own' }), ['EXCEPTION_OTHER', 7, 'Own', 'x']],
+      [Object.assign(new Error('x'), { code: {}, name: 3 }), ['EXCEPTION_OTHER', 0, 'Error', 'x']],
+      [Object.assign(new Error('x'), { name: 'a b' }), ['EXCEPTION_OTHER', 0, 'list(2)', 'x']],
+    ]
+    for (const [exception, expected] of table) {
+      const { type, code, name, message } = report({ exceptions: [exception], status: 404 })
+      assert.deepEqual([type, code, name, message], expected)
+    }
+  })
+
+  it('tells what it was caused by, four deep, and the first three of an AggregateError', () => {
+    let error = new Error('0')
+    for (let i = 1; i <= 6; i++) error = new Error(String(i), { cause: error })
+    const chain: string[] = []
+    for (let each: ExceptionReport | null = report({ exceptions: [error] }); each; ) {
+      chain.push(each.message)
+      each = each.previous
+    }
+    assert.deepEqual(chain, ['6', '5', '4', '3', '2'])
+
+    const many = new AggregateError([1, 'text', null, new Error('4')], 'many')
+    const { errors = [], message } = report({ exceptions: [many] })
+    assert.equal(message, 'many')
+    assert.deepEqual(
+      errors.map((each) => each.message),
+      ['number', 'text', 'null'],
+    )
+    const cycle = new Error('cycle')
+    cycle.cause = cycle
+    assert.equal(report({ exceptions: [cycle] }).previous?.message, 'cycle')
+    for (const cause of [null, 'text', 42, {}]) {
+      const { previous } = report({ exceptions: [new Error('x', { cause })] })
+      const shown = cause === null ? 'null' : typeof cause === 'string' ? cause : typeof cause
+      assert.equal(previous?.message, shown)
+    }
+    assert.equal(report({ exceptions: [new Error('x')] }).previous, null)
+  })
+
+  it('tells of a second fault both exceptions', () => {
+    const first = new HttpError(503, 'first')
+    const told = report({ exceptions: [first, new TypeError(`second ${CANARY}`)] })
+    assert.equal(told.message, 'first')
+    assert.deepEqual([told.second?.name, told.second?.message], ['TypeError', 'second [dsh]'])
+    assert.ok((told.second?.stack?.length ?? 0) > 0)
+    assert.equal('second' in report({ exceptions: [first] }), false)
+  })
+
+  it('has the frames of the stack, of what is a fault of the server', () => {
+    const { stack = [] } = report({ exceptions: [new Error('two\n    at lines (x.js:1:1)')] })
+    assert.match(stack[0] ?? '', /error-report\.test\.js:\d+:\d+/)
+    assert.ok(stack.length <= 8)
+    for (const frame of stack) assert.doesNotMatch(frame, /^at |lines \(x/)
+    assert.equal('stack' in report({ exceptions: [new Error('x')], status: 404 }), false)
+
+    const own = (text: unknown): readonly string[] | undefined =>
+      report({ exceptions: [Object.defineProperty(new Error('x'), 'stack', { value: text })] })
+        .stack
+    assert.equal(own(undefined), undefined)
+    assert.equal(own(`Error: x\n${CANARY}\nat all`), undefined)
+    const frames = Array.from({ length: 12 }, (_, i) => `    at f (file:///${CANARY}/a.js:${i}:1)`)
+    assert.deepEqual(
+      own(['Error: x', ...frames].join('\n')),
+      Array.from({ length: 8 }, (_, i) => `f (file:///[dsh]/a.js:${i}:1)`),
+    )
+    const [long = ''] = own(`Error: x\n    at ${'f'.repeat(500)} (a.js:1:1)`) ?? []
+    assert.equal(long, `${'f'.repeat(160)}...`)
+  })
+
+  it('holds no value of the request: in messages, stacks, causes, codes and names', () => {
+    const nested = new Error(`nested ${CANARY}`)
+    const error = Object.assign(
+      new AggregateError([nested, CANARY], `it was ${CANARY}`, {
+        cause: new Error(`because of ${encodeURIComponent(CANARY)}`, { cause: CANARY }),
+      }),
+      { name: CANARY, code: CANARY },
+    )
+    const told = report({ exceptions: [error, nested] })
+    assert.doesNotMatch(JSON.stringify(told), new RegExp(CANARY))
+    assert.deepEqual(
+      [told.message, told.previous?.message, told.previous?.previous?.message],
+      ['it was [dsh]', 'because of [dsh]', '[dsh]'],
+    )
+    assert.deepEqual([told.name, told.code], ['token(12)', 'token(12)'])
+  })
+
+  it('cuts a message at 400 characters, and leaves nothing in it that is not to be seen', () => {
+    const { message } = report({ exceptions: [new Error('x'.repeat(401))] })
+    assert.equal(message, `${'x'.repeat(400)}...`)
+    assert.equal(
+      report({ exceptions: [new Error('\u001b\n\u2028')] }).message,
+      '\\u001b\\u000a\\u2028',
+    )
+  })
+
+  it('shows names that look like names, and of others the shape, in the message too', () => {
+    const names = { controller: TOKEN, action: '%0a' }
+    const target = `/${TOKEN}/%0a?a=${CANARY}`
+    const noController = report({
+      request: asked(target, names),
+      exceptions: [new NoControllerError(TOKEN)],
+      status: 404,
+    })
+    assert.deepEqual(
+      [noController.controller, noController.action, noController.message],
+      ['token(21)', 'token(3)', 'Invalid controller specified (token(21))'],
+    )
+    const noAction = report({
+      request: asked(target, names),
+      exceptions: [new NoActionError('%0a')],
+      status: 404,
+    })
+    assert.equal(noAction.message, 'Action "token(3)" does not exist')
+    const patterned = asked('/$&/x', { controller: '$&' })
+    const { message } = report({ request: patterned, exceptions: [new NoControllerError('$&')] })
+    assert.equal(message, 'Invalid controller specified (token(2))')
+  })
+
+  it('shows a name that is the value of a parameter too', () => {
+    const from = asked('/signin/v2?service=signin&a=specified', { controller: 'signin' })
+    const { message } = report({ request: from, exceptions: [new NoControllerError('signin')] })
+    assert.equal(message, 'Invalid controller specified (signin)')
+    const other = new NoControllerError('specified')
+    assert.equal(
+      report({ request: from, exceptions: [other] }).message,
+      'Invalid controller [a] ([a])',
+    )
+  })
+
+  it('says what an unrouted request looks like', () => {
+    const from = asked(`/callback/x?code=${CANARY}&state=${CANARY}`, { controller: 'callback' })
+    const exceptions = [new NoControllerError('callback')]
+    const told = report({ request: from, exceptions, status: 404 })
+    assert.equal(told.looksLike, 'callback')
+    assert.match(told.hint ?? '', /redirect_uri/)
+    assert.equal('looksLike' in report({ request: from, exceptions, status: 500 }), false)
+    assert.equal('looksLike' in report({ exceptions, status: 404 }), false)
+  })
+
+  it('withholds the message where there is no request whose values could be scrubbed', () => {
+    const error = new Error(`${CANARY} went wrong`, { cause: new TypeError('oneword') })
+    const told = report({ request: undefined, exceptions: [error] })
+    assert.deepEqual(
+      [told.message, told.previous?.message, told.name, told.previous?.name],
+      ['list(3)', 'word(7)', 'Error', 'TypeError'],
+    )
+    assert.match(told.stack?.[0] ?? '', /error-report\.test\.js:\d+:\d+/)
+    assert.deepEqual(
+      [told.module, told.controller, told.action, told.method, told.params, told.durationMs],
+      ['', '', '', '', {}, 0],
+    )
+    assert.doesNotMatch(JSON.stringify(told), /went wrong/)
+  })
+
+  it('tells of a fault without an exception', () => {
+    assert.equal(report({ exceptions: [] }).message, 'No exception')
+  })
+})
+
+describe('shapesOf()', () => {
+  it('has the shape of each parameter of every source, by name; the value of those allowed', () => {
+    const from = asked(
+      `/news/list/id/42?q=x&module=y&a=%1b&scope=a+b&empty=&sort=%1b${'s'.repeat(200)}`,
+      {
+        form: 'text=a+b!&error_handler=1',
+      },
+    )
+    assert.deepEqual(
+      { ...shapesOf(from, new Set(['sort', 'id', 'q', 'toString'])) },
+      {
+        text: 'text(4)',
+        a: 'text(1)',
+        scope: 'list(2)',
+        empty: 'empty',
+        sort: `\\u001b${'s'.repeat(99)}`,
+        id: '42',
+      },
+    )
+  })
+
+  it('shows of a name that is none the shape', () => {
+    const shapes = shapesOf(asked(`/a/b?${TOKEN}=1&a%0ab=2`), new Set())
+    assert.deepEqual({ ...shapes }, { 'token(21)': 'digits(1)', 'text(3)': 'digits(1)' })
+  })
+
+  it('takes names that Object has for ordinary ones', () => {
+    const shapes = shapesOf(asked('/a/b?__proto__=1&constructor=2'), new Set())
+    assert.deepEqual(Object.entries(shapes), [
+      ['__proto__', 'digits(1)'],
+      ['constructor', 'digits(1)'],
+    ])
+  })
+
+  it('tells 40 parameters and no more', () => {
+    const many = (count: number): HttpRequest =>
+      asked(`/a/b?${Array.from({ length: count }, (_, i) => `p${i}=`).join('&')}`)
+    assert.equal(Object.keys(shapesOf(many(40), new Set())).length, 40)
+    assert.equal(Object.keys(shapesOf(many(1_000), new Set())).length, 40)
+  })
+
+  it('tells no error_handler', () => {
+    const request = toErrorRequest(asked('/a/b'), new Error('x'))
+    assert.deepEqual({ ...shapesOf(request, new Set(['error_handler'])) }, {})
+  })
+})
+
+describe('messageForClient()', () => {
+  it('has the names that were asked for, and no other text of the request', () => {
+    const from = asked(`/${TOKEN}/x?dsh=${CANARY}&a=specified`, { controller: TOKEN, action: 'x' })
+    const table: [Error, string][] = [
+      [new NoControllerError(TOKEN), `Invalid controller specified (${TOKEN})`],
+      [new NoActionError('x'), 'Action "x" does not exist'],
+      [new NoRouteError(), 'No route matched the request'],
+      [new NoActionError(CANARY), 'Action "[dsh]" does not exist'],
+      [new HttpError(403, `not with ${CANARY}\n`), 'not with [dsh]\\u000a'],
+      [Object.assign(new Error('x'), { message: 3 }), ''],
+    ]
+    for (const [exception, message] of table) {
+      assert.equal(messageForClient(exception, from), message)
+    }
+  })
+})

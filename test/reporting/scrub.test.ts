@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
+import { describe, it } from 'node:test'
+import { FormBody } from '../../lib/http/message.ts'
+import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
+
+const TOKEN = 'c4n4ry-Token'
+
+interface Asked {
+  readonly search?: string
+  readonly pairs?: string
+  readonly form?: string
+  readonly headers?: Record<string, string | string[]>
+}
+
+function asked({ search = '', pairs = '', form = '', headers = {} }: Asked): HttpRequest {
+  const path = `/news/list${pairs && `/${pairs}`}`
+  return derive(new HttpRequest({ target: `${path}?${search}`, headers }), {
+    path,
+    q: path,
+    route: { module: 'default', controller: 'news', action: 'list', pairs },
+    form: new FormBody(Buffer.from(form)),
+    settings: { maxBodyBytes: 1, trusted: new BlockList() },
+  })
+}
+
+// Of one parameter, as it was sent.
+function sent(value: string): HttpRequest {
+  return asked({ search: `p=${value}` })
+}
+
+describe('scrub()', () => {
+  it('puts the name of a parameter in the place of its value, wherever that came from', () => {
+    const table: [Asked, string][] = [
+      [{ search: `dsh=${TOKEN}&page=2` }, '[dsh]'],
+      [{ search: `dsh=x&dsh=${TOKEN}&dsh=y` }, '[dsh]'],
+      [{ pairs: `dsh/${TOKEN}` }, '[path]'],
+      [{ pairs: `a/b/${TOKEN}/x` }, '[path]'],
+      [{ pairs: TOKEN }, '[path]'],
+      [{ form: `dsh=${TOKEN}` }, '[dsh]'],
+      [{ search: `a%20b=${TOKEN}&c=d` }, '[value]'],
+      [{ form: `a%20b=${TOKEN}&c=d` }, '[value]'],
+      [{ search: TOKEN }, '[name]'],
+      [{ headers: { authorization: TOKEN } }, '[authorization]'],
+      [{ headers: { 'proxy-authorization': `Bearer ${TOKEN}` } }, '[proxy-authorization]'],
+      [{ headers: { cookie: `sid=${TOKEN}; b=c` } }, '[cookie]'],
+      [{ headers: { cookie: ['b=cccc', `sid="${TOKEN}"`] } }, '[cookie]'],
+      [{ headers: { 'x-api-key': TOKEN } }, '[x-api-key]'],
+      [{ headers: { referer: `https://h/x?a=b&dsh=${TOKEN}#f` } }, '[referer]'],
+      // Of these nobody says that they are secret.
+      [{ headers: { 'user-agent': TOKEN } }, TOKEN],
+      [{}, TOKEN],
+    ]
+    for (const [from, shown] of table) {
+      const text = scrub(`<${TOKEN}> and ${TOKEN}!`, asked(from))
+      assert.equal(text, `<${shown}> and ${shown}!`, JSON.stringify(from))
+    }
+  })
+
+  it('takes a name of a parameter that is no name for a value', () => {
+    const name = 'aB3dE6gH9jK2mN5p'
+    for (const search of [`x&${name}`, `x&${name}=1`, `x&%61${name.slice(1)}`]) {
+      assert.equal(scrub(`no ${name}`, asked({ search })), 'no [name]', search)
+    }
+  })
+
+  it('finds a value as it was sent, and decoded once and twice, plus signs and all', () => {
+    const request = sent('c4n4ry%252Fa%2Bb%20c+d')
+    const forms = [
+      'c4n4ry%252Fa%2Bb%20c+d',
+      'c4n4ry%2Fa+b c d',
+      'c4n4ry/a b c d',
+      encodeURIComponent('c4n4ry%2Fa+b c d'),
+      encodeURIComponent('c4n4ry/a b c d'),
+      'c4n4ry%2Fa+b+c+d',
+    ]
+    for (const form of forms) assert.equal(scrub(`x ${form} y`, request), 'x [p] y', form)
+  })
+
+  it('finds it as JSON, HTML and a URL would escape it', () => {
+    const value = `"c4n4ry" & <'é'>\\\n\u0001 ü`
+    const request = sent(encodeURIComponent(value))
+    const forms = [
+      value,
+      JSON.stringify(value),
+      '&quot;c4n4ry&quot; &amp; &lt;&#39;é&#39;&gt;\\\n\u0001 ü',
+      encodeURIComponent(value),
+      new URLSearchParams({ value }).toString().slice('value='.length),
+    ]
+    for (const form of forms) {
+      const text = scrub(`x ${form} y`, request)
+      assert.equal(text, form.startsWith('"\\"') ? 'x "[p]" y' : 'x [p] y', form)
+    }
+    assert.equal(scrub('a \ud800c4n4 b', sent('%ff%ff')), 'a \ud800c4n4 b')
+  })
+
+  it('leaves a value with bad escapes no loophole', () => {
+    for (const value of ['c4n4ry%', 'c4n4ry%zz', '%ffc4n4ry', 'c4n4ry%c3']) {
+      assert.equal(scrub(`x ${value} y`, sent(value)), 'x [p] y')
+    }
+  })
+
+  it('finds the values inside nested URLs, 4 deep, under the name of their parameter', () => {
+    let url = `https://e/?deep=${TOKEN}`
+    for (const host of ['d', 'c', 'b']) {
+      url = `https://${host}/?in_${host}=${encodeURIComponent(url)}`
+    }
+    const request = asked({ search: `continue=${encodeURIComponent(url)}` })
+    assert.equal(scrub(`x ${TOKEN} y`, request), 'x [continue] y')
+    assert.equal(scrub(`x https://e/?deep=${TOKEN} y`, request), 'x [continue] y')
+    const parts = ['https://h/#state=c4n4ry1&x=c4n4ry2', 'a=c4n4ry3&b', 'https://h?a=1#b=c4n4ry4']
+    for (const [i, part] of parts.entries()) {
+      const from = asked({ search: `opparams=${encodeURIComponent(part)}` })
+      const text = scrub('c4n4ry1 c4n4ry2 c4n4ry3 c4n4ry4', from)
+      const expected = [
+        '[opparams] [opparams] c4n4ry3 c4n4ry4',
+        'c4n4ry1 c4n4ry2 [opparams] c4n4ry4',
+        'c4n4ry1 c4n4ry2 c4n4ry3 [opparams]',
+      ]
+      assert.equal(text, expected[i])
+    }
+  })
+
+  it('finds the user and the password of Basic credentials', () => {
+    const basic = Buffer.from(`ada-user:${TOKEN}`).toString('base64')
+    const request = asked({ headers: { authorization: `Basic ${basic}` } })
+    assert.equal(
+      scrub(`${basic} of ada-user with ${TOKEN}`, request),
+      '[authorization] of [authorization] with [authorization]',
+    )
+  })
+
+  it('replaces the longest first, so that no rest remains', () => {
+    const request = asked({ search: 'a=c4n4&b=c4n4ry-c4n4ry&c=4ry-c4' })
+    assert.equal(scrub('c4n4ry-c4n4ry c4n4', request), '[b] [a]')
+  })
+
+  it('does not scrub what it put there', () => {
+    const request = asked({ search: `name=${TOKEN}&token=name` })
+    assert.equal(scrub(`x ${TOKEN} name`, request), 'x [name] [token]')
+  })
+
+  it('takes a value for text, never for a pattern', () => {
+    for (const value of ['.*.*', '(a|b)+', '[a-z]', '$&$1', 'a\\d{3}', '^a$^']) {
+      const request = sent(encodeURIComponent(value))
+      assert.equal(scrub(`abcd ${value} 1234`, request), 'abcd [p] 1234', value)
+    }
+  })
+
+  it('leaves values of up to 3 characters, and the names that were asked for', () => {
+    const request = asked({ search: 'a=abc&b=abcd&c=', pairs: 'id/42' })
+    assert.equal(scrub('abc abcd 42 news/list', request), 'abc [b] 42 news/list')
+  })
+
+  it('withholds what V8 quotes of a text that is no JSON', () => {
+    for (const json of [
+      'SECRETSECRETSECRET',
+      '{"a": SECRET "b"}',
+      '{"a":"SECRET",\n\n"b" SECRET}',
+    ]) {
+      let message = ''
+      try {
+        JSON.parse(json)
+      } catch (error) {
+        message = (error as Error).message
+      }
+      assert.notEqual(message, '')
+      assert.doesNotMatch(scrub(message, asked({})), /SECRET/)
+    }
+    assert.equal(
+      scrub('Unexpected token \'S\', ..."a": SECRET}" is not valid JSON', asked({})),
+      "Unexpected token 'S', [text] is not valid JSON",
+    )
+  })
+
+  it('tells the shape of a text that is too long to be searched', () => {
+    const request = sent(TOKEN)
+    assert.equal(scrub('x'.repeat(16_384), request), 'x'.repeat(16_384))
+    assert.equal(scrub(`${'x'.repeat(16_384)}y`, request), '[token(16385)]')
+  })
+
+  it('finds a piece of a value, in other letters too', () => {
+    const request = sent('Kq7xZ9vT2mWpL4sBd8Yh')
+    const pieces = ['Kq7xZ9vT', 'kq7xz9vt2mwpl4sbd8yh', '9vT2mWpL4s', "'Kq7xZ9vT2mWp... "]
+    for (const piece of pieces) assert.match(scrub(`x ${piece} y`, request), /^x '?\[p\][.']* +y$/)
+    assert.equal(scrub('x Kq7xZ9v y', request), 'x Kq7xZ9v y')
+  })
+
+  it('masks what two values cover together', () => {
+    const request = asked({ search: 'x=oken%20Kq7x&t=Kq7xZ9vT2mWpL4s' })
+    assert.equal(scrub('Bad token Kq7xZ9vT2mWpL4s', request), 'Bad t[x] [t]')
+  })
+
+  it('goes through a request before it is routed', () => {
+    const request = new HttpRequest({ target: `/%zz?dsh=${TOKEN}` })
+    assert.equal(scrub(`x ${TOKEN} y`, request), 'x [dsh] y')
+  })
+})
+
+describe('scrubAll()', () => {
+  it('keeps its texts apart, whatever is in them', () => {
+    const texts = ['a\u0000b', `no ${TOKEN}`, '', '\u0000', 'last']
+    assert.deepEqual(scrubAll(texts, sent(TOKEN)), ['a\u0000b', 'no [p]', '', '\u0000', 'last'])
+  })
+})

@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { actionName, nameRules } from '../../lib/routing/name-rules.ts'
+
+describe("names: 'exact'", () => {
+  it('leaves every name as it is', () => {
+    const { module, controller, action } = nameRules.exact
+    for (const name of ['news', 'News', 'foo-bar', 'n!ews.', 'a_b', '__proto__', '0', '%41']) {
+      assert.deepEqual([module(name), controller(name), action(name)], [name, name, name])
+    }
+  })
+})
+
+describe("names: 'zf1'", () => {
+  const { module, controller, action } = nameRules.zf1
+  const oneName = (fold: (name: string) => string, names: readonly string[]): void =>
+    assert.equal(new Set(names.map(fold)).size, 1, `${names.map(fold)}`)
+
+  it('ignores case, and drops what is neither letter, digit nor break', () => {
+    for (const fold of [controller, action]) {
+      oneName(fold, [
+        'news',
+        'NEWS',
+        'nEwS',
+        'n!ews',
+        'news.',
+        '-news',
+        '..news',
+        '~n*e(w)s--',
+        'néews',
+      ])
+    }
+  })
+
+  it('breaks words at "-" and ".", a run of them once', () => {
+    for (const fold of [controller, action]) {
+      oneName(fold, ['foo-bar', 'foo.bar', 'FOO-BAR', 'foo--bar', 'foo.-bar', 'foo-bar.'])
+      assert.notEqual(fold('foo-bar'), fold('foobar'))
+      assert.equal(fold('v-2'), fold('v2'))
+    }
+  })
+
+  it("splits a controller's name at '_', and drops it from an action's", () => {
+    oneName(controller, ['admin_news', 'Admin_NEWS', 'a!dmin_n!ews'])
+    assert.equal(
+      new Set(['adminnews', 'admin_news', 'admin-news', '_news'].map(controller)).size,
+      4,
+    )
+    oneName(action, ['adminnews', 'admin_news', '_adminnews'])
+  })
+
+  it("lowers the case of a module's name, and nothing else", () => {
+    assert.equal(module('API-v2'), 'api-v2')
+    assert.equal(module('a.P!i_'), 'a.p!i_')
+  })
+
+  it('folds ASCII alone: a Kelvin sign is no k, a dotted I no i', () => {
+    assert.equal(module('\u212A\u0130'), '\u212A\u0130')
+    assert.equal(action('new\u212A'), action('new'))
+  })
+
+  it('leaves nothing of a name made of odd characters', () => {
+    for (const name of ['', '!', '-', '..', 'é']) assert.equal(action(name), '')
+  })
+})
+
+describe('actionName()', () => {
+  it('breaks a function name before each capital letter but the first', () => {
+    const table = [
+      ['list', 'list'],
+      ['fooBar', 'foo-bar'],
+      ['FooBar', 'foo-bar'],
+      ['saveAllNow', 'save-all-now'],
+      ['toURL', 'to-u-r-l'],
+      ['v2', 'v2'],
+      ['_x', '_x'],
+    ] as const
+    for (const [name, expected] of table) assert.equal(actionName(name), expected)
+  })
+})

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HttpError, NoRouteError } from '../../lib/http/errors.ts'
+import { HttpRequest } from '../../lib/index.ts'
+import { authorityOf, rewrite, splitTarget } from '../../lib/routing/rewrite.ts'
+
+describe('splitTarget()', () => {
+  it('splits at the first "?" alone', () => {
+    const table = [
+      ['/a', '/a', ''],
+      ['/a?', '/a', ''],
+      ['/a?b=1?c', '/a', 'b=1?c'],
+      ['/a??b', '/a', '?b'],
+      ['?b', '', 'b'],
+      ['/a%3Fb', '/a%3Fb', ''],
+      ['', '', ''],
+    ] as const
+    for (const [target, path, search] of table) {
+      assert.deepEqual(splitTarget(target), { path, search })
+    }
+  })
+})
+
+describe('authorityOf()', () => {
+  it('is the host of the absolute form, port and all', () => {
+    for (const [target, expected] of [
+      ['http://other/news', 'other'],
+      ['HTTPS://other:8443?a=@b/c', 'other:8443'],
+      ['http://user:pass@word@[::1]:80/', '[::1]:80'],
+      ['http:///news', undefined],
+      ['/news?a=http://other/', undefined],
+      ['//other/news', undefined],
+      ['*', undefined],
+    ] as const) {
+      assert.equal(authorityOf(target), expected, target)
+    }
+  })
+
+  it('counts in place of the field Host', () => {
+    const init = { target: 'http://other/news', headers: { Host: 'a' } }
+    assert.equal(new HttpRequest(init).client.host, 'other')
+    assert.equal(new HttpRequest({ ...init, target: '/news' }).client.host, 'a')
+  })
+})
+
+describe('rewrite()', () => {
+  const accepted = (table: readonly (readonly [string, string, string])[], basePath = ''): void => {
+    for (const [target, path, q] of table) {
+      assert.deepEqual(rewrite(target, basePath), { path, q }, target)
+    }
+  }
+  const refused = (targets: readonly string[], message: string): void => {
+    for (const target of targets) {
+      const { refusal } = rewrite(target)
+      assert.ok(refusal, JSON.stringify(target))
+      assert.deepEqual(
+        [refusal.status, refusal.type, refusal.message],
+        [400, 'EXCEPTION_OTHER', message],
+      )
+    }
+  }
+
+  it('keeps the raw path, and decodes it once to q', () => {
+    accepted([
+      ['/', '/', '/'],
+      ['/signin/v2/identifier?a=%00', '/signin/v2/identifier', '/signin/v2/identifier'],
+      ['/a%20b/%C3%A9', '/a%20b/%C3%A9', '/a b/é'],
+      ['/a%2Fb%3Fc%23', '/a%2Fb%3Fc%23', '/a/b?c#'],
+      ['/%2541', '/%2541', '/%41'],
+      ['/a+b', '/a+b', '/a+b'],
+      ['/é', '/é', '/é'],
+      ['/%F0%9F%8E%89', '/%F0%9F%8E%89', '/🎉'],
+      ['/a/../b/./c//', '/a/../b/./c//', '/a/../b/./c//'],
+      ['/%2e%2e/x\\y', '/%2e%2e/x\\y', '/../x\\y'],
+    ])
+  })
+
+  it('never reads a path as a host', () => {
+    accepted([
+      ['//host/path', '//host/path', '//host/path'],
+      ['///', '///', '///'],
+      ['/http://host/a', '/http://host/a', '/http://host/a'],
+    ])
+  })
+
+  it('takes scheme and authority off an absolute target', () => {
+    accepted([
+      ['http://host/a/b?c=1', '/a/b', '/a/b'],
+      ['HTTPS://user@host:8080/a', '/a', '/a'],
+      ['http://[::1]:80/a', '/a', '/a'],
+      ['http://host', '/', '/'],
+      ['http://host?c=1', '/', '/'],
+      ['http:///a', '/a', '/a'],
+      ['http://host//a', '//a', '//a'],
+      ['http://host/http://other/a', '/http://other/a', '/http://other/a'],
+    ])
+  })
+
+  it('refuses what is not a path', () => {
+    refused(
+      [
+        '*',
+        '',
+        'news/list',
+        'host:443',
+        '?a=1',
+        '/a#b',
+        '/a?b#c',
+        '#',
+        'http:/a',
+        '1http://host/a',
+      ],
+      'The request target is not a path',
+    )
+  })
+
+  it('refuses a path that is not percent-encoded UTF-8', () => {
+    refused(
+      ['/%', '/%2', '/%ZZ', '/a%2/b', '/%FF', '/%C3', '/%C3%28', '/%C0%AF', '/%ED%A0%80', '/é%E9'],
+      'The path is not percent-encoded UTF-8',
+    )
+  })
+
+  it('refuses control characters, C0, DEL and C1, and lone surrogates', () => {
+    refused(
+      [
+        ...['/%00', '/%0a', '/a%0D%0Ab', '/%1B[31m', '/%1f', '/%7F', '/%C2%80', '/%C2%9F'],
+        ...['/\0', '/a\nb', '/\x7f', '/\x85', '/\ud800', '/a\udc00b'],
+      ],
+      'The path holds a control character',
+    )
+  })
+
+  it('leaves q undecoded in what it refuses', () => {
+    assert.equal(rewrite('/a%00?b').q, '/a%00')
+    assert.equal(rewrite('/%ZZ').q, '/%ZZ')
+  })
+
+  it('takes a base path off, in whole segments', () => {
+    accepted(
+      [
+        ['/app', '/', '/'],
+        ['/app?a=1', '/', '/'],
+        ['/app/', '/', '/'],
+        ['/app/news/a%20b', '/news/a%20b', '/news/a b'],
+        ['/app//news', '//news', '//news'],
+        ['/app/app', '/app', '/app'],
+        ['http://host/app/news', '/news', '/news'],
+      ],
+      '/app',
+    )
+    accepted([['/a/b/c', '/c', '/c']], '/a/b')
+  })
+
+  it('finds no route outside the base path', () => {
+    for (const target of ['/', '/application', '/appnews/list', '/APP/a', '/%61pp/a', '//app/a']) {
+      const { path, q, refusal } = rewrite(target, '/app')
+      assert.ok(refusal instanceof NoRouteError, target)
+      assert.deepEqual([path, q], [target, target])
+    }
+  })
+
+  it('refuses a bad path inside the base path with a 400', () => {
+    const { path, refusal } = rewrite('/app/%FF', '/app')
+    assert.ok(refusal instanceof HttpError)
+    assert.deepEqual([path, refusal.status], ['/%FF', 400])
+  })
+})

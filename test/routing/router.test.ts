@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parsePairs } from '../../lib/http/params.ts'
+import type { Route } from '../../lib/http/request.ts'
+import { nameRules } from '../../lib/routing/name-rules.ts'
+import { ModuleRouter } from '../../lib/routing/router.ts'
+
+type Expected = readonly [
+  path: string,
+  module: string,
+  controller: string,
+  action: string,
+  pairs: [string, string][],
+]
+
+function check(table: readonly Expected[], names = nameRules.exact): void {
+  for (const [path, ...expected] of table) {
+    const { module, controller, action, pairs } = route(path, names)
+    const read = typeof pairs === 'string' ? parsePairs(pairs) : pairs
+    assert.deepEqual([module, controller, action, [...(read ?? [])]], expected, path)
+  }
+}
+
+function route(path: string, names = nameRules.exact): Route {
+  return new ModuleRouter(['default', 'admin', 'api-v2'], names).routePath(path)
+}
+
+describe('ModuleRouter.routePath()', () => {
+  it('gives each name a default', () => {
+    check([
+      ['/', 'default', 'index', 'index', []],
+      ['', 'default', 'index', 'index', []],
+      ['/news', 'default', 'news', 'index', []],
+      ['/news/', 'default', 'news', 'index', []],
+      ['/news/list', 'default', 'news', 'list', []],
+    ])
+  })
+
+  it('reads what is left as pairs, a last key dropped', () => {
+    check([
+      ['/lifecycle/flows/NAME', 'default', 'lifecycle', 'flows', []],
+      ['/signin/v2/identifier', 'default', 'signin', 'v2', []],
+      ['/news/view/id/42', 'default', 'news', 'view', [['id', '42']]],
+      ['/news/view/id/42/', 'default', 'news', 'view', [['id', '42']]],
+      ['/news/view/id/42/tag', 'default', 'news', 'view', [['id', '42']]],
+      ['/news/view/a+b/%2B', 'default', 'news', 'view', [['a b', '+']]],
+    ])
+  })
+
+  it('takes a module only where one is registered, in its own spelling', () => {
+    check([
+      ['/admin', 'admin', 'index', 'index', []],
+      ['/admin/report', 'admin', 'report', 'index', []],
+      ['/admin/report/daily/id/1', 'admin', 'report', 'daily', [['id', '1']]],
+      ['/default/news/list', 'default', 'news', 'list', []],
+      ['/api-v2/index/ping', 'api-v2', 'index', 'ping', []],
+      ['/ADMIN/report', 'default', 'ADMIN', 'report', []],
+      ['/%61dmin/report', 'default', '%61dmin', 'report', []],
+      ['/administrator/report', 'default', 'administrator', 'report', []],
+      ['/news/admin', 'default', 'news', 'admin', []],
+      ['/admin/admin/admin', 'admin', 'admin', 'admin', []],
+    ])
+  })
+
+  it("folds a module's case under names: 'zf1', and gives it as requested", () => {
+    check(
+      [
+        ['/ADMIN/Report', 'ADMIN', 'Report', 'index', []],
+        ['/Api-V2/x', 'Api-V2', 'x', 'index', []],
+        ['/a!dmin/report', 'default', 'a!dmin', 'report', []],
+      ],
+      nameRules.zf1,
+    )
+  })
+
+  it('never decodes a name', () => {
+    check([['/n%65ws/%6Cist+a', 'default', 'n%65ws', '%6Cist+a', []]])
+  })
+
+  it('ends the names at an empty segment', () => {
+    check([
+      ['/news//list', 'default', 'news', 'index', [['', 'list']]],
+      [
+        '/news//list/id/42',
+        'default',
+        'news',
+        'index',
+        [
+          ['', 'list'],
+          ['id', '42'],
+        ],
+      ],
+      ['/news///list', 'default', 'news', 'index', [['', '']]],
+      ['/admin//list', 'admin', 'index', 'index', [['', 'list']]],
+      ['/admin/report//id', 'admin', 'report', 'index', [['', 'id']]],
+      ['/news/view//42', 'default', 'news', 'view', [['', '42']]],
+      [
+        '/news/view/id//tag/a',
+        'default',
+        'news',
+        'view',
+        [
+          ['id', ''],
+          ['tag', 'a'],
+        ],
+      ],
+    ])
+  })
+
+  it('drops the slashes at both ends, however many', () => {
+    check([
+      ['//host/path', 'default', 'host', 'path', []],
+      ['///', 'default', 'index', 'index', []],
+      ['//news//', 'default', 'news', 'index', []],
+      ['/news/view/id//', 'default', 'news', 'view', []],
+    ])
+  })
+
+  it("takes '0' for a name", () => {
+    check([
+      ['/0', 'default', '0', 'index', []],
+      ['/news/0/0/0', 'default', 'news', '0', [['0', '0']]],
+      ['/admin/0/0', 'admin', '0', '0', []],
+    ])
+  })
+
+  it('takes prototype names for names, and for keys', () => {
+    for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then']) {
+      check([
+        [`/${name}`, 'default', name, 'index', []],
+        [`/${name}/${name}/${name}/x`, 'default', name, name, [[name, 'x']]],
+      ])
+    }
+  })
+
+  it('lets no pair name another destination', () => {
+    check([
+      [
+        '/news/view/module/admin/controller/report/action/daily',
+        'default',
+        'news',
+        'view',
+        [
+          ['module', 'admin'],
+          ['controller', 'report'],
+          ['action', 'daily'],
+        ],
+      ],
+    ])
+  })
+
+  it('reads past long runs of slashes', () => {
+    const slashes = '/'.repeat(300_000)
+    const { controller, action, pairs } = route(`${slashes}a${slashes}b${slashes}`)
+    assert.deepEqual([controller, action, pairs === `${slashes.slice(1)}b`], ['a', 'index', true])
+  })
+})

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { DEFAULT_HEADER_LIMITS, readFraming } from '../../lib/server/framing.ts'
+
+type Field = readonly [name: string, value: string]
+type Refusal = readonly [status: number, message: string]
+
+const host: Field = ['Host', 'a']
+const missing: Refusal = [400, 'The header "Host" is missing']
+const duplicate: Refusal = [400, 'More than one header "Host"']
+const malformed: Refusal = [400, 'The header "Host" is malformed']
+const version: Refusal = [505, 'Expected HTTP/1.1 or HTTP/1.0']
+const coding: Refusal = [501, 'Expected the transfer coding "chunked"']
+const lengths: Refusal = [400, 'The body has two lengths']
+
+describe('readFraming()', () => {
+  const table: [what: string, version: string, fields: Field[], refusal: Refusal | undefined][] = [
+    ['a plain request', '1.1', [host], undefined],
+    ['a request of HTTP/1.0 without a host', '1.0', [], undefined],
+    ['a request of HTTP/1.0 with two', '1.0', [host, host], duplicate],
+    ['no host', '1.1', [['X', 'a']], missing],
+    ['two hosts that are equal', '1.1', [host, host], duplicate],
+    ['two hosts in another case', '1.1', [host, ['HOST', 'b']], duplicate],
+    ['HTTP/0.9', '0.9', [host], version],
+    ['HTTP/2.0', '2.0', [host], version],
+    ['chunks', '1.1', [host, ['Transfer-Encoding', 'Chunked']], undefined],
+    ['a length', '1.1', [host, ['Content-Length', '3']], undefined],
+    ['another coding', '1.1', [host, ['Transfer-Encoding', 'gzip']], coding],
+    ['a list of codings', '1.1', [host, ['Transfer-Encoding', 'gzip, chunked']], coding],
+    ['chunks with a blank', '1.1', [host, ['Transfer-Encoding', 'chunked ']], coding],
+    [
+      'two codings',
+      '1.1',
+      [host, ['Transfer-Encoding', 'chunked'], ['transfer-encoding', 'chunked']],
+      coding,
+    ],
+    [
+      'a length and chunks',
+      '1.1',
+      [host, ['content-length', '3'], ['transfer-encoding', 'chunked']],
+      lengths,
+    ],
+    [
+      'chunks in HTTP/1.0',
+      '1.0',
+      [host, ['Transfer-Encoding', 'chunked']],
+      [400, 'HTTP/1.0 has no transfer codings'],
+    ],
+  ]
+  for (const [what, httpVersion, fields, refusal] of table) {
+    it(`${refusal === undefined ? 'lets pass' : `refuses with ${refusal[0]}`}: ${what}`, () => {
+      assert.deepEqual(refusalOf(httpVersion, fields), refusal)
+    })
+  }
+
+  it('knows a host when it sees one', () => {
+    const good = [
+      'a',
+      'a.example',
+      'a:80',
+      'a:',
+      '127.0.0.1:3000',
+      '[::1]',
+      '[::1]:80',
+      'x_y',
+      'a~b',
+    ]
+    for (const value of good) assert.equal(refusalOf('1.1', [['Host', value]]), undefined, value)
+    // biome-ignore format: a table
+    const bad = ['', ' ', 'a b', 'a/b', 'a@b', 'a:b', 'a:80:80', 'a:999999', 'a?b', 'a#b', '[::1', '::1', 'http://a', 'a,b c', 'a\\b', 'a"b', 'a<b>', 'grün', '[a]x']
+    for (const value of bad) assert.deepEqual(refusalOf('1.1', [['Host', value]]), malformed, value)
+  })
+
+  it('counts 100 fields, and refuses one more', () => {
+    const fields = (count: number): Field[] => [host, ...Array(count - 1).fill(['X', ''])]
+    assert.equal(refusalOf('1.1', fields(100)), undefined)
+    const refusal = [431, 'The request has more than 100 header fields']
+    assert.deepEqual(refusalOf('1.1', fields(101)), refusal)
+  })
+
+  it('counts every byte of the field lines: 16,384, and not one more', () => {
+    // "Host: a\r\n" is 9 bytes, and "X: \r\n" 5.
+    const fields = (bytes: number): Field[] => [host, ['X', 'a'.repeat(bytes - 14)]]
+    assert.equal(refusalOf('1.1', fields(16_384)), undefined)
+    const refusal = [431, 'The header section is larger than 16384 bytes']
+    assert.deepEqual(refusalOf('1.1', fields(16_385)), refusal)
+  })
+
+  it('sees that another protocol may follow', () => {
+    const upgrades = (...fields: Field[]): boolean =>
+      readFraming({ httpVersion: '1.1', rawHeaders: fields.flat() }, DEFAULT_HEADER_LIMITS).upgrades
+    assert.equal(upgrades(host), false)
+    assert.equal(upgrades(host, ['UPGRADE', 'h2c']), true)
+    assert.equal(upgrades(host, ['Upgraded', 'h2c'], ['Warning', 'a']), false)
+  })
+})
+
+function refusalOf(httpVersion: string, fields: readonly Field[]): Refusal | undefined {
+  const message = { httpVersion, rawHeaders: fields.flat() }
+  const { refusal } = readFraming(message, DEFAULT_HEADER_LIMITS)
+  return refusal && [refusal.status, refusal.message]
+}

@@ -1,0 +1,222 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { describe, it, type TestContext } from 'node:test'
+import middie from '@fastify/middie'
+import express from 'express'
+import fastify from 'fastify'
+import polka from 'polka'
+import {
+  createMiddleware,
+  type ErrorReport,
+  FrontController,
+  type FrontControllerOptions,
+  type HttpRequest,
+  type HttpResponse,
+  type Middleware,
+} from '../../lib/index.ts'
+import { exchange, listening, type RawRequest, type RawResponse } from '../support/http.ts'
+
+const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+
+// What the host answers where Portico does not: the body that came, so that a byte that is missing shows.
+async function host(message: IncomingMessage, out: ServerResponse): Promise<void> {
+  let body = ''
+  for await (const chunk of message) body += chunk
+  out.end(`host ${message.url} ${body}`)
+}
+
+// Each framework with the middleware under /app, and the host behind it.
+const frameworks: Record<string, (middleware: Middleware) => Promise<Server>> = {
+  'Express 5': async (middleware) => {
+    const app = express().use('/app', middleware).use(host)
+    return createServer(app)
+  },
+  Polka: async (middleware) => {
+    const onNoMatch = (message: IncomingMessage, out: ServerResponse): void =>
+      void host(message, out)
+    const app = polka({ onNoMatch }).use('/app', middleware)
+    return createServer((message, out) => void app.handler(message as never, out))
+  },
+  'Fastify with middie': async (middleware) => {
+    const app = fastify()
+    await app.register(middie)
+    app.use('/app', middleware)
+    app.addContentTypeParser('*', (_request, _payload, done) => done(null))
+    app.removeContentTypeParser('application/x-www-form-urlencoded')
+    app.all('/*', (request, reply) => {
+      reply.hijack()
+      void host(request.raw, reply.raw)
+    })
+    await app.ready()
+    return app.server
+  },
+}
+
+for (const [name, mount] of Object.entries(frameworks)) {
+  describe(`createMiddleware() in ${name}`, () => {
+    const asking = async (t: TestContext, options: { fallThrough?: boolean } = {}) => {
+      const reports: ErrorReport[] = []
+      const front = frontOf({ onReport: (report) => void reports.push(report) })
+      const port = await listening(t, await mount(createMiddleware(front, options)))
+      return {
+        reports,
+        ask: (request: RawRequest): Promise<RawResponse> => exchange(port, request),
+      }
+    }
+
+    it('answers under its base path, by the whole target', async (t) => {
+      const { ask } = await asking(t)
+      const { body } = await ask({ target: '/app/news/list/page/2?a=1' })
+      assert.equal(body, '/app/news/list/page/2?a=1 page=2')
+    })
+
+    it('reads a form', async (t) => {
+      const { ask } = await asking(t, { fallThrough: true })
+      const { body } = await ask({
+        method: 'POST',
+        target: '/app/news/save',
+        headers: form,
+        body: 'a=1',
+      })
+      assert.equal(body, 'a=1')
+    })
+
+    it('takes whole segments only', async (t) => {
+      const { ask, reports } = await asking(t, { fallThrough: true })
+      const { body } = await ask({ target: '/application/news/list' })
+      assert.equal(
+        body.replace(/^[\da-f]+\r\n|\r\n0\r\n\r\n$/g, ''),
+        'host /application/news/list ',
+      )
+      assert.equal(reports.length, 0)
+    })
+
+    it('falls through for what has no action, with the body whole and nothing reported', async (t) => {
+      const { ask, reports } = await asking(t, { fallThrough: true })
+      for (const target of ['/app/nosuch', '/app/news/nosuch', '/app/error/error', '/elsewhere']) {
+        const { status, body } = await ask({ method: 'POST', target, headers: form, body: 'a=1' })
+        assert.equal(status, 200, target)
+        assert.match(body, /host .* a=1/, target)
+      }
+      assert.equal(reports.length, 0)
+    })
+
+    it('answers with its own error page for what has no action, unless asked to fall through', async (t) => {
+      const { ask, reports } = await asking(t)
+      assert.equal((await ask({ target: '/app/nosuch' })).status, 404)
+      assert.deepEqual(
+        reports.map(({ type }) => type),
+        ['EXCEPTION_NO_CONTROLLER'],
+      )
+    })
+
+    it('answers an error of its own itself', async (t) => {
+      const { ask, reports } = await asking(t, { fallThrough: true })
+      assert.equal((await ask({ target: '/app/news/fails' })).status, 500)
+      assert.equal((await ask({ target: '/app/news/list/%00' })).status, 400)
+      assert.equal(reports.length, 2)
+    })
+  })
+}
+
+describe('createMiddleware()', () => {
+  it('says so where a middleware before it has read the body', async (t) => {
+    const told: string[] = []
+    const front = frontOf({ onReport: ({ message }) => void told.push(message) })
+    const app = express().use(express.urlencoded(), createMiddleware(front))
+    const port = await listening(t, createServer(app))
+    const { status } = await exchange(port, {
+      method: 'POST',
+      target: '/app/news/save',
+      headers: form,
+      body: 'a=1',
+    })
+    assert.equal(status, 500)
+    assert.match(told.join(), /^The body was read before the request came here/)
+  })
+
+  it('keeps the headers that a middleware before it has set', async (t) => {
+    const app = express()
+      .use((_message, out, next) => {
+        out.setHeader('X-Before', 'kept')
+        next()
+      })
+      .use(createMiddleware(frontOf()))
+    const port = await listening(t, createServer(app))
+    const { headers } = await exchange(port, { target: '/app/news/list' })
+    assert.deepEqual(
+      [headers['x-before'], headers['content-type']],
+      ['kept', 'text/plain; charset=utf-8'],
+    )
+  })
+
+  it('asks a router of one own, and leaves what that one throws to the error controller', async (t) => {
+    const router = {
+      route({ path }: HttpRequest) {
+        if (path === '/throws') throw new Error('no')
+        return path === '/here'
+          ? { module: 'default', controller: 'news', action: 'list' }
+          : undefined
+      },
+    }
+    const middleware = createMiddleware(frontOf({ router }), { fallThrough: true })
+    const port = await listening(
+      t,
+      createServer((message, out) => middleware(message, out, () => out.end('next'))),
+    )
+    const ask = async (target: string) => {
+      const { status, body } = await exchange(port, { target })
+      return [status, status === 200 ? body : '']
+    }
+    assert.deepEqual(await ask('/app/here'), [200, '/app/here '])
+    assert.deepEqual(await ask('/app/nowhere'), [200, 'next'])
+    assert.deepEqual(await ask('/here'), [200, 'next'])
+    assert.deepEqual(await ask('/app/throws'), [500, ''])
+  })
+
+  it('refuses to fall through a handler that can not tell what it serves', () => {
+    const handler = { handle: async () => Promise.reject(new Error()) }
+    assert.throws(() => createMiddleware(handler, { fallThrough: true }), {
+      name: 'TypeError',
+      message: 'Expected a handler with a function "serves", to fall through it',
+    })
+    assert.doesNotThrow(() => createMiddleware(handler))
+  })
+
+  it('adds no listener to the process, nor to a message that falls through', async (t) => {
+    const middleware = createMiddleware(frontOf(), { fallThrough: true })
+    const counts: number[] = []
+    const total = (emitter: NodeJS.EventEmitter): number =>
+      emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0)
+    const before = total(process)
+    const server = createServer((message, out) => {
+      const all = (): number => total(message) + total(out) + total(message.socket)
+      counts.push(all())
+      middleware(message, out, () => counts.push(all()))
+      out.end()
+    })
+    const port = await listening(t, server)
+    await exchange(port, { target: '/app/nosuch' })
+    assert.deepEqual([counts.length, counts[0]], [2, counts[1]])
+    assert.equal(total(process), before)
+    server.close()
+    await once(server, 'close')
+  })
+})
+
+function frontOf(options: FrontControllerOptions = {}): FrontController {
+  const news = {
+    list: (request: HttpRequest, response: HttpResponse) =>
+      response.text(`${request.target} ${request.pairs}`),
+    save: (request: HttpRequest, response: HttpResponse) => response.text(String(request.form)),
+    fails() {
+      throw new Error('no')
+    },
+  }
+  return new FrontController({
+    basePath: '/app',
+    controllers: new Map([['news', news]]),
+    ...options,
+  })
+}

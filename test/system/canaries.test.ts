@@ -1,0 +1,591 @@
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { PassThrough } from 'node:stream'
+import { after, before, describe, it } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { inspect } from 'node:util'
+import {
+  type Controllers,
+  channels,
+  type ErrorReport,
+  FrontController,
+  type FrontControllerOptions,
+  HttpError,
+  HttpRequest,
+  loadControllers,
+  serve,
+} from '../../lib/index.ts'
+import { logAccess } from '../../lib/process/access-log.ts'
+import { Log } from '../../lib/process/log.ts'
+import { deferred } from '../support/deferred.ts'
+import { bytesOf, exchange, type RawRequest, send } from '../support/http.ts'
+import { repositoryFile } from '../support/repository.ts'
+import { ServerProcess } from '../support/server-process.ts'
+
+const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
+const DIGITS = '0123456789'
+const MIXED = `${LETTERS}${LETTERS.toUpperCase()}${DIGITS}`
+const PIECE = 8
+const urlEncoded = ['Content-Type', 'application/x-www-form-urlencoded'] as const
+
+// Of every canary that was planted: what must not occur, not even a piece of it.
+const planted = new Set<string>()
+
+function core(seed: string, alphabet: string): string {
+  const bytes = createHash('sha256').update(seed).digest().subarray(0, 24)
+  const text = Array.from(bytes, (byte) => alphabet[byte % alphabet.length]).join('')
+  planted.add(text)
+  return text
+}
+
+// Such as the tokens of the trade: of letters, of digits, of both, and with what is escaped somewhere.
+const kinds: readonly ((seed: string) => string)[] = [
+  (seed) => core(seed, LETTERS),
+  (seed) => core(seed, DIGITS),
+  (seed) => core(seed, MIXED),
+  (seed) => `${core(seed, MIXED)}"<&%+/é'\n=${core(`${seed} too`, MIXED)}`,
+  (seed) => `+${core(seed, DIGITS)}/=>é ${core(`${seed} too`, LETTERS)}`,
+]
+
+// With digits enough to be told from a name.
+function token(seed: string): string {
+  return `${core(`${seed} 1`, MIXED)}0123-${core(seed, DIGITS)}`
+}
+
+/** A secret as the application gets to see it, in every writing that an error may quote. */
+interface Secret {
+  readonly name: string
+  readonly quotes: readonly string[]
+}
+
+const encode = encodeURIComponent
+const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+function writings(value: string): string[] {
+  return [
+    value,
+    JSON.stringify(value).slice(1, -1),
+    value.replace(/[&<>"]/g, (character) => escapes[character] ?? '').replaceAll("'", '&#39;'),
+    encode(value),
+    new URLSearchParams([['', value]]).toString().slice(1),
+  ]
+}
+
+const parameters = [
+  ...['access_type', 'app_domain', 'client_id', 'ddm', 'dsh', 'flowEntry', 'flowName', 'o2v'],
+  ...['rart', 'response_type', 'service', 'theme', 'code', 'state', 'access_token', 'id_token'],
+  ...['client_secret', 'password', 'error', 'page'],
+]
+
+// A request of the sign-in, with a canary wherever it has room for one.
+function plant(): {
+  headers: readonly (readonly [string, string])[]
+  search: string
+  past: string
+  secrets: Secret[]
+} {
+  const secrets: Secret[] = []
+  const secret = (name: string, value: string, ...more: string[]): string => {
+    secrets.push({ name, quotes: [...new Set([...writings(value), ...more])] })
+    return value
+  }
+  let seeds = 0
+  const canary = (name: string): string => {
+    const kind = kinds[seeds++ % kinds.length] as (typeof kinds)[number]
+    return kind(`${name} ${seeds}`)
+  }
+  const fields = parameters.map((name) => {
+    const value = secret(name, canary(name))
+    return `${name}=${encode(value)}`
+  })
+  // Encoded twice: the application has one more step to go.
+  const twice = secret('signInUrl', canary('signInUrl'))
+  fields.push(`signInUrl=${encode(encode(twice))}`)
+  const provider = secret('provider', canary('provider'))
+  const redirectUri = `https://app.example.com/elp/oauth.php?provider=${encode(provider)}`
+  fields.push(`redirect_uri=${encode(secret('redirect_uri', redirectUri))}`)
+  // A URL in a URL in a URL, with a fragment marker at the end.
+  const deep = secret('deep', (kinds[3] ?? canary)('deep'))
+  const nested = ['c', 'b', 'a'].reduce(
+    (value, host) => `https://${host}.example.com/x?part=${encode(value)}&y=1#`,
+    deep,
+  )
+  fields.push(`continue=${encode(secret('continue', nested))}`)
+  const opparams = secret('opparams', canary('opparams'))
+  fields.push(`opparams=${encode(encode(`?dsh=${encode(opparams)}`))}`)
+  fields.push(`scope=${encode(secret('scope', `openid ${core('scope', LETTERS)}`))}`)
+  // One that begins as another one does.
+  const session = secret('session', token('session'))
+  const longer = secret('longer', `${session}${token('longer')}`)
+  fields.push(`session=${session}`, `longer=${longer}`)
+  // A token where a name is due: with a value, without, and twice.
+  const names = ['n1', 'n2', 'n3'].map((name) => secret('name', token(name)))
+  fields.push(
+    `${names[0]}=${encode(secret('value', canary('value')))}`,
+    `${names[1]}=`,
+    `${names[2]}`,
+  )
+
+  // A line break in a path is a 400, so there is none in these.
+  const pairs = ['id', token('key'), 'tag'].map((key) => {
+    if (key.length > 3) secret('name', key)
+    const value = secret('pair', canary(`pair ${key}`).replace('\n', ''))
+    return `${key}/${encode(value)}`
+  })
+  const last = secret('path', canary('path').replace('\n', ''))
+  const past = `${pairs.join('/')}/${encode(last)}`
+
+  const basic = [token('user'), token('basic')]
+  for (const value of basic) secret('authorization', value)
+  const credentials = secret('authorization', Buffer.from(basic.join(':')).toString('base64'))
+  const bearer = secret('proxy-authorization', token('bearer'))
+  const cookies = ['sid', 'lsid'].map((name) => `${name}=${encode(secret('cookie', canary(name)))}`)
+  const referrer = secret('referer', canary('referrer'))
+  return {
+    headers: [
+      ['Authorization', `Basic ${credentials}`],
+      ['Proxy-Authorization', `Bearer ${bearer}`],
+      ['Cookie', cookies.join('; ')],
+      ['Referer', `https://idp.example.com/a?b=1&code=${encode(referrer)}`],
+    ],
+    search: fields.join('&'),
+    past,
+    secrets: [
+      ...secrets,
+      { name: 'search', quotes: [fields.join('&'), `/news/raise/${past}?${fields.join('&')}`] },
+      { name: 'headers', quotes: [cookies.join('; '), `Basic ${credentials}`] },
+      // As it stood in the target, one and two encodings deep.
+      { name: 'sent twice', quotes: [encode(encode(twice)), encode(encode(encode(twice)))] },
+    ],
+  }
+}
+
+const { headers: sent, search, past, secrets } = plant()
+const form = new URLSearchParams([
+  ['password', kinds[3]?.('form password') ?? ''],
+  ['otp', kinds[1]?.('form otp') ?? ''],
+  [token('form name'), ''],
+])
+for (const [name, value] of form) {
+  // A name is a secret only where it does not look like one.
+  if (value !== '') secrets.push({ name, quotes: writings(value) })
+}
+
+let pieces: ReadonlySet<string> = new Set()
+
+/** Fails where a canary, or only eight characters of one, stands in the text. */
+function assertClean(text: string, what: string): void {
+  if (pieces.size === 0) {
+    pieces = new Set([...planted].flatMap((canary) => windows(canary)))
+  }
+  const at = windows(text).findIndex((window) => pieces.has(window))
+  if (at >= 0)
+    assert.fail(`${what}: a piece of a canary in ${text.slice(Math.max(0, at - 80), at + 80)}`)
+}
+
+function windows(text: string): string[] {
+  const last = Math.max(text.length - PIECE + 1, 0)
+  return Array.from({ length: last }, (_, i) => text.slice(i, i + PIECE))
+}
+
+/** A front controller, and everything that it told anybody. */
+interface Sinks {
+  readonly front: FrontController
+  readonly reports: readonly ErrorReport[]
+  readonly log: Log
+  /** All of it, the summary too; the end of the listening. */
+  told(): string
+}
+
+function sinks(options: FrontControllerOptions = {}): Sinks {
+  const told: string[] = []
+  const reports: ErrorReport[] = []
+  const stream = new PassThrough().setEncoding('utf8').on('data', (chunk) => told.push(chunk))
+  const log = new Log({ stream })
+  const pretty = new Log({ stream, pretty: true, color: true })
+  const listen = (message: unknown): void => {
+    told.push(JSON.stringify(message), inspect(message, { depth: 20, maxStringLength: null }))
+  }
+  for (const channel of Object.values(channels)) channel.subscribe(listen)
+  const both = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) => {
+    log[level](fields, message)
+    pretty[level](fields, message)
+  }
+  const front = new FrontController({
+    ...options,
+    logger: { info: both('info'), warn: both('warn'), error: both('error') },
+    onReport(report) {
+      reports.push(report)
+      listen(report)
+    },
+  })
+  return {
+    front,
+    reports,
+    log,
+    told() {
+      front.flush()
+      for (const channel of Object.values(channels)) channel.unsubscribe(listen)
+      return told.join('\n')
+    },
+  }
+}
+
+const ACCEPTS = ['text/html', 'application/problem+json', 'text/plain'] as const
+
+function requestOf(accept: string): HttpRequest {
+  return new HttpRequest({
+    method: 'POST',
+    target: `/news/raise/${past}?${search}`,
+    headers: Object.fromEntries([...sent, ['accept', accept], urlEncoded]),
+    body: form.toString(),
+  })
+}
+
+// Each secret with each of its writings; where that is tried already, with one of them in turn.
+const all = secrets.flatMap(({ name, quotes }) => quotes.map((quote) => ({ name, quote })))
+const inTurn = secrets.map(({ name, quotes }, i) => ({
+  name,
+  quote: quotes[i % quotes.length] ?? '',
+}))
+
+type Raise = (quote: string) => unknown
+
+// Where an error may quote a secret, and where the report tells what is left of it.
+const places: Record<string, [raise: Raise, told: (report: ErrorReport) => string | undefined]> = {
+  message: [(quote) => new Error(`Failed on ${quote}`), ({ message }) => message],
+  'thrown text': [(quote) => `Failed on ${quote}`, ({ message }) => message],
+  'message of a 400': [
+    (quote) => new HttpError(400, `Failed on ${quote}`),
+    ({ message }) => message,
+  ],
+  'message of a 503': [
+    (quote) => new HttpError(503, `Failed on ${quote}`),
+    ({ message }) => message,
+  ],
+  cause: [
+    (quote) => new Error('x', { cause: new Error('y', { cause: `Failed on ${quote}` }) }),
+    ({ previous }) => previous?.previous?.message,
+  ],
+  errors: [
+    (quote) => new AggregateError([new Error('x'), new Error(`Failed on ${quote}`)], 'x'),
+    ({ errors }) => errors?.[1]?.message,
+  ],
+}
+
+describe('An error that quotes the request', () => {
+  for (const [place, [raise, told]] of Object.entries(places)) {
+    it(`tells the name of each value in its place: ${place}`, async () => {
+      for (const { name, quote } of place.startsWith('message') ? all : inTurn) {
+        const { reports, told: sunk, body } = await fail(() => raise(quote))
+        assert.match(told(reports[0] as ErrorReport) ?? '', /^Failed on \S*\[[\w.-]+\]\S*$/, name)
+        assertClean(sunk + body, `${place}, ${name}`)
+      }
+    })
+  }
+
+  it('keeps the frames of its stack, and not what the stack quotes', async () => {
+    for (const { name, quote } of inTurn) {
+      const error = new Error('x')
+      error.stack = `Error: ${quote}\n    at f (${quote}:1:1)\n    at g (file:///app/news.js:2:2)`
+      const { reports, told, body } = await fail(() => error, 'text/html')
+      assert.equal(reports[0]?.stack?.at(-1), 'g (file:///app/news.js:2:2)')
+      assertClean(told + body, `stack, ${name}`)
+    }
+  })
+
+  it('has a shape for a name or a code that is a value', async () => {
+    for (const { name, quote } of inTurn) {
+      const error = Object.assign(new Error('x', { cause: { name: quote } }), {
+        name: quote,
+        code: quote,
+      })
+      const { reports, told, body } = await fail(() => error, 'text/html')
+      assert.match(reports[0]?.name ?? '', /^(digits|word|token|text|list)\(\d+\)$|^url\??$/)
+      assertClean(told + body, `name and code, ${name}`)
+    }
+  })
+
+  it('has no snippet of what JSON.parse() refused', async () => {
+    for (const { quotes } of secrets) {
+      for (const text of [quotes[0], `${quotes[0]}`.slice(1), `{"a":1,"b":${quotes[0]}}`]) {
+        const { reports, told, body } = await fail(() => catching(() => JSON.parse(`${text}`)))
+        assert.equal(reports.length, 1)
+        assertClean(told + body, `JSON.parse() of ${text}`)
+      }
+    }
+  })
+
+  it('tells as little of a second fault', async () => {
+    for (const { name, quote } of inTurn) {
+      const second = (): never => {
+        throw new Error(`Again on ${quote}`, { cause: quote })
+      }
+      const controllers = raising(() => new Error(`Failed on ${quote}`)).set('error', {
+        error: second,
+      })
+      const { front, reports, told } = sinks({ controllers })
+      const response = await front.handle(requestOf('text/html'))
+      assert.equal(response.body, 'Internal Server Error\n')
+      assert.match(reports[0]?.second?.message ?? '', /^Again on .*\[/, name)
+      assertClean(told(), `second fault, ${name}`)
+    }
+  })
+
+  it('gives the development page no more than the report', async () => {
+    for (const { name, quotes } of secrets) {
+      const error = new Error(`Failed on ${quotes[0]}`, { cause: quotes[0] })
+      const { body } = await fail(() => error, 'text/html', true)
+      assert.match(body, /<h2>EXCEPTION_OTHER<\/h2>/)
+      assert.match(body, /Failed on \S*\[[\w.-]+\]/)
+      assertClean(body, `development page, ${name}`)
+    }
+  })
+})
+
+interface Failure {
+  readonly reports: readonly ErrorReport[]
+  readonly told: string
+  readonly body: string
+}
+
+async function fail(raise: () => unknown, accept = '*/*', development = false): Promise<Failure> {
+  const { front, reports, told } = sinks({ controllers: raising(raise), development })
+  const response = await front.handle(requestOf(accept))
+  const headers = [...response.headers].flat(2).join('\n')
+  return { reports, told: told() + headers, body: String(response.body) }
+}
+
+function raising(
+  raise: () => unknown,
+): Map<string, Controllers extends ReadonlyMap<string, infer C> ? C : never> {
+  const action = (): never => {
+    throw raise()
+  }
+  return new Map([['news', { raise: action }]])
+}
+
+function catching(work: () => unknown): unknown {
+  try {
+    return work()
+  } catch (error) {
+    return error
+  }
+}
+
+// What quotes the request in controllers of one's own, in each writing at a time.
+const quoting = `
+import { HttpError } from ${JSON.stringify(pathToFileURL(repositoryFile('dist/lib/index.js')).href)}
+const html = (text) => text.replace(/[&<>"']/g, (each) => '&#' + each.charCodeAt(0) + ';')
+const values = ({ params, query, headers, target, q }) =>
+  [...[...params].map(([, value]) => value), ...query.keys(), target, q, headers.authorization,
+    headers['proxy-authorization'], headers.cookie, headers.referer]
+    .filter((value) => typeof value === 'string' && value.length > 7)
+const list = (request, write = (value) => value) => values(request).map(write).join(' ')
+export function raw(request) { throw new Error(list(request)) }
+export function encoded(request) { throw new TypeError(list(request, encodeURIComponent)) }
+export function escaped(request) { throw new Error(list(request, (value) => JSON.stringify(value))) }
+export function stack(request) {
+  throw Object.assign(new Error('x'), { stack: list(request) + '\\n    at ' + list(request) + ':1:1' })
+}
+export function cause(request) { throw new Error('x', { cause: new Error(list(request), { cause: list(request) }) }) }
+export function errors(request) { throw new AggregateError([new Error(list(request)), list(request)], list(request)) }
+export function refuse(request) { throw new HttpError(400, list(request)) }
+export function unavailable(request) { throw new HttpError(503, list(request), { cause: new Error(list(request)) }) }
+export function parse(request) { JSON.parse(request.param('dsh') + request.target) }
+export function put() {}
+put.methods = ['PUT']
+export function crash(request, response) {
+  setTimeout(() => { throw new Error('Crashed with ' + list(request), { cause: 'of ' + list(request) }) })
+  response.text('ok')
+}
+export function reject(request, response) {
+  setTimeout(() => { Promise.reject(new AggregateError([new Error('of ' + list(request))], 'on ' + list(request))) })
+  response.text('ok')
+}
+`
+const raises = [
+  ...['raw', 'encoded', 'escaped', 'stack', 'cause', 'errors', 'refuse', 'unavailable', 'parse'],
+  'put',
+]
+
+describe('A server', () => {
+  let folder = ''
+  let broken = ''
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'portico-canaries-'))
+    broken = mkdtempSync(join(tmpdir(), 'portico-canaries-'))
+    for (const each of [folder, broken]) writeFileSync(join(each, 'news.mjs'), quoting)
+    const again = 'throw new Error(request.target, { cause: request.headers.cookie })'
+    writeFileSync(join(broken, 'error.mjs'), `export function error(request) { ${again} }`)
+  })
+
+  after(() => {
+    for (const each of [folder, broken]) rmSync(each, { recursive: true })
+  })
+
+  const rest = `${past}?${search}`
+  const large = `${form}&x=${'x'.repeat(1_100_000)}`
+  const table: [target: string, status: number, request?: Partial<RawRequest>][] = [
+    [`/signin/v2/${rest}`, 404],
+    [`/lifecycle/flows/${rest}`, 404, { method: 'GET', body: '', headers: sent }],
+    [`/news/nothing/${rest}`, 404],
+    [`/news/raw/%00/x/${rest}`, 400],
+    [`/news/bad/x/%ff/${rest}`, 400],
+    [`/large/form/${rest}`, 413, { body: large }],
+    [
+      `/other/form/${rest}`,
+      415,
+      { headers: [...sent, [urlEncoded[0], `${urlEncoded[1]};charset=x`]] },
+    ],
+    ...raises.map((action): [string, number] => [
+      `/news/${action}/${rest}`,
+      action === 'put' ? 405 : action === 'refuse' ? 400 : action === 'unavailable' ? 503 : 500,
+    ]),
+  ]
+
+  for (const env of ['production', 'development']) {
+    it(`tells nobody a value, in ${env}`, async (t) => {
+      const args = ['--port', '0', '--controllers', folder, '--env', env, '--access-log']
+      const server = new ServerProcess(t, args)
+      const port = Number(new URL(await server.url()).port)
+      for (const accept of ACCEPTS) {
+        for (const [target, status, request] of table) {
+          const headers = [
+            ...(request?.headers ?? [...sent, urlEncoded]),
+            ['Accept', accept],
+          ] as const
+          const post = { method: 'POST', target, body: form.toString(), ...request, headers }
+          const response = await exchange(port, post as RawRequest)
+          const what = target.split('/', 3).join('/')
+          assert.equal(response.status, status, what)
+          assertClean(response.rawHeaders + response.body, `${what}, ${accept}`)
+        }
+      }
+      server.child.kill('SIGTERM')
+      const { code, stdout, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [0, ''])
+      assertClean(stdout, 'stdout')
+      const lines = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line))
+      const count = (event: string): number => lines.filter((line) => line.event === event).length
+      assert.deepEqual(
+        [count('start'), count('error'), count('errors'), count('access'), count('stop')],
+        [1, table.length, 1, 3 * table.length, 1],
+      )
+      assert.equal(lines.find(({ event }) => event === 'errors').total, 2 * table.length)
+    })
+  }
+
+  it('tells nothing of what the parser refuses but its code', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0', '--controllers', folder])
+    const port = Number(new URL(await server.url()).port)
+    const good = bytesOf({ target: `/news/raw/${rest}`, headers: sent })
+    const refused: [bytes: string, status: number][] = [
+      [good.replace('Host:', 'Host'), 400],
+      [good.replace('\r\n\r\n', `\r\nX: ${past.repeat(200)}\r\n\r\n`), 431],
+      [`${past} ${good}`, 400],
+    ]
+    for (const [bytes, status] of refused) {
+      const answer = await send(port, bytes)
+      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
+      assertClean(answer, `${status}`)
+    }
+    server.child.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    assertClean(stdout + stderr, 'stdout and stderr')
+    const lines = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+    const full = lines.filter(({ event }) => event === 'error').length
+    const counted = lines.find(({ event }) => event === 'errors')?.total ?? 0
+    assert.equal(full + counted, refused.length)
+  })
+
+  it('tells none of a second fault', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0', '--controllers', broken])
+    const port = Number(new URL(await server.url()).port)
+    for (const action of raises) {
+      const request = { target: `/news/${action}/${rest}`, headers: sent }
+      const response = await exchange(port, request)
+      assert.deepEqual([response.status, response.body], [500, 'Internal Server Error\n'])
+      assertClean(response.rawHeaders, action)
+    }
+    server.child.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    assertClean(stdout + stderr, 'stdout and stderr')
+    assert.equal(stdout.match(/"second":/g)?.length, raises.length)
+  })
+
+  for (const action of ['crash', 'reject']) {
+    it(`tells none when it ends by a ${action}`, async (t) => {
+      const server = new ServerProcess(t, ['--port', '0', '--controllers', folder])
+      const port = Number(new URL(await server.url()).port)
+      await exchange(port, { target: `/news/${action}/${rest}`, headers: sent })
+      const { code, stdout, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [1, ''])
+      assertClean(stdout, 'stdout')
+      const events = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line).event)
+      assert.deepEqual(events, ['start', 'error', 'stop'])
+    })
+  }
+
+  it('tells none when the time for the action is over, or the client is gone', async (t) => {
+    const { controllers } = await loadControllers(folder)
+    const news = { ...controllers.get('news') } as { raw?: (request: HttpRequest) => void }
+    const started = deferred()
+    const hang = async (request: HttpRequest): Promise<void> => {
+      await once(request.signal, 'abort')
+      news.raw?.(request)
+    }
+    const leave = (request: HttpRequest): Promise<void> => {
+      started.resolve()
+      return hang(request)
+    }
+    const reported = deferred()
+    const { front, reports, log, told } = sinks({
+      controllers: new Map([
+        ['slow', { hang }],
+        ['client', { leave }],
+      ]),
+      limits: { actionTimeoutMs: 50 },
+    })
+    const unhurried = sinks({ controllers: new Map([['client', { leave }]]) })
+    const onAccess = logAccess.bind(undefined, log)
+    const service = await serve(front, { port: 0, onAccess })
+    const other = await serve(unhurried.front, { port: 0, onAccess })
+    t.after(() => Promise.all([service.close(), other.close()]))
+
+    for (const accept of ACCEPTS) {
+      const headers = [...sent, ['Accept', accept] as const]
+      const request = { target: `/slow/hang/${rest}`, headers }
+      const response = await exchange(Number(new URL(service.url).port), request)
+      assert.equal(response.status, 503)
+      assertClean(response.rawHeaders + response.body, accept)
+    }
+    const leaving = (message: unknown): void => {
+      if ((message as ErrorReport).action === 'leave') reported.resolve()
+    }
+    channels.error.subscribe(leaving)
+    t.after(() => channels.error.unsubscribe(leaving))
+    const socket = connect(Number(new URL(other.url).port), '127.0.0.1')
+    socket.write(bytesOf({ target: `/client/leave/${rest}`, headers: sent }))
+    await started.promise
+    socket.destroy()
+    await reported.promise
+    assert.equal(reports.length, 3)
+    assertClean(told() + unhurried.told(), 'log, onReport and channels')
+  })
+})

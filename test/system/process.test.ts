@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { type AddressInfo, connect, createServer } from 'node:net'
+import { describe, it } from 'node:test'
+import { fetch } from 'undici'
+import { bytesOf } from '../support/http.ts'
+import { repositoryFile } from '../support/repository.ts'
+import { ServerProcess } from '../support/server-process.ts'
+
+const examples = repositoryFile('examples/controllers')
+
+describe('node server.js', () => {
+  it('serves a welcome page that tells how to begin', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0'])
+    const response = await fetch(await server.url(), { keepalive: false })
+    assert.equal(response.status, 200)
+    assert.match(await response.text(), /--controllers/)
+  })
+
+  it('serves a folder of controllers', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0', '--controllers', examples])
+    const response = await fetch(`${await server.url()}/news/view/id/2`)
+    assert.equal(((await response.json()) as { title: string }).title, 'Every URL stays')
+  })
+
+  it('is configured by the environment too, and a flag wins', async (t) => {
+    const server = new ServerProcess(t, ['--names', 'zf1'], {
+      PORT: '0',
+      PORTICO_CONTROLLERS: examples,
+      PORTICO_NAMES: 'exact',
+    })
+    const response = await fetch(`${await server.url()}/NEWS/List`)
+    assert.equal(response.status, 200)
+    await response.text()
+  })
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    it(`stops on ${signal} with exit code 0`, async (t) => {
+      const server = new ServerProcess(t, ['--port', '0'])
+      await server.url()
+      server.child.kill(signal)
+      const { code, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [0, ''])
+    })
+  }
+
+  it('ends at once on a second signal', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0'])
+    const { port } = new URL(await server.url())
+    // A request that is never whole keeps the server from stopping by itself.
+    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    await once(socket, 'connect')
+    socket.write(bytesOf({ target: '/' }).slice(0, 10))
+    server.child.kill('SIGTERM')
+    while (await accepts(Number(port)));
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 1)
+  })
+
+  const bad: [string[], string[]][] = [
+    [['--prot=1'], ['portico: Unknown option "--prot": did you mean --port?']],
+    [['--port', 'x'], ['portico: --port is "x": expected a whole number from 0 to 65535']],
+    [['--port', '65536'], ['portico: --port is "65536": expected a whole number from 0 to 65535']],
+    [['--port'], ['portico: --port is "": expected a whole number from 0 to 65535']],
+    [['--names', 'loose'], ['portico: --names is "loose": expected "exact" or "zf1"']],
+    [['extra'], ['portico: Unexpected argument "extra"']],
+    [
+      ['--controllers', '/no/such'],
+      ['portico: The folder of controllers "/no/such" can\'t be read: ENOENT'],
+    ],
+    [
+      ['--port=-1', '--names=a\nb'],
+      [
+        'portico: --port is "-1": expected a whole number from 0 to 65535',
+        'portico: --names is "a\\nb": expected "exact" or "zf1"',
+      ],
+    ],
+  ]
+  for (const [args, lines] of bad) {
+    it(`says what is wrong with ${JSON.stringify(args)} and exits with 2`, async (t) => {
+      const { code, stdout, stderr } = await new ServerProcess(t, args).ended
+      assert.deepEqual([code, stdout, stderr], [2, '', lines.map((line) => `${line}\n`).join('')])
+    })
+  }
+
+  it('says that the port is in use and exits with 1', async (t) => {
+    const other = createServer().listen(0, '127.0.0.1')
+    t.after(() => other.close())
+    await once(other, 'listening')
+    const { port } = other.address() as AddressInfo
+    const { code, stderr } = await new ServerProcess(t, ['--port', String(port)]).ended
+    assert.equal(code, 1)
+    assert.equal(
+      stderr,
+      `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --port\n`,
+    )
+  })
+
+  it('tells its version and its options', async (t) => {
+    const { version } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
+    const told = await new ServerProcess(t, ['--version']).ended
+    assert.deepEqual([told.code, told.stdout], [0, `${version}\n`])
+    const help = await new ServerProcess(t, ['--help']).ended
+    assert.equal(help.code, 0)
+    for (const flag of ['--port', '--host', '--controllers', '--names', '--help', '--version']) {
+      assert.match(help.stdout, new RegExp(`^  ${flag}\\b`, 'm'))
+    }
+  })
+
+  it('goes on when stdout is closed', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0'])
+    const url = await server.url()
+    server.child.stdout.destroy()
+    const response = await fetch(url)
+    assert.equal(response.status, 200)
+    await response.text()
+  })
+
+  it('prints no query string and no value of a parameter', async (t) => {
+    const server = new ServerProcess(t, ['--port', '0'])
+    const response = await fetch(`${await server.url()}/signin/v2/identifier?dsh=CANARY`)
+    assert.equal(response.status, 404)
+    assert.doesNotMatch(await response.text(), /CANARY/)
+    server.child.kill('SIGTERM')
+    const { stdout, stderr } = await server.ended
+    assert.doesNotMatch(stdout + stderr, /CANARY/)
+  })
+})
+
+function accepts(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1')
+    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED'))
+    socket.on('connect', () => socket.destroy()).on('close', () => resolve(true))
+  })
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  type Controllers,
+  type ErrorReport,
+  FrontController,
+  type FrontControllerOptions,
+  HttpError,
+  HttpRequest,
+} from '../../lib/index.ts'
+import { dispatched } from '../../lib/testing/dispatched.ts'
+
+const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
+
+function frontOf(options: FrontControllerOptions = {}): FrontController {
+  const run = (): never => assert.fail('an action has been run')
+  const news = { list: run, save: Object.assign(() => run(), { methods: ['POST'] }) }
+  const controllers: Controllers = new Map<string, object>([
+    ['news', { ...news, Helper: class {} }],
+    ['error', { error: run }],
+  ])
+  const modules = new Map([['admin', new Map([['report', { daily: run }]])]])
+  return new FrontController({ controllers, modules, ...options })
+}
+
+describe('dispatched()', () => {
+  it('tells module, controller, action and parameters of a target, and runs nothing', async () => {
+    const front = frontOf()
+    assert.deepEqual(await dispatched(front, '/news/list/tag/a?page=2&tag=b&module=x'), {
+      module: 'default',
+      controller: 'news',
+      action: 'list',
+      params: { tag: 'a', page: '2' },
+    })
+    assert.deepEqual(await dispatched(front, '/admin/report/daily'), {
+      module: 'admin',
+      controller: 'report',
+      action: 'daily',
+      params: {},
+    })
+  })
+
+  it('reads a form', async () => {
+    const init = { method: 'POST', target: '/news/save', headers: form, body: 'title=A+b' }
+    const saved = {
+      module: 'default',
+      controller: 'news',
+      action: 'save',
+      params: { title: 'A b' },
+    }
+    assert.deepEqual(await dispatched(frontOf(), init), saved)
+    assert.deepEqual(await dispatched(frontOf(), new HttpRequest(init)), saved)
+  })
+
+  it('tells type and status of an error, with the names that were asked for', async () => {
+    const front = frontOf({ limits: { maxBodyBytes: 3, maxFields: 2 } })
+    const large = { method: 'POST', headers: form, body: 'a=long' }
+    const errors: [Parameters<typeof dispatched>[1], string, number, string][] = [
+      ['/signin/v2/identifier?dsh=1', 'EXCEPTION_NO_CONTROLLER', 404, 'signin/v2'],
+      ['/error/error', 'EXCEPTION_NO_CONTROLLER', 404, 'error/error'],
+      ['/news/nosuch', 'EXCEPTION_NO_ACTION', 404, 'news/nosuch'],
+      ['/news/helper', 'EXCEPTION_NO_ACTION', 404, 'news/helper'],
+      ['/news/save', 'EXCEPTION_OTHER', 405, 'news/save'],
+      ['/news/list/%ff', 'EXCEPTION_OTHER', 400, 'news/list'],
+      ['/news/list?a&b&c', 'EXCEPTION_OTHER', 400, 'news/list'],
+      [{ target: '/news/save', ...large }, 'EXCEPTION_OTHER', 413, 'news/save'],
+    ]
+    for (const [request, type, status, names] of errors) {
+      const { controller, action, ...found } = await dispatched(front, request)
+      assert.deepEqual([found.type, found.status], [type, status], names)
+      assert.equal(`${controller}/${action}`, names)
+    }
+    const { params } = await dispatched(front, '/signin/v2?dsh=1')
+    assert.deepEqual(params, { dsh: '1' })
+  })
+
+  it('goes by the router, the base path and the rule of names of the front controller', async () => {
+    const router = { route: () => undefined }
+    assert.equal((await dispatched(frontOf({ router }), '/x')).type, 'EXCEPTION_NO_ROUTE')
+    const based = frontOf({ basePath: '/app', names: 'zf1' })
+    assert.equal((await dispatched(based, '/app/NEWS/list')).type, undefined)
+    assert.equal((await dispatched(based, '/news/list')).type, 'EXCEPTION_NO_ROUTE')
+  })
+
+  it('lets the plugins take part that act before the action, each for itself', async () => {
+    const told: string[] = []
+    class Editors {
+      readonly #refused = 'save'
+      dispatchLoopStartup(request: HttpRequest): void {
+        told.push('dispatchLoopStartup')
+        if (request.action === this.#refused) throw new HttpError(403, 'Only editors')
+      }
+      preDispatch(request: HttpRequest): HttpRequest | undefined {
+        told.push('preDispatch')
+        return request.action === 'old' ? request.forward({ action: 'list' }) : undefined
+      }
+      postDispatch(): void {
+        told.push('postDispatch')
+      }
+    }
+    const front = frontOf({ plugins: [new Editors()] })
+    const { type, status } = await dispatched(front, { method: 'POST', target: '/news/save' })
+    assert.deepEqual([type, status], ['EXCEPTION_OTHER', 403])
+    assert.deepEqual(told, ['dispatchLoopStartup'])
+    assert.equal((await dispatched(front, '/news/old')).action, 'list')
+    assert.deepEqual(told.slice(1), ['dispatchLoopStartup', 'preDispatch', 'preDispatch'])
+    told.length = 0
+    assert.equal((await dispatched(front, '/news/nosuch')).type, 'EXCEPTION_NO_ACTION')
+    assert.deepEqual(told, ['dispatchLoopStartup', 'preDispatch'])
+  })
+
+  it('reports nothing', async () => {
+    const reports: ErrorReport[] = []
+    const lines: unknown[] = []
+    const log = (line: unknown): void => void lines.push(line)
+    const logger = { info: log, warn: log, error: log }
+    const front = frontOf({ logger, onReport: (report) => void reports.push(report) })
+    assert.equal((await dispatched(front, '/nosuch')).status, 404)
+    assert.deepEqual([reports, lines], [[], []])
+  })
+
+  it('keeps any name of a parameter as data', async () => {
+    const { params } = await dispatched(frontOf(), '/news/list?__proto__=1&constructor=2')
+    assert.deepEqual(Object.entries(params), [
+      ['__proto__', '1'],
+      ['constructor', '2'],
+    ])
+  })
+})

@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import { type Dispatcher, request, fetch as undiciFetch } from 'undici'
+import {
+  type Action,
+  createRequestListener,
+  type ErrorReport,
+  FrontController,
+  type Handler,
+  serve,
+} from '../../lib/index.ts'
+import { TestAgent, type TestAgentOptions, type TestTarget } from '../../lib/testing.ts'
+import { deferred } from '../support/deferred.ts'
+import { repositoryFile } from '../support/repository.ts'
+
+// The types of Node's own fetch name another copy of undici.
+const globalFetch = globalThis.fetch as unknown as typeof undiciFetch
+
+for (const [name, fetch] of [
+  ['of undici', undiciFetch],
+  ['of Node', globalFetch],
+] as const) {
+  describe(`fetch ${name} by a TestAgent`, () => {
+    it('is answered by a front controller, at any origin', async (t) => {
+      const whose: Action = ({ client }, response) => response.json(client.address)
+      const dispatcher = agentOf(t, frontOf({ whose }))
+      for (const origin of ['http://any.test', 'https://any.test', 'http://[::1]:81']) {
+        const response = await fetch(`${origin}/app/whose`, { dispatcher })
+        assert.deepEqual([response.status, await response.json()], [200, '127.0.0.1'])
+        assert.equal(response.headers.get('content-type'), 'application/json')
+      }
+    })
+
+    it('posts a form', async (t) => {
+      const dispatcher = agentOf(t, frontOf({ save: ({ form }, res) => res.json([...form]) }))
+      const body = new URLSearchParams({ title: 'grün & gut' })
+      const response = await fetch('http://a/app/save', { method: 'POST', body, dispatcher })
+      assert.deepEqual(await response.json(), [['title', 'grün & gut']])
+    })
+
+    it('streams an upload, and the answer while it comes', async (t) => {
+      const echo: Action = (request, response) => {
+        response.body = request.body
+      }
+      const dispatcher = agentOf(t, frontOf({ echo }))
+      const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
+      const writer = writable.getWriter()
+      const init = { method: 'PUT', body: readable, duplex: 'half', dispatcher } as const
+      const answer = fetch('http://a/app/echo', init as Parameters<typeof fetch>[1])
+      await writer.write(Buffer.from('first'))
+      const reader = (await answer).body?.getReader()
+      assert.equal(String(Buffer.from((await reader?.read())?.value)), 'first')
+      await writer.write(Buffer.from('second'))
+      assert.equal(String(Buffer.from((await reader?.read())?.value)), 'second')
+      await writer.close()
+      assert.equal((await reader?.read())?.done, true)
+    })
+
+    it('tells the action when it is aborted', async (t) => {
+      const [asked, aborted] = [deferred(), deferred()]
+      const wait: Action = async (request) => {
+        request.signal.addEventListener('abort', () => aborted.resolve())
+        asked.resolve()
+        await aborted.promise
+      }
+      const dispatcher = agentOf(t, frontOf({ wait }))
+      const controller = new AbortController()
+      const { signal } = controller
+      const answer = fetch('http://a/app/wait', { dispatcher, signal })
+      await asked.promise
+      controller.abort()
+      await assert.rejects(answer, { name: 'AbortError' })
+      await aborted.promise
+    })
+  })
+}
+
+describe('TestAgent', () => {
+  it('answers HEAD without a body, with the length of it', async (t) => {
+    const dispatcher = agentOf(t, frontOf({ text: (_, response) => response.text('grün') }))
+    const answer = await request('http://a/app/text', { method: 'HEAD', dispatcher })
+    assert.equal(answer.headers['content-length'], '5')
+    assert.equal(await answer.body.text(), '')
+  })
+
+  it('answers 100 requests in parallel, each on a connection of its own', async (t) => {
+    const [server, connections] = counting(
+      frontListener({
+        async echo(request, response) {
+          await new Promise(setImmediate)
+          response.text(request.param('id') ?? '')
+        },
+      }),
+    )
+    const dispatcher = agentOf(t, server)
+    const ids = Array.from({ length: 100 }, (_, id) => String(id))
+    const answers = await Promise.all(
+      ids.map(async (id) => {
+        const { body } = await request(`http://a/app/echo/id/${id}`, { dispatcher })
+        return body.text()
+      }),
+    )
+    assert.deepEqual(answers, ids)
+    assert.equal(connections(), 100)
+  })
+
+  it('keeps a connection alive, until one side closes it', async (t) => {
+    const [server, connections] = counting((req, res) => {
+      if (req.url === '/close') res.setHeader('Connection', 'close')
+      res.end('ok')
+    })
+    // Of several, undici would take another one while this one is not quite idle yet.
+    const dispatcher = agentOf(t, server, { connections: 1 })
+    for (const path of ['/', '/', '/', '/close', '/']) {
+      const { body } = await request(`http://a${path}`, { dispatcher })
+      await body.text()
+    }
+    assert.equal(connections(), 2)
+  })
+
+  it('takes the options of an agent', async (t) => {
+    const [server, connections] = counting(frontListener({ text: (_, res) => res.text('ok') }))
+    const dispatcher = agentOf(t, server, { connections: 1 })
+    const one = async () => (await request('http://a/app/text', { dispatcher })).body.text()
+    await Promise.all([one(), one(), one()])
+    assert.equal(connections(), 1)
+  })
+
+  it('carries bodies of many chunks both ways, no faster than they are read', async (t) => {
+    const total = 4_096
+    let made = 0
+    const endless: Action = (_, response) => {
+      response.body = new Readable({
+        read() {
+          made++
+          this.push(made > total ? null : Buffer.alloc(65_536))
+        },
+      })
+    }
+    const dispatcher = agentOf(t, frontOf({ endless }))
+    const { body } = await request('http://a/app/endless', { dispatcher })
+    await turns()
+    assert.ok(made < total / 2, `${made} of ${total} chunks were made`)
+    let bytes = 0
+    for await (const chunk of body) bytes += chunk.length
+    assert.equal(bytes, total * 65_536)
+  })
+
+  it('lets go of a stream whose reader has left', async (t) => {
+    const closed = deferred()
+    const endless: Action = (_, response) => {
+      const push = function (this: Readable): void {
+        this.push('x'.repeat(1_000))
+      }
+      response.body = new Readable({ read: push }).once('close', closed.resolve)
+    }
+    const dispatcher = agentOf(t, frontOf({ endless }))
+    const { body } = await request('http://a/app/endless', { dispatcher })
+    body.on('error', () => {}).destroy()
+    await closed.promise
+  })
+
+  it('fails where a stream fails under way, and where the server hangs up', async (t) => {
+    const reports: ErrorReport[] = []
+    const fails: Action = (_, response) => {
+      response.body = Readable.from(
+        (async function* () {
+          yield 'begun'
+          throw new RangeError('no more')
+        })(),
+      )
+    }
+    const onReport = (report: ErrorReport): void => void reports.push(report)
+    const controllers = new Map([['app', { fails }]])
+    const dispatcher = agentOf(t, new FrontController({ controllers, onReport }))
+    const { body } = await request('http://a/app/fails', { dispatcher })
+    await assert.rejects(body.text(), { code: 'UND_ERR_SOCKET', message: 'other side closed' })
+    assert.deepEqual(
+      reports.map(({ name }) => name),
+      ['RangeError'],
+    )
+    const hangsUp = agentOf(t, (req) => req.socket.destroy())
+    await assert.rejects(request('http://a/', { dispatcher: hangsUp }), { code: 'UND_ERR_SOCKET' })
+  })
+
+  it('answers 500 where an action fails, or a handler', async (t) => {
+    const fail = (): never => {
+      throw new Error('secret')
+    }
+    const handler: Handler = { handle: async () => fail() }
+    for (const target of [frontOf({ fail }), handler]) {
+      const dispatcher = agentOf(t, target)
+      const { statusCode, body } = await request('http://a/app/fail', { dispatcher })
+      assert.equal(statusCode, 500)
+      assert.doesNotMatch(await body.text(), /secret/)
+    }
+  })
+
+  it('lets the parser of node:http read what it is sent', async (t) => {
+    const dispatcher = agentOf(t, (_, res) => void res.end())
+    const headers = { 'X-Large': 'a'.repeat(20_000) }
+    const { statusCode } = await request('http://a/', { headers, dispatcher })
+    assert.equal(statusCode, 431)
+  })
+
+  it('speaks to a server that listens, limits and all, and lets it close', async (t) => {
+    const front = frontOf({ text: (_, response) => response.text('ok') })
+    const service = await serve(front, { port: 0, limits: { maxHeaderFields: 3 } })
+    const dispatcher = agentOf(t, service.server)
+    const statusOf = async (headers: Record<string, string>): Promise<number> => {
+      const { statusCode, body } = await request('http://a/app/text', { headers, dispatcher })
+      await body.dump()
+      return statusCode
+    }
+    assert.equal(await statusOf({ a: '1' }), 200)
+    assert.equal(await statusOf({ a: '1', b: '2', c: '3' }), 431)
+    assert.equal(await service.close(), 0)
+  })
+
+  it('ends idle connections after the time of the server', async (t) => {
+    const [server] = counting((_, res) => void res.end('ok'))
+    server.keepAliveTimeout = 1
+    const closed = deferred()
+    server.on('connection', (socket) => socket.once('close', closed.resolve))
+    const { body } = await request('http://a/', { dispatcher: agentOf(t, server) })
+    await body.text()
+    // Its timer keeps no process alive.
+    const alive = setInterval(() => {}, 1_000)
+    await closed.promise
+    clearInterval(alive)
+  })
+
+  it('closes its connections when it is closed', async (t) => {
+    const [server] = counting((_, res) => void res.end('ok'))
+    const closed = deferred()
+    server.on('connection', (socket) => socket.once('close', closed.resolve))
+    const dispatcher = agentOf(t, server)
+    await (await request('http://a/', { dispatcher })).body.text()
+    await dispatcher.close()
+    await closed.promise
+    await assert.rejects(request('http://a/', { dispatcher }), { code: 'UND_ERR_DESTROYED' })
+  })
+
+  it('keeps no process alive, closed or not', async () => {
+    const code = `
+      import { request } from 'undici'
+      import { TestAgent } from 'portico/testing'
+      const dispatcher = new TestAgent((_, res) => res.end('ok'))
+      const { body } = await request('http://a/', { dispatcher })
+      console.log(await body.text())`
+    const args = ['--input-type=module', '--eval', code]
+    const child = spawn(process.execPath, args, { cwd: repositoryFile('.'), timeout: 20_000 })
+    const [output] = await once(child.stdout.setEncoding('utf8'), 'data')
+    const startedAt = performance.now()
+    const [exitCode] = await once(child, 'close')
+    assert.deepEqual([output, exitCode], ['ok\n', 0])
+    // The client would keep an idle connection for 4 seconds.
+    assert.ok(performance.now() - startedAt < 3_000)
+  })
+
+  it('throws for what is no target', () => {
+    for (const target of [undefined, {}, 'http://a', new Map()]) {
+      assert.throws(() => new TestAgent(target as never), {
+        name: 'TypeError',
+        message: /"target"/,
+      })
+    }
+  })
+})
+
+describe('docs/testing.md', () => {
+  it('has examples that pass', async (t) => {
+    const page = await readFile(repositoryFile('docs/testing.md'), 'utf8')
+    const examples = [...page.matchAll(/```js (\w+)\n(.*?)```/gs)]
+    assert.deepEqual(
+      examples.map(([, name]) => name),
+      ['dispatched', 'handle', 'agent'],
+    )
+    // Beside the tests: there `portico` is the package that was built.
+    const folder = await mkdtemp(repositoryFile('dist/test/docs-'))
+    t.after(() => rm(folder, { recursive: true }))
+    for (const [, name, code = ''] of examples) {
+      const file = join(folder, `${name}.js`)
+      await writeFile(file, code)
+      // Its own runner, and not a part of this one.
+      const { NODE_TEST_CONTEXT: _, ...env } = process.env
+      const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+      let output = ''
+      child.stdout.setEncoding('utf8').on('data', (chunk) => {
+        output += chunk
+      })
+      const [exitCode] = await once(child, 'close')
+      assert.equal(exitCode, 0, output)
+      assert.match(output, /\bpass [1-9]/)
+    }
+  })
+})
+
+function agentOf(t: TestContext, target: TestTarget, options?: TestAgentOptions): Dispatcher {
+  const agent = new TestAgent(target, options)
+  t.after(() => agent.destroy())
+  return agent
+}
+
+function frontOf(actions: Record<string, Action>): FrontController {
+  return new FrontController({ controllers: new Map([['app', actions]]) })
+}
+
+function frontListener(actions: Record<string, Action>): RequestListener {
+  return createRequestListener(frontOf(actions))
+}
+
+function counting(listener: RequestListener): [server: Server, connections: () => number] {
+  let connections = 0
+  const server = createServer(listener).on('connection', () => connections++)
+  return [server, () => connections]
+}
+
+async function turns(): Promise<void> {
+  for (let turn = 0; turn < 500; turn++) await new Promise(setImmediate)
+}
