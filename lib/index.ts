@@ -1,7 +1,7 @@
 export type { Action, Controller, Controllers } from './controllers/controller.ts'
 export { defineController, type Members } from './controllers/define-controller.ts'
 export { type ControllerDirectory, loadControllers } from './controllers/load-controllers.ts'
-export { del, get, type Method, methods, patch, post, put } from './controllers/methods.ts'
+export { del, get, methods, patch, post, put } from './controllers/methods.ts'
 export type {
   InferOutput,
   StandardIssue,
@@ -27,15 +27,15 @@ export type { Client } from './http/forwarded.ts'
 export { html, type Markup } from './http/html.ts'
 export { type JsonOptions, readJson } from './http/json-body.ts'
 export type { HttpRequestInit, RequestHeaders } from './http/message.ts'
+export type { Method } from './http/methods.ts'
 export {
-  type Destination,
   type ErrorHandler,
   HttpRequest,
   type ParamValue,
-  type Route,
 } from './http/request.ts'
 export { HttpResponse, type ResponseBody } from './http/response.ts'
 export type { HeaderValue, ResponseHeaders } from './http/response-headers.ts'
+export type { Destination, Route } from './http/route.ts'
 export type { UrlOptions, UrlParams, UrlValue } from './http/url-params.ts'
 export { ValidationError, type ValidationIssue } from './http/validation-error.ts'
 export { channels, type DispatchMessage } from './reporting/diagnostics.ts'

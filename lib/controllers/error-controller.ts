@@ -6,7 +6,7 @@ import { type ErrorHandler, type HttpRequest, headerOf } from '../http/request.t
 import type { HttpResponse } from '../http/response.ts'
 import { setKnown } from '../http/response-headers.ts'
 import { tellIssue, type ValidationIssue } from '../http/validation-error.ts'
-import { issuesForClient, messageForClient } from '../reporting/error-report.ts'
+import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
 import { jsonLine } from '../reporting/printable.ts'
 import { type Development, type ErrorPage, errorPage } from './error-page.ts'
 

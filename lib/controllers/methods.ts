@@ -1,15 +1,6 @@
 import { METHODS } from 'node:http'
+import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/methods.ts'
 import { type Action, checkAction, standIn } from './controller.ts'
-
-/** A method of HTTP: the usual ones, or any other that Node reads. */
-export type Method =
-  | ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')
-  | (string & Record<never, never>)
-
-/** TRACE would mirror the headers that a proxy added, secrets too; CONNECT is for proxies. */
-export const REFUSED: readonly string[] = ['TRACE', 'CONNECT']
-/** What an action takes, as `Allow` says it, where nothing restricts it. */
-export const USUAL: readonly string[] = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
  * The action, for these methods alone: others are answered 405 with `Allow`, `OPTIONS` 204; `HEAD` is
@@ -66,9 +57,11 @@ export function del(action: Action): Action {
 /** @throws {TypeError} If the methods of somebody are no list of methods. */
 export function checkedMethods(list: unknown, whose: string): readonly string[] {
   if (Array.isArray(list) && list.length > 0 && list.every(isMethod)) return list
-  throw new TypeError(`Expected the methods of ${whose} to be a list out of ${USUAL.join(', ')}`)
+  throw new TypeError(
+    `Expected the methods of ${whose} to be a list out of ${STANDARD_METHODS.join(', ')}`,
+  )
 }
 
 function isMethod(method: string): boolean {
-  return METHODS.includes(method) && !REFUSED.includes(method)
+  return METHODS.includes(method) && !FORBIDDEN_METHODS.includes(method)
 }

@@ -1,4 +1,4 @@
-import { isPromiseLike } from '../dispatch/steps.ts'
+import { isPromiseLike } from '../http/is-promise-like.ts'
 import { type HttpRequest, sentParamsOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'

@@ -4,10 +4,12 @@ import {
   type Controllers,
   isAction,
 } from '../controllers/controller.ts'
-import { checkedMethods, REFUSED, USUAL } from '../controllers/methods.ts'
+import { checkedMethods } from '../controllers/methods.ts'
 import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
-import { findingsOf, type HttpRequest, type Route } from '../http/request.ts'
+import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
+import { findingsOf, type HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import type { Route } from '../http/route.ts'
 import { actionName, type Names } from '../routing/name-rules.ts'
 
 // What is registered under a name, by the key that the name is looked up by.
@@ -172,12 +174,12 @@ function methodsOf(action: Action, name: string): readonly string[] | undefined 
 
 /** Whether an action takes a method; OPTIONS is answered for one that is restricted. */
 export function takes(methods: readonly string[] | undefined, method: string): boolean {
-  if (methods === undefined) return !REFUSED.includes(method)
+  if (methods === undefined) return !FORBIDDEN_METHODS.includes(method)
   return methods.includes(method) && method !== 'OPTIONS'
 }
 
 /** The error of a method that an action does not take. */
-export function notAllowed(methods: readonly string[] = USUAL): HttpError {
+export function notAllowed(methods: readonly string[] = STANDARD_METHODS): HttpError {
   return new HttpError(405, 'The method is not allowed here', {
     headers: { Allow: methods.join(', ') },
   })

@@ -1,7 +1,8 @@
 import { nextRequest } from '../controllers/controller.ts'
+import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { isPromiseLike, type Steps, wait } from './steps.ts'
+import { type Steps, wait } from './steps.ts'
 
 /** What a plugin does at a moment. Another request that it returns takes the place of the one given. */
 export type Moment = (

@@ -15,13 +15,6 @@ export function run<T>(steps: Steps<T>): T | Promise<T> {
   return step.done ? step.value : finish(steps, step.value)
 }
 
-/** Whether a value has to be waited for. */
-export function isPromiseLike<T>(value: T | Promise<T>): value is Promise<T>
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown>
-export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
-  return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
-}
-
 async function finish<T>(steps: Steps<T>, first: PromiseLike<unknown>): Promise<T> {
   let promise = first
   for (;;) {

@@ -6,7 +6,7 @@ import {
   HttpError,
   ThrownValueError,
 } from './errors.ts'
-import { derive, findingsOf, type HttpRequest, isAborted } from './request.ts'
+import { type HttpRequest, isAborted } from './request.ts'
 
 /** What can be said of an exception without a surprise: no getter of it runs twice. */
 export interface ExceptionFacts {
@@ -26,18 +26,6 @@ export function toError(thrown: unknown): Error {
     typeof message === 'string' ? message : described(thrown),
     isCode(code) ? code : 0,
   )
-}
-
-/** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
-export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
-  const findings = findingsOf(request)
-  const { pairs } = findings.route ?? {}
-  return derive(request, {
-    ...findings,
-    route: { module: 'default', controller: 'error', action: 'error', pairs },
-    errorHandler: { exception, type: factsOf(exception).type, request },
-    refusal: undefined,
-  })
 }
 
 /** Type, status, code and message of an exception (SPEC section 5). */

@@ -1,7 +1,7 @@
-import { isPromiseLike } from '../dispatch/steps.ts'
 import { readBody, tooLarge } from './body.ts'
 import { charsetOf, isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
+import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import {

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import { splitTarget } from '../routing/rewrite.ts'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
+import { splitTarget } from './target.ts'
 
 /** The headers of a request; several values of one name as `node:http` gives them. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>

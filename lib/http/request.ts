@@ -1,26 +1,13 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
-import { authorityOf, splitTarget } from '../routing/rewrite.ts'
 import { type BodySource, failedBody, streamBody, tooLarge } from './body.ts'
 import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type FormBody, type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
 import { isReserved, mergePairs, mergeSearch, parsePairs, reservedNames } from './params.ts'
+import type { Destination, Route } from './route.ts'
+import { authorityOf, splitTarget } from './target.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
-
-/** Where a request goes: what a router finds. */
-export interface Route {
-  /** The module as requested, such as `default`. */
-  readonly module: string
-  /** The controller as requested, such as `user-admin`; not percent-decoded. */
-  readonly controller: string
-  /** The action as requested, such as `list`; not percent-decoded. */
-  readonly action: string
-  /** The key/value pairs: a raw path, such as `id/42`, or read already. */
-  readonly pairs?: string | URLSearchParams | undefined
-  /** The named route that found it; undefined of the default route. */
-  readonly name?: string | undefined
-}
 
 /** The parameter `error_handler`: what went wrong, of which type, with which request. */
 export interface ErrorHandler {
@@ -38,18 +25,6 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
   : Name extends 'error_handler'
     ? ErrorHandler | undefined
     : string | undefined
-
-/** Where {@link HttpRequest.forward} goes: what is not named stays as it is. */
-export interface Destination {
-  /** The name of the action, such as `list`. */
-  readonly action: string
-  /** The name of its controller (default: that of the request). */
-  readonly controller?: string | undefined
-  /** The name of its module (default: that of the request). */
-  readonly module?: string | undefined
-  /** Set over the pairs of the path, so they win over the query string and the form. */
-  readonly params?: Readonly<Record<string, string>> | undefined
-}
 
 /** What all requests of one front controller share. */
 export interface RequestSettings {

@@ -1,17 +1,11 @@
-import {
-  type ErrorType,
-  MalformedMessageError,
-  NoActionError,
-  NoControllerError,
-  NoRouteError,
-} from '../http/errors.ts'
+import { type ErrorType, MalformedMessageError, NoActionError } from '../http/errors.ts'
 import { factsOf, isA } from '../http/exceptions.ts'
 import { type HttpRequest, sentParamsOf } from '../http/request.ts'
-import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
+import { isNamesOwn } from './client-message.ts'
 import { type Cleaning, type ExceptionReport, tellException } from './exception-report.ts'
 import { printable } from './printable.ts'
-import { isAsked, shownNames } from './request-names.ts'
-import { scrub, scrubAll } from './scrub.ts'
+import { shownNames } from './request-names.ts'
+import { scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
 
@@ -61,7 +55,6 @@ export interface ReportOptions {
 
 const MAX_PARAMS = 40
 const MAX_VALUE = 100
-const MAX_ISSUES = 20
 
 // Names and codes of Node's and the language's own.
 const WELL_KNOWN =
@@ -130,29 +123,6 @@ function tellBoth({ exceptions: [first, second], status }: Fault, cleaning: Clea
   }
 }
 
-/**
- * What a client may be told of an exception of its own request: the names that it asked for, and no
- * other text of the request.
- */
-export function messageForClient(exception: Error, request: HttpRequest): string {
-  const { message } = factsOf(exception)
-  return printable(isNamesOwn(exception, request) ? message : scrub(message, request))
-}
-
-/** What a client may be told of the issues of a {@link ValidationError}: the first 20, none of any other error. */
-export function issuesForClient(
-  exception: Error,
-  request: HttpRequest,
-): readonly ValidationIssue[] {
-  if (!isA(ValidationError, exception)) return []
-  const issues = exception.issues.slice(0, MAX_ISSUES)
-  const paths = issues.map(({ path }) => path)
-  const messages = issues.map(({ message }) => message)
-  // The paths too: a strict schema names what it does not know, and that may be a secret without a name.
-  const told = scrubAll([...paths, ...messages], request).map(printable)
-  return issues.map((_, i) => ({ path: told[i] ?? '', message: told[issues.length + i] ?? '' }))
-}
-
 /** The parameters of a request, by their names; each told by its shape, or shown where that is allowed. */
 export function shapesOf(
   request: HttpRequest,
@@ -174,17 +144,6 @@ function freeName(shapes: Readonly<Record<string, string>>, name: string): strin
   let free = name
   for (let i = 2; free in shapes; i++) free = `${name}~${i}`
   return free
-}
-
-// Such a message was made here, of the name that was asked for and of nothing else: what looks like
-// a value in it ("signin", where a parameter says so too) is that name.
-function isNamesOwn(exception: Error, request: HttpRequest): boolean {
-  const { controller, action } = request
-  if (isA(NoControllerError, exception)) {
-    return exception.controller === controller && isAsked(controller, request)
-  }
-  if (isA(NoActionError, exception)) return exception.action === action && isAsked(action, request)
-  return isA(NoRouteError, exception)
 }
 
 function ownMessage(exception: Error, request: HttpRequest | undefined): { message?: string } {

@@ -1,4 +1,5 @@
-import type { HttpRequest, Route } from '../http/request.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { Route } from '../http/route.ts'
 import { scrubAll } from './scrub.ts'
 import { shapeOf, shownName } from './shape.ts'
 

@@ -1,6 +1,6 @@
 import { escapeHtml } from '../http/html.ts'
 import { formTextOf, type HttpRequest } from '../http/request.ts'
-import { splitTarget } from '../routing/rewrite.ts'
+import { splitTarget } from '../http/target.ts'
 import { isName, shapeOf } from './shape.ts'
 import { TextMask } from './text-mask.ts'
 

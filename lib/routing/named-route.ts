@@ -1,18 +1,15 @@
 import { decodeSegment } from '../http/params.ts'
-import type { Route } from '../http/request.ts'
-import { type Place, type PlaceNames, placeNames } from '../http/url-params.ts'
+import type { Route } from '../http/route.ts'
 import {
   isPlaceName,
   misfit,
   parsePattern,
   type RoutePattern,
-  type RoutePatterns,
-  splitPath,
   type Text,
   type Variable,
   variablesOf,
 } from './route-pattern.ts'
-import type { ModuleRouter } from './router.ts'
+import { type Place, type PlaceNames, placeNames } from './route-target.ts'
 import { type Pair, writeName, writePairs, writeText } from './segments.ts'
 
 /** One route: a path to a place, and a place to a path. */
@@ -144,44 +141,6 @@ export class NamedRoute {
     if (another !== undefined) throw misfit(this.name, `takes one "${variable}"`)
     return writeText(pair[1], pair[2], what)
   }
-}
-
-/** Named routes in front of the default one. */
-export class RouteTable {
-  readonly #routes: readonly NamedRoute[]
-  readonly #default: ModuleRouter
-
-  /** @throws {TypeError} If a route leads to a module that is not registered. */
-  constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRouter) {
-    // The last added is tried first, as in ZF1.
-    this.#routes = routes.toReversed()
-    this.#default = defaultRoute
-    for (const { name, defaults } of routes) {
-      if (!defaultRoute.isModule(defaults.module)) {
-        throw misfit(name, `leads to the module "${defaults.module}", which is not registered`)
-      }
-    }
-  }
-
-  /** Where a path goes, such as `/news/42`. */
-  routePath(path: string): Route {
-    const segments = splitPath(path)
-    for (const route of this.#routes) {
-      const found = route.match(segments)
-      if (found !== undefined) return found
-    }
-    return this.#default.routePath(path)
-  }
-}
-
-/** @throws {TypeError} If they are no routes, with the name of the one that is none. */
-export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
-  if (Object(routes) !== routes || Array.isArray(routes)) {
-    throw new TypeError('Expected "routes" to be an object or a Map of routes')
-  }
-  const entries: [string, RoutePattern][] =
-    routes instanceof Map ? [...routes] : Object.entries(routes)
-  return entries.map(([name, pattern]) => new NamedRoute(name, pattern))
 }
 
 function namesOf({ module, controller, action }: Place): PlaceNames {

@@ -1,6 +1,6 @@
 import type { BlockList } from 'node:net'
-import type { Limits } from '../dispatch/options.ts'
 import { HttpError, NoRouteError } from '../http/errors.ts'
+import type { FormLimits } from '../http/form-body.ts'
 import { exceedsFields, exceedsPairs } from '../http/params.ts'
 import {
   derive,
@@ -8,12 +8,15 @@ import {
   type HttpRequest,
   isRouted,
   type RequestSettings,
-  type Route,
 } from '../http/request.ts'
+import type { Route } from '../http/route.ts'
+import { splitTarget } from '../http/target.ts'
+import { ModuleRoute } from './module-route.ts'
 import type { Names } from './name-rules.ts'
-import { type NamedRoute, RouteTable } from './named-route.ts'
-import { type Rewritten, rewrite, splitTarget } from './rewrite.ts'
-import { ModuleRouter, type Router } from './router.ts'
+import type { NamedRoute } from './named-route.ts'
+import { type Rewritten, rewrite } from './rewrite.ts'
+import { RouteTable } from './route-table.ts'
+import type { Router } from './router.ts'
 import { Urls } from './url-builder.ts'
 
 /** What routing goes by. */
@@ -23,7 +26,7 @@ export interface RoutingOptions {
   readonly basePath: string
   readonly router: Router | undefined
   readonly routes: readonly NamedRoute[]
-  readonly limits: Limits
+  readonly limits: FormLimits & { readonly maxTargetBytes: number }
   readonly trusted: BlockList
 }
 
@@ -43,7 +46,7 @@ interface RoutedPath extends Rewritten {
  */
 export class RequestRouting {
   readonly #options: RoutingOptions
-  readonly #builtIn: ModuleRouter | RouteTable
+  readonly #builtIn: ModuleRoute | RouteTable
   // Where paths go, by the path as it was sent: nothing else decides it, and clients ask for the same few
   // again and again. Took 5 % off a small request.
   readonly #routedPaths = new Map<string, RoutedPath>()
@@ -52,7 +55,7 @@ export class RequestRouting {
   constructor(options: RoutingOptions) {
     this.#options = options
     const { modules, names, basePath, routes, router, limits, trusted } = options
-    const defaultRoute = new ModuleRouter(
+    const defaultRoute = new ModuleRoute(
       modules.map(([name]) => name),
       names,
     )

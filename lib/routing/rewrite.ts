@@ -1,11 +1,6 @@
 import { HttpError, NoRouteError } from '../http/errors.ts'
+import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { UNPRINTABLE } from './segments.ts'
-
-/** The request target in its two halves, split at the first `?`. */
-export interface Target {
-  readonly path: string
-  readonly search: string
-}
 
 /** What the rewrite step makes of a target. */
 export interface Rewritten {
@@ -15,19 +10,6 @@ export interface Rewritten {
   readonly q: string
   /** Why the target can't be served, where it can't. */
   readonly refusal?: HttpError | undefined
-}
-
-// A scheme and an authority: the absolute form of RFC 9112, section 3.2.2.
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
-
-/**
- * Splits a target by hand: `new URL('//host/path', base)` would read a path as a host.
- */
-export function splitTarget(target: string): Target {
-  const mark = target.indexOf('?')
-  return mark < 0
-    ? { path: target, search: '' }
-    : { path: target.slice(0, mark), search: target.slice(mark + 1) }
 }
 
 /**
@@ -47,12 +29,6 @@ export function rewrite(target: string, basePath = ''): Rewritten {
   return decoded(path)
 }
 
-/** The host, port and all, of a target in the absolute form; it counts in place of `Host` (RFC 9112, section 3.2.2). */
-export function authorityOf(target: string): string | undefined {
-  const origin = target.startsWith('/') ? undefined : ORIGIN.exec(splitTarget(target).path)?.[0]
-  return origin?.replace(/^[^/]*\/\/(?:.*@)?/, '') || undefined
-}
-
 function decoded(path: string): Rewritten {
   let q = path
   try {
@@ -67,11 +43,6 @@ function decoded(path: string): Rewritten {
 
 function refused(path: string, why: string): Rewritten {
   return { path, q: path, refusal: new HttpError(400, why) }
-}
-
-function withoutOrigin(path: string): string {
-  const origin = path.startsWith('/') ? undefined : ORIGIN.exec(path)?.[0]
-  return origin === undefined ? path : path.slice(origin.length) || '/'
 }
 
 function withoutBase(path: string, basePath: string): string | undefined {

@@ -1,7 +1,7 @@
 import { checkNames } from '../http/check-options.ts'
 import { isReserved } from '../http/params.ts'
-import { DEFAULT_PLACE, type Place, type PlaceNames, placeNames } from '../http/url-params.ts'
-import { withoutOuterSlashes } from './router.ts'
+import { withoutOuterSlashes } from './module-route.ts'
+import { DEFAULT_PLACE, type Place, type PlaceNames, placeNames } from './route-target.ts'
 import { encodeSegment, isSegment } from './segments.ts'
 
 /** A route of one's own, as Zend_Controller_Router_Route has them. */

@@ -1,23 +1,24 @@
 import { decodeSegment, parsePairs } from '../http/params.ts'
-import { findingsOf, type HttpRequest, type Route, type UrlMaker } from '../http/request.ts'
+import { findingsOf, type HttpRequest, type UrlMaker } from '../http/request.ts'
+import type { Route } from '../http/route.ts'
+import type { UrlOptions, UrlParams } from '../http/url-params.ts'
+import type { ModuleRoute } from './module-route.ts'
+import type { NamedRoute } from './named-route.ts'
+import type { RouteTable } from './route-table.ts'
 import {
   DEFAULT_PLACE,
   mergePlace,
   type Place,
   type PlaceNames,
   placeNames,
-  type UrlOptions,
-  type UrlParams,
-} from '../http/url-params.ts'
-import type { NamedRoute, RouteTable } from './named-route.ts'
-import type { ModuleRouter } from './router.ts'
+} from './route-target.ts'
 import { type Pair, writeName, writePairs } from './segments.ts'
 
 /** What URLs are made by. */
 export interface UrlsOptions {
   readonly basePath: string
   readonly routes: readonly NamedRoute[]
-  readonly defaultRoute: ModuleRouter
+  readonly defaultRoute: ModuleRoute
   /** Finds the way back: what it does not take to the same place is no URL of it. */
   readonly table: RouteTable | undefined
 }

@@ -1,8 +1,8 @@
 import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { USUAL } from '../controllers/methods.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
+import { STANDARD_METHODS } from '../http/methods.ts'
 import { answerUnderWay, connectionOf, isBehindLast } from './connection.ts'
 import { LINGER_MS } from './linger.ts'
 import type { Handler } from './request-listener.ts'
@@ -103,7 +103,7 @@ function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): bo
 }
 
 function answerOf(status: number): string {
-  const allow = status === 405 ? `Allow: ${USUAL.join(', ')}\r\n` : ''
+  const allow = status === 405 ? `Allow: ${STANDARD_METHODS.join(', ')}\r\n` : ''
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${allow}` +
     'Connection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n'

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http'
-import { isPromiseLike } from '../dispatch/steps.ts'
+import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { isBehindLast } from './connection.ts'

@@ -1,9 +1,9 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import { type AddressInfo, type ListenOptions, Server as NetServer, type Socket } from 'node:net'
+import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
 import { answerClientErrors } from './client-error.ts'
-import { answerUnderWay, hasAnswered } from './connection.ts'
+import { drain } from './drain.ts'
 import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { createRequestListener, type Handler } from './request-listener.ts'
@@ -74,10 +74,6 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
   'onAccess',
 ]
 
-// A client may have sent its next request on an idle connection just now: that one is still answered.
-const IDLE_GRACE_MS = 600
-const SWEEP_MS = 100
-
 /**
  * Listens, and answers every request through a handler.
  *
@@ -147,38 +143,6 @@ function limitedServer(limits: ServerLimits): Server {
 
 function listenOptionsOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions): ListenOptions {
   return fd === undefined ? { port, host } : ({ fd } as ListenOptions)
-}
-
-async function drain(server: Server, sockets: Set<Socket>, timeoutMs: number): Promise<number> {
-  // Not http's own close(): that one cuts idle connections at once, under a request on its way.
-  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-  let destroyed = 0
-  const startedAt = performance.now()
-  const bytesRead = new Map<Socket, number>()
-  // Again and again: a long answer that began before the stop leaves its connection open. Not by
-  // closeIdleConnections(): to that an answer is over when it is queued, not when it is sent.
-  const idle = setInterval(() => {
-    for (const socket of sockets) {
-      const isQuiet = answerUnderWay(socket) === undefined && isUnheard(socket, bytesRead)
-      if (isQuiet && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
-    }
-  }, SWEEP_MS)
-  const deadline = setTimeout(() => {
-    destroyed = sockets.size
-    for (const socket of sockets) socket.destroy()
-  }, timeoutMs)
-  await closed
-  clearInterval(idle)
-  clearTimeout(deadline)
-  return destroyed
-}
-
-// Whether nothing came since the last look, and what came before was answered: or nothing ever did, as of
-// the connections that a browser opens ahead of need.
-function isUnheard(socket: Socket, bytesRead: Map<Socket, number>): boolean {
-  const before = bytesRead.get(socket)
-  bytesRead.set(socket, socket.bytesRead)
-  return socket.bytesRead === 0 || (before === socket.bytesRead && hasAnswered(socket))
 }
 
 // Not server.maxConnections: full workers of a cluster hand a connection round for ever.

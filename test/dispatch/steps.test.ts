@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isPromiseLike, run, type Steps, wait } from '../../lib/dispatch/steps.ts'
+import { run, type Steps, wait } from '../../lib/dispatch/steps.ts'
+import { isPromiseLike } from '../../lib/http/is-promise-like.ts'
 
 describe('run()', () => {
   it('returns at once what waits for nothing', () => {

@@ -2,21 +2,14 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
+import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import {
   ClientGoneError,
   HttpError,
   NoControllerError,
   ThrownValueError,
 } from '../../lib/http/errors.ts'
-import {
-  factsOf,
-  headersOf,
-  isA,
-  isClientGone,
-  read,
-  toError,
-  toErrorRequest,
-} from '../../lib/http/exceptions.ts'
+import { factsOf, headersOf, isA, isClientGone, read, toError } from '../../lib/http/exceptions.ts'
 import { derive, HttpRequest } from '../../lib/http/request.ts'
 
 const hostile = new Proxy(

@@ -4,7 +4,6 @@ import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
 import {
   abort,
-  type Destination,
   derive,
   type Findings,
   findingsOf,
@@ -13,6 +12,7 @@ import {
   isRequest,
   isRouted,
 } from '../../lib/http/request.ts'
+import type { Destination } from '../../lib/http/route.ts'
 
 const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
 

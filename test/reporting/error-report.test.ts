@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
+import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
-import { toErrorRequest } from '../../lib/http/exceptions.ts'
 import { FormBody } from '../../lib/http/message.ts'
 import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { messageForClient } from '../../lib/reporting/client-message.ts'
 import {
   type ErrorReport,
   type Fault,
   makeReport,
-  messageForClient,
   shapesOf,
 } from '../../lib/reporting/error-report.ts'
 import type { ExceptionReport } from '../../lib/reporting/exception-report.ts'

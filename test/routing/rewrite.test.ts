@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError, NoRouteError } from '../../lib/http/errors.ts'
+import { authorityOf, splitTarget } from '../../lib/http/target.ts'
 import { HttpRequest } from '../../lib/index.ts'
-import { authorityOf, rewrite, splitTarget } from '../../lib/routing/rewrite.ts'
+import { rewrite } from '../../lib/routing/rewrite.ts'
 
 describe('splitTarget()', () => {
   it('splits at the first "?" alone', () => {

@@ -2,9 +2,9 @@ import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
 import { networks } from '../../lib/http/forwarded.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { nameRules } from '../../lib/routing/name-rules.ts'
-import { checkedRoutes } from '../../lib/routing/named-route.ts'
 import { RequestRouting } from '../../lib/routing/request-router.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
+import { checkedRoutes } from '../../lib/routing/route-table.ts'
 
 /** Routes a target to a request, as a front controller of those routes does. */
 export type RouteTarget = (target: string) => HttpRequest

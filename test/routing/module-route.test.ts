@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { parsePairs } from '../../lib/http/params.ts'
-import type { Route } from '../../lib/http/request.ts'
+import type { Route } from '../../lib/http/route.ts'
+import { ModuleRoute } from '../../lib/routing/module-route.ts'
 import { nameRules } from '../../lib/routing/name-rules.ts'
-import { ModuleRouter } from '../../lib/routing/router.ts'
 
 type Expected = readonly [
   path: string,
@@ -22,10 +22,10 @@ function check(table: readonly Expected[], names = nameRules.exact): void {
 }
 
 function route(path: string, names = nameRules.exact): Route {
-  return new ModuleRouter(['default', 'admin', 'api-v2'], names).routePath(path)
+  return new ModuleRoute(['default', 'admin', 'api-v2'], names).routePath(path)
 }
 
-describe('ModuleRouter.routePath()', () => {
+describe('ModuleRoute.routePath()', () => {
   it('gives each name a default', () => {
     check([
       ['/', 'default', 'index', 'index', []],

@@ -1,0 +1,31 @@
+/** The request target in its two halves, split at the first `?`. */
+export interface Target {
+  readonly path: string
+  readonly search: string
+}
+
+// A scheme and an authority: the absolute form of RFC 9112, section 3.2.2.
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
+
+/** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */
+export function splitTarget(target: string): Target {
+  const mark = target.indexOf('?')
+  return mark < 0
+    ? { path: target, search: '' }
+    : { path: target.slice(0, mark), search: target.slice(mark + 1) }
+}
+
+/**
+ * Returns the host and port of a target in the absolute form, which replace the `Host` header (RFC 9112,
+ * section 3.2.2); undefined for any other form.
+ */
+export function authorityOf(target: string): string | undefined {
+  const origin = target.startsWith('/') ? undefined : ORIGIN.exec(splitTarget(target).path)?.[0]
+  return origin?.replace(/^[^/]*\/\/(?:.*@)?/, '') || undefined
+}
+
+/** Removes scheme and authority from the path of a target in the absolute form. */
+export function withoutOrigin(path: string): string {
+  const origin = path.startsWith('/') ? undefined : ORIGIN.exec(path)?.[0]
+  return origin === undefined ? path : path.slice(origin.length) || '/'
+}
