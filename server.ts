@@ -6,17 +6,17 @@ import { isatty } from 'node:tty'
 import { fileURLToPath } from 'node:url'
 import {
   type ControllerDirectory,
-  doubtsAbout,
   loadControllers,
+  warningsAbout,
 } from './lib/controllers/load-controllers.ts'
 import { FrontController } from './lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from './lib/dispatch/options.ts'
 import { explain } from './lib/inspect/explain.ts'
-import { routesOf } from './lib/inspect/list-routes.ts'
+import { listRoutes } from './lib/inspect/list-routes.ts'
 import { type Site, siteOf } from './lib/inspect/site.ts'
 import { logAccess } from './lib/process/access-log.ts'
 import { type Command, ConfigError, helpText, readConfig } from './lib/process/command-line.ts'
-import { askHealth, serveHealth } from './lib/process/health.ts'
+import { probeHealth, serveHealth } from './lib/process/health.ts'
 import { Log } from './lib/process/log.ts'
 import { loadTelling } from './lib/process/parse-failure.ts'
 import { explanationText, type RoutesStyle, routesText } from './lib/process/routes-text.ts'
@@ -73,7 +73,7 @@ async function run(command: Command): Promise<void> {
       // A controller may have timers that would keep the process.
       return process.exit()
     case 'routes': {
-      const routes = routesOf(await createSite(command.config))
+      const routes = listRoutes(await createSite(command.config))
       tell(command.json ? jsonText(routes) : routesText(routes, createStyle()))
       return process.exit()
     }
@@ -282,7 +282,7 @@ async function loadOptions(
   const { controllers, names, basePath, env, logParams, trustProxy } = config
   const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
   const loaded = controllers === undefined ? undefined : await load(controllers)
-  for (const doubt of loaded === undefined ? [] : doubtsAbout(loaded)) {
+  for (const doubt of loaded === undefined ? [] : warningsAbout(loaded)) {
     if (logger !== undefined) logger.warn({ event: 'doubt' }, doubt)
     else process.stderr.write(`portico: ${printable(doubt)}\n`)
   }
@@ -347,7 +347,7 @@ async function exitHealthy({ healthPort, host }: Config): Promise<void> {
   if (healthPort === undefined) throw new ConfigError(['--healthcheck needs --health-port'])
   // Who listens everywhere is asked here.
   const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  process.exit((await askHealth(healthPort, address)) ? 0 : EXIT_FAILURE)
+  process.exit((await probeHealth(healthPort, address)) ? 0 : EXIT_FAILURE)
 }
 
 // Socket activation: systemd, or whatever speaks its protocol, listens for us.

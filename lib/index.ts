@@ -11,7 +11,7 @@ export type {
 export { type ParamsAction, validateParams, withParams } from './controllers/validate-params.ts'
 export { FrontController } from './dispatch/front-controller.ts'
 export type { FrontControllerOptions, Limits } from './dispatch/options.ts'
-export type { Moment, Plugin } from './dispatch/plugin.ts'
+export type { Hook, Plugin } from './dispatch/plugin.ts'
 export type { BodyChunks, BodySource } from './http/body.ts'
 export {
   ClientGoneError,

@@ -63,9 +63,9 @@ export function namesOf({ controllers, modules }) {
  * @param {HttpRequest} request
  * @param {ReadonlySet<string>} moved
  */
-function staysHere({ refusal, method, target }, moved) {
+function staysHere({ rejection, method, target }, moved) {
   // Two servers might not agree on where a message of doubtful framing ends; TRACE would mirror our headers.
-  if (refusal !== undefined || method === 'TRACE' || !target.startsWith('/')) return true
+  if (rejection !== undefined || method === 'TRACE' || !target.startsWith('/')) return true
   // Slashes at the start and an empty name mean what they mean to the router.
   const [path = ''] = target.split('?', 1)
   const [first = '', second = ''] = path.replace(/^\/+/, '').split('/', 2)
@@ -145,8 +145,8 @@ function unfrozen(value) {
  */
 function failed({ method, target, headers, client, signal }, error) {
   const { address: remoteAddress } = client
-  const refusal = signal.aborted ? signal.reason : toHttpError(error)
-  return new HttpRequest({ method, target, headers, signal, remoteAddress, refusal })
+  const rejection = signal.aborted ? signal.reason : toHttpError(error)
+  return new HttpRequest({ method, target, headers, signal, remoteAddress, rejection })
 }
 
 /** @param {unknown} cause */

@@ -38,7 +38,7 @@ export function checkAction(value: unknown): void {
 }
 
 /** Dresses a new function as the action it stands for: the same name, the same properties. */
-export function standIn(run: Action, original: (...args: never[]) => unknown): Action {
+export function wrapAction(run: Action, original: (...args: never[]) => unknown): Action {
   Object.assign(run, original)
   return Object.defineProperty(run, 'name', { value: original.name, configurable: true })
 }

@@ -5,7 +5,7 @@ import { PAGE_POLICY } from '../http/html.ts'
 import { type ErrorHandler, type HttpRequest, headerOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { setKnown } from '../http/response-headers.ts'
-import { tellIssue, type ValidationIssue } from '../http/validation-error.ts'
+import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
 import { jsonLine } from '../reporting/printable.ts'
 import { type Development, type ErrorPage, errorPage } from './error-page.ts'
@@ -82,7 +82,7 @@ function problemOf({ title, status, detail, issues = [], id }: ErrorPage): objec
 }
 
 function linesOf({ status, title, detail, issues = [], id }: ErrorPage): string {
-  const said = issues.length > 0 ? issues.map(tellIssue) : [detail]
+  const said = issues.length > 0 ? issues.map(formatIssue) : [detail]
   return `${[`${status} ${title}`, ...said, `urn:uuid:${id}`].join('\n')}\n`
 }
 

@@ -1,5 +1,5 @@
 import { html, Markup } from '../http/html.ts'
-import { tellIssue, type ValidationIssue } from '../http/validation-error.ts'
+import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
 
@@ -39,7 +39,7 @@ export function errorPage(
   development?: Development,
 ): string {
   const style = development ? STYLE + DEVELOPMENT_STYLE : STYLE
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? list(issues.map(tellIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? details(development) : ''}</main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? list(issues.map(formatIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? details(development) : ''}</main></html>
 `.toString()
 }
 

@@ -37,7 +37,7 @@ export async function loadControllers(directory: string): Promise<ControllerDire
 }
 
 /** What is allowed of controllers, and seldom meant: a line for each. */
-export function doubtsAbout({ controllers, modules }: ControllerDirectory): readonly string[] {
+export function warningsAbout({ controllers, modules }: ControllerDirectory): readonly string[] {
   const errors = controllers.get('error')
   const all = [['', controllers] as const, ...modules].flatMap(([module, each]) =>
     [...each].map(

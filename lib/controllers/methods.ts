@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/methods.ts'
-import { type Action, checkAction, standIn } from './controller.ts'
+import { type Action, checkAction, wrapAction } from './controller.ts'
 
 /**
  * The action, for these methods alone: others are answered 405 with `Allow`, `OPTIONS` 204; `HEAD` is
@@ -16,7 +16,7 @@ export function methods(list: readonly Method[], action: Action): Action {
   const run = function (this: unknown, ...given: Parameters<Action>): ReturnType<Action> {
     return Reflect.apply(action, this, given)
   }
-  return Object.assign(standIn(run, action), { methods: Object.freeze([...taken]) })
+  return Object.assign(wrapAction(run, action), { methods: Object.freeze([...taken]) })
 }
 
 /**

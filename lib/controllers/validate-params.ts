@@ -1,8 +1,8 @@
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import { type HttpRequest, sentParamsOf } from '../http/request.ts'
+import { clientParamsOf, type HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
-import { type Action, checkAction, standIn } from './controller.ts'
+import { type Action, checkAction, wrapAction } from './controller.ts'
 import type {
   InferOutput,
   StandardIssue,
@@ -45,7 +45,7 @@ export function withParams<Schema extends StandardSchemaV1>(
     const result = resultOf(schema, request)
     return isPromiseLike(result) ? (result.then(go) as Promise<undefined>) : go(result)
   }
-  return standIn(run, action)
+  return wrapAction(run, action)
 }
 
 /**
@@ -75,7 +75,7 @@ function resultOf(
 // Without a prototype: whether there is a `toString` or a `__proto__`, the client alone has said.
 function sentBy(request: HttpRequest): Record<string, string> {
   const sent: Record<string, string> = Object.create(null)
-  for (const [name, value] of sentParamsOf(request)) sent[name] = value
+  for (const [name, value] of clientParamsOf(request)) sent[name] = value
   return sent
 }
 

@@ -30,7 +30,7 @@ and <code>error</code>, which answers for everything else; there is none of your
 `.toString()
 
 /** The built-in controller `index`: there only while nothing else is registered. */
-export const indexController = {
+export const welcomeController = {
   index(_request: HttpRequest, response: HttpResponse): void {
     response.headers.set('Content-Security-Policy', PAGE_POLICY)
     response.html(PAGE)

@@ -1,7 +1,7 @@
 import type { Develop } from '../controllers/error-controller.ts'
 import { factsOf } from '../http/exceptions.ts'
 import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
-import { nearest } from '../routing/nearest-name.ts'
+import { nearestName } from '../routing/nearest-name.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 /**
@@ -17,7 +17,7 @@ export function developer(options: ReportOptions, dispatcher: () => Dispatcher):
     return {
       report: makeReport(request.id, fault, options),
       registered,
-      nearest: registered.includes(asked) ? undefined : nearest(asked, registered),
+      nearest: registered.includes(asked) ? undefined : nearestName(asked, registered),
     }
   }
 }

@@ -7,10 +7,10 @@ import {
 import { checkedMethods } from '../controllers/methods.ts'
 import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
-import { findingsOf, type HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
-import { actionName, type Names } from '../routing/name-rules.ts'
+import { actionName, type NameKeys } from '../routing/name-rules.ts'
 
 // What is registered under a name, by the key that the name is looked up by.
 type Registry<T> = ReadonlyMap<string, { readonly name: string; readonly value: T }>
@@ -36,11 +36,11 @@ export interface NamedAction {
 /** Looks the action up, and calls it. */
 export class Dispatcher {
   readonly #modules: Registry<Registry<Registry<RegisteredAction>>>
-  readonly #names: Names
+  readonly #names: NameKeys
   readonly #errorKey: string
 
   /** @throws {TypeError} If a name can't be reached, or two are one under the rule of names. */
-  constructor(modules: Iterable<readonly [string, Controllers]>, names: Names) {
+  constructor(modules: Iterable<readonly [string, Controllers]>, names: NameKeys) {
     this.#names = names
     this.#errorKey = names.controller('error')
     this.#modules = register(modules, names.module, 'module', (controllers) =>
@@ -75,7 +75,7 @@ export class Dispatcher {
     const { module, controller } = request
     const [moduleKey, key] = [this.#names.module(module), this.#names.controller(controller)]
     return (
-      findingsOf(request).refusal === undefined &&
+      stateOf(request).rejection === undefined &&
       this.#modules.get(moduleKey)?.value.has(key) === true &&
       !this.#isErrorController(moduleKey, key)
     )
@@ -106,11 +106,11 @@ export class Dispatcher {
   run(found: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
     const { controller, action, methods } = found
     // The error action answers whatever the method was.
-    if (request.errorHandler !== undefined || takes(methods, request.method)) {
+    if (request.errorHandler !== undefined || allowsMethod(methods, request.method)) {
       // Not action.call(): a function may have a property of that name.
       return Reflect.apply(action, controller, [request, response])
     }
-    if (methods === undefined || request.method !== 'OPTIONS') throw notAllowed(methods)
+    if (methods === undefined || request.method !== 'OPTIONS') throw methodNotAllowed(methods)
     response.status = 204
     response.headers.set('Allow', methods.join(', '))
     return undefined
@@ -173,13 +173,13 @@ function methodsOf(action: Action, name: string): readonly string[] | undefined 
 }
 
 /** Whether an action takes a method; OPTIONS is answered for one that is restricted. */
-export function takes(methods: readonly string[] | undefined, method: string): boolean {
+export function allowsMethod(methods: readonly string[] | undefined, method: string): boolean {
   if (methods === undefined) return !FORBIDDEN_METHODS.includes(method)
   return methods.includes(method) && method !== 'OPTIONS'
 }
 
 /** The error of a method that an action does not take. */
-export function notAllowed(methods: readonly string[] = STANDARD_METHODS): HttpError {
+export function methodNotAllowed(methods: readonly string[] = STANDARD_METHODS): HttpError {
   return new HttpError(405, 'The method is not allowed here', {
     headers: { Allow: methods.join(', ') },
   })

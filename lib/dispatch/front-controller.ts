@@ -4,13 +4,13 @@ import { createErrorController, failsafe } from '../controllers/error-controller
 import { firstBytes } from '../http/body.ts'
 import { HttpError, NoRouteError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
-import { isFormDue, readFormBody, withForm } from '../http/form-body.ts'
+import { needsForm, readFormBody, withForm } from '../http/form-body.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import { abort, findingsOf, HttpRequest, isRequest, isRouted } from '../http/request.ts'
+import { abort, HttpRequest, isRequest, isRouted, stateOf } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { channels, publish } from '../reporting/diagnostics.ts'
 import { Reporter } from '../reporting/reporter.ts'
-import { RequestRouting } from '../routing/request-router.ts'
+import { RequestRouter } from '../routing/request-router.ts'
 import { Deadlines } from './deadlines.ts'
 import { developer } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -38,7 +38,7 @@ export let optionsOf: (front: FrontController) => FrontControllerOptions
  */
 export class FrontController {
   readonly #options: FrontControllerOptions
-  readonly #routing: RequestRouting
+  readonly #routing: RequestRouter
   readonly #dispatcher: Dispatcher
   readonly #plugins: readonly Plugin[]
   readonly #limits: Limits
@@ -55,7 +55,7 @@ export class FrontController {
     const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
     const develop = options.development ? developer(reports, () => this.#dispatcher) : undefined
     const checked = checkedOptions(options, createErrorController(develop))
-    this.#routing = new RequestRouting(checked)
+    this.#routing = new RequestRouter(checked)
     this.#dispatcher = new Dispatcher(checked.modules, checked.names)
     this.#plugins = checked.plugins
     this.#limits = checked.limits
@@ -105,11 +105,11 @@ export class FrontController {
           if (plugins) current = yield* plugins.notify('routeShutdown', current, response)
           current = this.#routing.route(current)
         }
-        if (isFormDue(current)) current = yield* this.#readForm(current)
+        if (needsForm(current)) current = yield* this.#readForm(current)
         if (plugins && isFirst(current, dispatches)) {
           current = yield* plugins.notify('dispatchLoopStartup', current, response)
           current = this.#routing.route(current)
-          if (isFormDue(current)) current = yield* this.#readForm(current)
+          if (needsForm(current)) current = yield* this.#readForm(current)
         }
         refuse(current, dispatches)
 
@@ -151,7 +151,7 @@ export class FrontController {
   serves(request: HttpRequest): boolean {
     try {
       const routed = this.#routing.route(request)
-      const isRoutable = !(findingsOf(routed).refusal instanceof NoRouteError)
+      const isRoutable = !(stateOf(routed).rejection instanceof NoRouteError)
       return isRoutable && !(this.#dispatcher.find(routed) instanceof Error)
     } catch {
       // A router of one's own that throws: what it throws is for the error controller to answer.
@@ -235,8 +235,8 @@ export class FrontController {
 
 // Not when it is routed: the error action must have the form that came with a bad path.
 function refuse(request: HttpRequest, dispatches: number): void {
-  const { refusal } = findingsOf(request)
-  if (refusal !== undefined) throw refusal
+  const { rejection } = stateOf(request)
+  if (rejection !== undefined) throw rejection
   if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
 }
 

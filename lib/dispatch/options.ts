@@ -1,12 +1,12 @@
 import type { BlockList } from 'node:net'
 import type { Controller, Controllers } from '../controllers/controller.ts'
-import { indexController } from '../controllers/welcome-controller.ts'
+import { welcomeController } from '../controllers/welcome-controller.ts'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { networks } from '../http/forwarded.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { type NameRule, type Names, nameRules } from '../routing/name-rules.ts'
+import { type NameKeys, type NameRule, nameKeys } from '../routing/name-rules.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
 import type { RoutePatterns } from '../routing/route-pattern.ts'
 import { checkedRoutes } from '../routing/route-table.ts'
@@ -85,7 +85,7 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
 /** The options, checked and whole: every module with its controllers, the built-in ones among them. */
 export interface CheckedOptions {
   readonly modules: readonly (readonly [string, Controllers])[]
-  readonly names: Names
+  readonly names: NameKeys
   readonly basePath: string
   readonly router: Router | undefined
   readonly routes: readonly NamedRoute[]
@@ -127,17 +127,17 @@ export function checkedOptions(
   }
 }
 
-function namesOf(rule: NameRule): Names {
-  if (!Object.hasOwn(nameRules, rule)) {
+function namesOf(rule: NameRule): NameKeys {
+  if (!Object.hasOwn(nameKeys, rule)) {
     throw new RangeError(`Expected "names" to be "exact" or "zf1", got "${rule}"`)
   }
-  return nameRules[rule]
+  return nameKeys[rule]
 }
 
 function allModules(
   controllers: Controllers,
   modules: ReadonlyMap<string, Controllers>,
-  names: Names,
+  names: NameKeys,
   errorController: Controller,
 ): readonly (readonly [string, Controllers])[] {
   checkMap(controllers, 'controllers')
@@ -145,7 +145,7 @@ function allModules(
   for (const [name, each] of modules) checkMap(each, `modules.get('${name}')`)
   const builtIn = new Map<string, Controller>([['error', errorController]])
   // Nothing to be served yet: a page that tells how to begin.
-  if (controllers.size + modules.size === 0) builtIn.set('index', indexController)
+  if (controllers.size + modules.size === 0) builtIn.set('index', welcomeController)
   const taken = new Set([...controllers.keys()].map(names.controller))
   const missing = [...builtIn].filter(([name]) => !taken.has(names.controller(name)))
   return [['default', new Map([...missing, ...controllers])], ...modules]

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/response.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** What a plugin does at a moment. Another request that it returns takes the place of the one given. */
-export type Moment = (
+export type Hook = (
   request: HttpRequest,
   response: HttpResponse,
   // biome-ignore lint/suspicious/noConfusingVoidType: a moment that returns nothing is the common one.
@@ -14,20 +14,20 @@ export type Moment = (
 /** What takes part in every request, at the six moments that ZF1 knows. */
 export interface Plugin {
   /** Before the request is rewritten and routed. */
-  readonly routeStartup?: Moment
+  readonly routeStartup?: Hook
   /** After that: module, controller and action are known. */
-  readonly routeShutdown?: Moment
+  readonly routeShutdown?: Hook
   /** Before the loop goes round for the first time; the form has been read. */
-  readonly dispatchLoopStartup?: Moment
+  readonly dispatchLoopStartup?: Hook
   /** Before each dispatch, that of the error action included; a request it returns is dispatched instead. */
-  readonly preDispatch?: Moment
+  readonly preDispatch?: Hook
   /** After each dispatch that did not fail; a request it returns is dispatched next. */
-  readonly postDispatch?: Moment
+  readonly postDispatch?: Hook
   /** After the last round; a request it returns comes too late. */
-  readonly dispatchLoopShutdown?: Moment
+  readonly dispatchLoopShutdown?: Hook
 }
 
-const MOMENTS: readonly (keyof Plugin)[] = [
+const HOOKS: readonly (keyof Plugin)[] = [
   'routeStartup',
   'routeShutdown',
   'dispatchLoopStartup',
@@ -43,19 +43,19 @@ const MOMENTS: readonly (keyof Plugin)[] = [
  */
 export function checkPlugin(plugin: Plugin, name: string): void {
   if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')
-  const given = MOMENTS.filter((moment) => plugin[moment] !== undefined)
+  const given = HOOKS.filter((moment) => plugin[moment] !== undefined)
   for (const moment of given) {
     if (typeof plugin[moment] === 'function') continue
     throw new TypeError(`Expected "${moment}" of ${name} to be a function`)
   }
   const functions = functionNamesOf(plugin)
   for (const each of functions) {
-    const meant = MOMENTS.find((moment) => moment.toLowerCase() === each.toLowerCase())
+    const meant = HOOKS.find((moment) => moment.toLowerCase() === each.toLowerCase())
     if (meant === undefined || meant === each) continue
     throw new TypeError(`There is no moment "${each}" for ${name}: did you mean "${meant}"?`)
   }
   if (functions.length > 0 && given.length === 0) {
-    throw new TypeError(`Expected ${name} to have a moment out of ${MOMENTS.join(', ')}`)
+    throw new TypeError(`Expected ${name} to have a moment out of ${HOOKS.join(', ')}`)
   }
 }
 

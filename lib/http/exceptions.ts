@@ -30,7 +30,7 @@ export function toError(thrown: unknown): Error {
 
 /** Type, status, code and message of an exception (SPEC section 5). */
 export function factsOf(exception: Error): ExceptionFacts {
-  const known = isA(HttpError, exception)
+  const known = isInstance(HttpError, exception)
   const status = known ? read(exception, 'status') : undefined
   const type = known ? read(exception, 'type') : undefined
   const code = read(exception, 'code')
@@ -46,7 +46,7 @@ export function factsOf(exception: Error): ExceptionFacts {
 /** Whether an exception says no more than that the client of its request has gone away. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   return (
-    isA(ClientGoneError, exception) ||
+    isInstance(ClientGoneError, exception) ||
     (read(exception, 'name') === 'AbortError' && request !== undefined && isAborted(request))
   )
 }
@@ -65,17 +65,20 @@ function isCode(code: unknown): code is number | string {
 
 function isError(value: unknown): value is Error {
   // An Error of another realm is one too.
-  return isNativeError(value) || isA(Error, value)
+  return isNativeError(value) || isInstance(Error, value)
 }
 
 /** The headers that an exception wants its answer to have. */
 export function headersOf(exception: Error): Readonly<Record<string, string>> {
-  const headers = isA(HttpError, exception) ? read(exception, 'headers') : undefined
+  const headers = isInstance(HttpError, exception) ? read(exception, 'headers') : undefined
   return Object(headers) === headers ? (headers as Record<string, string>) : {}
 }
 
 /** `instanceof`, for strangers. */
-export function isA<T>(type: abstract new (...args: never[]) => T, value: unknown): value is T {
+export function isInstance<T>(
+  type: abstract new (...args: never[]) => T,
+  value: unknown,
+): value is T {
   try {
     return value instanceof type
   } catch {

@@ -6,11 +6,11 @@ import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import {
   bodySourceOf,
-  derive,
-  findingsOf,
   type HttpRequest,
   headerOf,
   isDeclaredLonger,
+  stateOf,
+  withState,
 } from './request.ts'
 
 /** How large a form may be. */
@@ -24,23 +24,23 @@ export interface FormLimits {
 const FORM = 'application/x-www-form-urlencoded'
 
 /** Whether a request brings a form: a POST of `application/x-www-form-urlencoded`. */
-export function bringsForm(request: HttpRequest): boolean {
+export function hasFormBody(request: HttpRequest): boolean {
   if (request.method !== 'POST') return false
   // As nearly all clients write it.
   return headerOf(request, 'content-type') === FORM || mediaTypeOf(request) === FORM
 }
 
 /** Whether a request brings a form that has not been read. */
-export function isFormDue(request: HttpRequest): boolean {
-  if (!bringsForm(request)) return false
-  const { form, errorHandler } = findingsOf(request)
+export function needsForm(request: HttpRequest): boolean {
+  if (!hasFormBody(request)) return false
+  const { form, errorHandler } = stateOf(request)
   // Of a message whose framing is in doubt, nobody can say where its body is.
-  return form === undefined && errorHandler === undefined && !request.refusal
+  return form === undefined && errorHandler === undefined && !request.rejection
 }
 
 /** The request with its form. */
 export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
-  return derive(request, { ...findingsOf(request), form })
+  return withState(request, { ...stateOf(request), form })
 }
 
 /**
@@ -54,8 +54,8 @@ export function readFormBody(
   request: HttpRequest,
   limits: FormLimits,
 ): FormBody | Promise<FormBody> {
-  const refusal = unsupported(request)
-  if (refusal !== undefined) throw new HttpError(415, refusal)
+  const rejection = unsupported(request)
+  if (rejection !== undefined) throw new HttpError(415, rejection)
   if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
   const bytes = readBody(bodySourceOf(request), limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)

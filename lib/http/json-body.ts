@@ -19,8 +19,8 @@ export interface JsonOptions {
  */
 export async function readJson(request: HttpRequest, options: JsonOptions = {}): Promise<unknown> {
   const { maxBytes = Number.POSITIVE_INFINITY } = options
-  const refusal = unsupported(request)
-  if (refusal !== undefined) throw new HttpError(415, refusal)
+  const rejection = unsupported(request)
+  if (rejection !== undefined) throw new HttpError(415, rejection)
   if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
   return parse(await readBody(request.body, maxBytes))
 }

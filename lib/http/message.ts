@@ -26,7 +26,7 @@ export interface HttpRequestInit {
   /** The address at the other end of the connection (default ''). */
   readonly remoteAddress?: string | undefined
   /** Why the message must not be served, though it could be read: a fault of its framing. */
-  readonly refusal?: HttpError | undefined
+  readonly rejection?: HttpError | undefined
 }
 
 /** What came in, shared by all requests derived from it, so that it is parsed once. */
@@ -90,8 +90,8 @@ export class Message implements HttpRequestInit {
     return this.#init.remoteAddress ?? ''
   }
 
-  get refusal(): HttpError | undefined {
-    return this.#init.refusal
+  get rejection(): HttpError | undefined {
+    return this.#init.rejection
   }
 
   get aborted(): boolean {

@@ -33,16 +33,16 @@ export interface RequestSettings {
   /** The proxies that may tell who asks. */
   readonly trusted: BlockList
   /** undefined where the routing is none of the built-in one. */
-  readonly urls?: UrlMaker | undefined
+  readonly urls?: UrlBuilder | undefined
 }
 
 /** Makes URLs: the inverse of routing. */
-export interface UrlMaker {
+export interface UrlBuilder {
   url(request: HttpRequest, params: UrlParams, options: UrlOptions): string
 }
 
 /** What the front controller has found out of a request; each step gives a request with more of it. */
-export interface Findings {
+export interface RequestState {
   /** What {@link rewrite} made of the target; '' before that. */
   readonly path: string
   readonly q: string
@@ -52,23 +52,23 @@ export interface Findings {
   readonly form?: FormBody | undefined
   readonly errorHandler?: ErrorHandler | undefined
   /** Why the request can't be dispatched: raised when its form has been read. */
-  readonly refusal?: HttpError | undefined
+  readonly rejection?: HttpError | undefined
 }
 
 /** The same request with more found out of it. */
-export let derive: (request: HttpRequest, findings: Findings) => HttpRequest
+export let withState: (request: HttpRequest, findings: RequestState) => HttpRequest
 /** What was found out of a request so far. */
-export let findingsOf: (request: HttpRequest) => Findings
+export let stateOf: (request: HttpRequest) => RequestState
 /** The body as it comes in, without a limit. */
 export let bodySourceOf: (request: HttpRequest) => BodySource
 /** What a request was made from. */
-export let sourceOf: (request: HttpRequest) => HttpRequestInit
+export let initOf: (request: HttpRequest) => HttpRequestInit
 /** The text of a form as it was sent; '' where there is none. */
 export let formTextOf: (request: HttpRequest) => string
 /** A header by its lower-case name, without a look at the others. */
 export let headerOf: (request: HttpRequest, name: string) => string | undefined
 /** The merged view without the reserved names: what the client has sent. */
-export let sentParamsOf: (request: HttpRequest) => ReadonlyMap<string, string>
+export let clientParamsOf: (request: HttpRequest) => ReadonlyMap<string, string>
 /** Whether a value is a request in truth: `instanceof` is content with a prototype. */
 export let isRequest: (value: unknown) => value is HttpRequest
 /** Whether the client has gone away. */
@@ -81,7 +81,7 @@ const NO_SETTINGS: RequestSettings = {
   trusted: new BlockList(),
 }
 
-const NOTHING: Findings = { path: '', q: '', settings: NO_SETTINGS }
+const NOTHING: RequestState = { path: '', q: '', settings: NO_SETTINGS }
 
 /**
  * A request: read, never changed. What comes of it (a forward, the request for the error action) is
@@ -93,7 +93,7 @@ const NOTHING: Findings = { path: '', q: '', settings: NO_SETTINGS }
  */
 export class HttpRequest {
   readonly #message: Message
-  readonly #findings: Findings
+  readonly #findings: RequestState
   #pairs: URLSearchParams | undefined
   #parameters: ReadonlyMap<string, string> | undefined
   #abort: AbortController | undefined
@@ -101,13 +101,13 @@ export class HttpRequest {
 
   // The doors for the front controller, that no application sees: index.ts does not export them.
   static {
-    derive = (request, findings) => new HttpRequest(request.#message, findings)
-    findingsOf = (request) => request.#findings
+    withState = (request, findings) => new HttpRequest(request.#message, findings)
+    stateOf = (request) => request.#findings
     bodySourceOf = (request) => request.#message.body
-    sourceOf = (request) => request.#message.source
+    initOf = (request) => request.#message.source
     formTextOf = (request) => request.#findings.form?.text ?? ''
     headerOf = (request, name) => request.#message.header(name)
-    sentParamsOf = (request) =>
+    clientParamsOf = (request) =>
       new Map([...request.#merged()].filter(([name]) => !isReserved(name)))
     isRequest = (value): value is HttpRequest =>
       Object(value) === value && #message in (value as object)
@@ -119,7 +119,7 @@ export class HttpRequest {
   }
 
   /** @param findings What the front controller found; a new request has none. */
-  constructor(init: HttpRequestInit, findings: Findings = NOTHING) {
+  constructor(init: HttpRequestInit, findings: RequestState = NOTHING) {
     this.#message = init instanceof Message ? init : new Message(init)
     this.#findings = findings
   }
@@ -213,8 +213,8 @@ export class HttpRequest {
   }
 
   /** Why its message must not be served: for a handler of one's own to heed, as a front controller does. */
-  get refusal(): HttpError | undefined {
-    return this.#message.refusal
+  get rejection(): HttpError | undefined {
+    return this.#message.rejection
   }
 
   /** What went wrong: present only on the way to the error action, and from there on. */
@@ -250,7 +250,7 @@ export class HttpRequest {
       const value = this.param(name)
       return value === undefined ? [] : [[name, value] as const]
     })
-    return new Map<string, string | ErrorHandler>([...reserved, ...sentParamsOf(this)])
+    return new Map<string, string | ErrorHandler>([...reserved, ...clientParamsOf(this)])
   }
 
   /**
@@ -267,7 +267,7 @@ export class HttpRequest {
     const controller = destination.controller ?? (this.controller || 'index')
     const pairs = new URLSearchParams(this.pairs)
     for (const [name, value] of Object.entries(params)) pairs.set(name, value)
-    return derive(this, { ...this.#findings, route: { module, controller, action, pairs } })
+    return withState(this, { ...this.#findings, route: { module, controller, action, pairs } })
   }
 
   /**
@@ -323,7 +323,7 @@ export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolea
 
 /** Whether a request has been routed. */
 export function isRouted(request: HttpRequest): boolean {
-  return findingsOf(request).route !== undefined
+  return stateOf(request).route !== undefined
 }
 
 function toPairs(pairs: string | URLSearchParams = ''): URLSearchParams {

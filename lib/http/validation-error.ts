@@ -27,7 +27,7 @@ export class ValidationError extends HttpError {
   /** @param issues What was wrong; the message lists the first 20 of them. */
   constructor(issues: readonly ValidationIssue[]) {
     // Whole messages or none: of a value that is cut in two here, its scrubbing might miss a half.
-    const listed = issues.slice(0, MAX_LISTED).map(tellIssue)
+    const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
     const more = issues.length - listed.length
     if (more > 0) listed.push(`and ${more} more`)
     super(400, `Invalid parameters: ${listed.join('; ')}`)
@@ -36,7 +36,7 @@ export class ValidationError extends HttpError {
 }
 
 /** An issue as a line of text. */
-export function tellIssue({ path, message }: ValidationIssue): string {
+export function formatIssue({ path, message }: ValidationIssue): string {
   // Some libraries begin their messages with it.
   return path === '' || message.startsWith(`${path} `) ? message : `${path}: ${message}`
 }

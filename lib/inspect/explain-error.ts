@@ -9,9 +9,9 @@ import {
 import { factsOf } from '../http/exceptions.ts'
 import { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
-import { shownName } from '../reporting/shape.ts'
+import { safeName } from '../reporting/shape.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
-import { nearest } from '../routing/nearest-name.ts'
+import { nearestName } from '../routing/nearest-name.ts'
 import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
 
 /** The error that a request would end with. */
@@ -66,7 +66,7 @@ function whyNoController(site: Site, { module, controller }: HttpRequest): reado
   return [
     isErrorController(site, module, controller)
       ? 'The error controller answers for errors, and can not be asked for'
-      : `The module ${shownName(module)} has no controller ${shownName(controller)}; it has ${listed(there)}`,
+      : `The module ${safeName(module)} has no controller ${safeName(controller)}; it has ${listed(there)}`,
     `Registered modules: ${listed(modules)}`,
   ]
 }
@@ -74,7 +74,7 @@ function whyNoController(site: Site, { module, controller }: HttpRequest): reado
 function whyNoAction(site: Site, request: HttpRequest): readonly string[] {
   const { module, controller, action } = request
   const there = ofController(site, module, controller).map((each) => each.action)
-  const asked = `${shownName(controller)} has no action ${shownName(action)}`
+  const asked = `${safeName(controller)} has no action ${safeName(action)}`
   return [`The controller ${asked}; it has ${listed(there)}`]
 }
 
@@ -106,11 +106,11 @@ function nearestOf(site: Site, request: HttpRequest, exception: Error): string |
   const { path, module, controller } = request
   const start = path.split('/', 4).slice(1).join('/')
   for (const asked of start.includes('/') ? [fullName(request), start] : []) {
-    const found = nearest(asked, registered)
+    const found = nearestName(asked, registered)
     if (found !== undefined) return found
   }
   const controllers = visibleIn(site, module).map((each) => each.controller)
-  return exception instanceof NoControllerError ? nearest(controller, controllers) : undefined
+  return exception instanceof NoControllerError ? nearestName(controller, controllers) : undefined
 }
 
 function listed(names: readonly string[]): string {

@@ -1,9 +1,9 @@
-import { notAllowed, takes } from '../dispatch/dispatcher.ts'
+import { allowsMethod, methodNotAllowed } from '../dispatch/dispatcher.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { isReserved } from '../http/params.ts'
-import { findingsOf, HttpRequest } from '../http/request.ts'
+import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
-import { shapeOf, shownName } from '../reporting/shape.ts'
+import { safeName, shapeOf } from '../reporting/shape.ts'
 import { withoutOuterSlashes } from '../routing/module-route.ts'
 import { type ExplainedError, tellError } from './explain-error.ts'
 import { type Site, type WrittenAction, written } from './site.ts'
@@ -40,7 +40,7 @@ export interface ExplainedParameter {
 }
 
 /** The request that is asked about. */
-export interface AskedRequest {
+export interface ExplainRequest {
   /** In upper case. */
   readonly method: string
   /** A path with its query string, or a whole URL as a browser shows it. */
@@ -50,7 +50,7 @@ export interface AskedRequest {
 type Source = 'path' | 'query'
 
 /** Follows a request to its action, or to its error; nothing of the application is run. */
-export function explain(site: Site, { method, target }: AskedRequest): Explanation {
+export function explain(site: Site, { method, target }: ExplainRequest): Explanation {
   const request = site.route(new HttpRequest({ method, target, headers: headersOf(target) }))
   const fate = fateOf(site, request)
   const { path, droppedKey } = tellPath(request)
@@ -60,9 +60,9 @@ export function explain(site: Site, { method, target }: AskedRequest): Explanati
     target: tellTarget(site, request, path),
     path,
     q: shapeOf(request.q),
-    module: shownName(request.module),
-    controller: shownName(request.controller),
-    action: shownName(request.action),
+    module: safeName(request.module),
+    controller: safeName(request.controller),
+    action: safeName(request.action),
     parameters: tellParameters(request),
     droppedKey,
     runs: runs ?? null,
@@ -83,34 +83,35 @@ interface Fate {
 }
 
 function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
-  const { refusal } = findingsOf(request)
-  if (refusal !== undefined) return { error: refusal }
+  const { rejection } = stateOf(request)
+  if (rejection !== undefined) return { error: rejection }
   const found = dispatcher.find(request)
   if (found instanceof Error) return { error: found }
   const { methods } = found
-  if (takes(methods, request.method)) return { runs: actions.find((each) => each.found === found) }
+  if (allowsMethod(methods, request.method))
+    return { runs: actions.find((each) => each.found === found) }
   if (methods !== undefined && request.method === 'OPTIONS') return { allow: methods }
-  return { error: notAllowed(methods) }
+  return { error: methodNotAllowed(methods) }
 }
 
 // What stands past the names may be a secret, a key without a value too.
 function tellPath(request: HttpRequest): { path: string; droppedKey: string | null } {
-  const { route } = findingsOf(request)
+  const { route } = stateOf(request)
   const trimmed = withoutOuterSlashes(request.path)
   const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
   const names = trimmed.slice(0, trimmed.length - pairs.length)
-  const told = [...request.pairs].map(([key, value]) => `${shownName(key)}/${shapeOf(value)}`)
+  const told = [...request.pairs].map(([key, value]) => `${safeName(key)}/${shapeOf(value)}`)
   const last = pairs.split('/')
   const droppedKey = pairs !== '' && last.length % 2 === 1 ? shapeOf(last.at(-1) ?? '') : null
   const segments = names.split('/').filter((name) => name !== '')
-  const all = [...segments.map(shownName), ...told, ...(droppedKey === null ? [] : [droppedKey])]
+  const all = [...segments.map(safeName), ...told, ...(droppedKey === null ? [] : [droppedKey])]
   return { path: `/${all.join('/')}`, droppedKey }
 }
 
 function tellTarget({ basePath }: Site, request: HttpRequest, path: string): string {
-  const isOutside = findingsOf(request).refusal instanceof NoRouteError
+  const isOutside = stateOf(request).rejection instanceof NoRouteError
   const start = isOutside ? path : `${basePath}${path}`
-  const query = [...request.query].map(([name, value]) => `${shownName(name)}=${shapeOf(value)}`)
+  const query = [...request.query].map(([name, value]) => `${safeName(name)}=${shapeOf(value)}`)
   return splitTarget(request.target).search === '' ? start : `${start}?${query.join('&')}`
 }
 
@@ -124,7 +125,7 @@ function tellParameters(request: HttpRequest): readonly ExplainedParameter[] {
       const values = params.getAll(name)
       const isHidden = source === 'query' && request.pairs.has(name)
       return {
-        name: shownName(name),
+        name: safeName(name),
         source,
         shape: shapeOf(values.at(-1) ?? ''),
         values: values.length,

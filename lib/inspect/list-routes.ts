@@ -3,7 +3,7 @@ import { HttpRequest } from '../http/request.ts'
 import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
 
 /** An action, and what it is reached by. */
-export interface ReachableAction extends WrittenAction {
+export interface ListedRoute extends WrittenAction {
   /** Every URL that leads to it, the shortest first; `...` stands for its pairs of key and value. */
   readonly urls: readonly string[]
   /** null for all of them. */
@@ -11,7 +11,7 @@ export interface ReachableAction extends WrittenAction {
 }
 
 /** Every action that can be asked for, in the order of registration, and last the one that answers for errors. */
-export function routesOf(site: Site): readonly ReachableAction[] {
+export function listRoutes(site: Site): readonly ListedRoute[] {
   const errorAction = errorActionOf(site)
   const asked = site.actions.filter(({ isHidden }) => !isHidden)
   const actions = errorAction === undefined ? asked : [...asked, errorAction]

@@ -1,18 +1,18 @@
 import { fileURLToPath } from 'node:url'
 import type { Controller } from '../controllers/controller.ts'
 import { createErrorController } from '../controllers/error-controller.ts'
-import { indexController } from '../controllers/welcome-controller.ts'
+import { welcomeController } from '../controllers/welcome-controller.ts'
 import { Dispatcher, fullName, type NamedAction } from '../dispatch/dispatcher.ts'
 import { checkedOptions, type FrontControllerOptions } from '../dispatch/options.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { Names } from '../routing/name-rules.ts'
-import { RequestRouting } from '../routing/request-router.ts'
-import { sourcePlaces } from './source-location.ts'
+import type { NameKeys } from '../routing/name-rules.ts'
+import { RequestRouter } from '../routing/request-router.ts'
+import { sourceLocations } from './source-location.ts'
 
 /** What a front controller of the same options routes and dispatches by, to be looked at: nothing is run. */
 export interface Site {
   readonly basePath: string
-  readonly names: Names
+  readonly names: NameKeys
   readonly actions: readonly NamedAction[]
   readonly dispatcher: Dispatcher
   /** The request with its path, its names and its pairs. */
@@ -25,8 +25,8 @@ export function siteOf(options: FrontControllerOptions): Site {
   const errorController = createErrorController()
   const checked = checkedOptions(options, errorController)
   const dispatcher = new Dispatcher(checked.modules, checked.names)
-  const routing = new RequestRouting(checked)
-  const builtIn: readonly Controller[] = [errorController, indexController]
+  const routing = new RequestRouter(checked)
+  const builtIn: readonly Controller[] = [errorController, welcomeController]
   return {
     basePath: checked.basePath,
     names: checked.names,
@@ -50,7 +50,7 @@ export interface WrittenAction {
 
 /** Tells where actions are written, in their order. */
 export function written(site: Site, actions: readonly NamedAction[]): readonly WrittenAction[] {
-  const places = sourcePlaces(actions.map(({ found }) => found.action))
+  const places = sourceLocations(actions.map(({ found }) => found.action))
   return actions.map((action, i) => {
     const builtIn = site.isBuiltIn(action.found.controller)
     const place = builtIn ? undefined : places[i]

@@ -1,7 +1,7 @@
 import { type Runtime, Session } from 'node:inspector'
 
 /** Where a function is written. */
-export interface SourcePlace {
+export interface SourceLocation {
   /** The URL of its file. */
   readonly url: string
   /** Its line there; the first is 1. */
@@ -17,7 +17,9 @@ const SHELF = '__porticoSourcePlaces'
  * @returns A place for each, in their order; undefined for one without a file, and for all where the
  * inspector must not be used (`node --permission`).
  */
-export function sourcePlaces(functions: readonly unknown[]): readonly (SourcePlace | undefined)[] {
+export function sourceLocations(
+  functions: readonly unknown[],
+): readonly (SourceLocation | undefined)[] {
   const session = new Session()
   try {
     session.connect()
@@ -38,7 +40,7 @@ export function sourcePlaces(functions: readonly unknown[]): readonly (SourcePla
 function placesOf(
   session: Session,
   functions: readonly unknown[],
-): readonly (SourcePlace | undefined)[] {
+): readonly (SourceLocation | undefined)[] {
   const urls = new Map<string, string>()
   session.on('Debugger.scriptParsed', ({ params }) => urls.set(params.scriptId, params.url))
   session.post('Debugger.enable')

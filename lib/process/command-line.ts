@@ -1,7 +1,7 @@
 import { METHODS } from 'node:http'
 import { parseArgs, parseEnv } from 'node:util'
-import type { AskedRequest } from '../inspect/explain.ts'
-import { nearest } from '../routing/nearest-name.ts'
+import type { ExplainRequest } from '../inspect/explain.ts'
+import { nearestName } from '../routing/nearest-name.ts'
 import { type Config, type Setting, settings } from './settings.ts'
 
 /** What the command line asks for: to run, to check the configuration, to ask a running server, to be told something. */
@@ -11,7 +11,7 @@ export type Command =
   | { readonly name: 'healthcheck'; readonly config: Config }
   | { readonly name: 'watch'; readonly config: Config }
   | { readonly name: 'routes'; readonly config: Config; readonly json: boolean }
-  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & AskedRequest)
+  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & ExplainRequest)
   | { readonly name: 'help' }
   | { readonly name: 'version' }
 
@@ -234,7 +234,7 @@ function readFlags(args: readonly string[]): Flags {
 }
 
 function unknownOption(rawName: string, known: readonly string[]): string {
-  const meant = nearest(rawName.replace(/^-+/, ''), known)
+  const meant = nearestName(rawName.replace(/^-+/, ''), known)
   const hint = meant === undefined ? 'see --help' : `did you mean --${meant}?`
   return `Unknown option ${quoted(rawName)}: ${hint}`
 }

@@ -17,7 +17,7 @@ export async function serveHealth(isReady: Readiness, port: number, host: string
 }
 
 /** Asks a server whether it is ready. */
-export function askHealth(port: number, host: string, timeoutMs = 3_000): Promise<boolean> {
+export function probeHealth(port: number, host: string, timeoutMs = 3_000): Promise<boolean> {
   return new Promise((resolve) => {
     const asking = get(
       { port, host, path: '/readyz', timeout: timeoutMs, agent: false },

@@ -1,6 +1,6 @@
 import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
 import type { ExplainedError } from '../inspect/explain-error.ts'
-import type { ReachableAction } from '../inspect/list-routes.ts'
+import type { ListedRoute } from '../inspect/list-routes.ts'
 import type { WrittenAction } from '../inspect/site.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
 
@@ -11,7 +11,7 @@ export interface RoutesStyle extends TextStyle {
 }
 
 /** A table of routes: URLs, methods, action, file and line. */
-export function routesText(routes: readonly ReachableAction[], style: RoutesStyle): string {
+export function routesText(routes: readonly ListedRoute[], style: RoutesStyle): string {
   const rows = routes.map((route) => [
     route.urls.join(', ') || '(errors)',
     route.methods?.join(', ') ?? 'any',

@@ -1,9 +1,9 @@
 import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.ts'
-import { factsOf, isA } from '../http/exceptions.ts'
+import { factsOf, isInstance } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { printable } from './printable.ts'
-import { isAsked } from './request-names.ts'
+import { isRequested } from './request-names.ts'
 import { scrub, scrubAll } from './scrub.ts'
 
 const MAX_ISSUES = 20
@@ -22,7 +22,7 @@ export function issuesForClient(
   exception: Error,
   request: HttpRequest,
 ): readonly ValidationIssue[] {
-  if (!isA(ValidationError, exception)) return []
+  if (!isInstance(ValidationError, exception)) return []
   const issues = exception.issues.slice(0, MAX_ISSUES)
   const paths = issues.map(({ path }) => path)
   const messages = issues.map(({ message }) => message)
@@ -37,9 +37,10 @@ export function issuesForClient(
  */
 export function isNamesOwn(exception: Error, request: HttpRequest): boolean {
   const { controller, action } = request
-  if (isA(NoControllerError, exception)) {
-    return exception.controller === controller && isAsked(controller, request)
+  if (isInstance(NoControllerError, exception)) {
+    return exception.controller === controller && isRequested(controller, request)
   }
-  if (isA(NoActionError, exception)) return exception.action === action && isAsked(action, request)
-  return isA(NoRouteError, exception)
+  if (isInstance(NoActionError, exception))
+    return exception.action === action && isRequested(action, request)
+  return isInstance(NoRouteError, exception)
 }

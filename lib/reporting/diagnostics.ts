@@ -1,7 +1,7 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { ErrorType } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { shownNames } from './request-names.ts'
+import { safeNames } from './request-names.ts'
 
 /**
  * The channels of `node:diagnostics_channel` that tell of requests under way. A message holds names,
@@ -46,5 +46,5 @@ export function publish(channel: Channel, request: HttpRequest, status?: number)
   const redispatched = channel === channels.redispatch ? request.errorHandler : undefined
   const told = redispatched?.request ?? request
   const { id, method } = told
-  channel.publish({ id, method, ...shownNames(told), status, type: redispatched?.type })
+  channel.publish({ id, method, ...safeNames(told), status, type: redispatched?.type })
 }

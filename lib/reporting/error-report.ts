@@ -1,12 +1,12 @@
 import { type ErrorType, MalformedMessageError, NoActionError } from '../http/errors.ts'
-import { factsOf, isA } from '../http/exceptions.ts'
-import { type HttpRequest, sentParamsOf } from '../http/request.ts'
+import { factsOf, isInstance } from '../http/exceptions.ts'
+import { clientParamsOf, type HttpRequest } from '../http/request.ts'
 import { isNamesOwn } from './client-message.ts'
 import { type Cleaning, type ExceptionReport, tellException } from './exception-report.ts'
 import { printable } from './printable.ts'
-import { shownNames } from './request-names.ts'
+import { safeNames } from './request-names.ts'
 import { scrubAll } from './scrub.ts'
-import { shapeOf, shownName } from './shape.ts'
+import { safeName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
 
 /** An error, told in full and without a secret: plain data, ready for JSON. */
@@ -72,7 +72,7 @@ export function makeReport(id: string, fault: Fault, options: ReportOptions): Er
     type: factsOf(exception).type,
     ...told.first,
     ...ownMessage(exception, request),
-    ...shownNames(request),
+    ...safeNames(request),
     method: request?.method ?? '',
     params: request ? shapesOf(request, options.logParams) : {},
     status,
@@ -100,8 +100,7 @@ function tellScrubbed(fault: Fault, request: HttpRequest): Told {
   const scrubbed = scrubAll(texts, request)
   const clean = new Map(texts.map((text, i) => [text, scrubbed[i] ?? '']))
   const text = (text: string): string => clean.get(text) ?? `[${shapeOf(text)}]`
-  const name = (name: string): string =>
-    clean.get(name) === name ? shownName(name) : shapeOf(name)
+  const name = (name: string): string => (clean.get(name) === name ? safeName(name) : shapeOf(name))
   return tellBoth(fault, { text, frame: text, name })
 }
 
@@ -130,9 +129,9 @@ export function shapesOf(
 ): Readonly<Record<string, string>> {
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
-  for (const [name, value] of sentParamsOf(request)) {
+  for (const [name, value] of clientParamsOf(request)) {
     if (left-- === 0) break
-    shapes[freeName(shapes, shownName(name))] = allowed.has(name)
+    shapes[freeName(shapes, safeName(name))] = allowed.has(name)
       ? printable(value.slice(0, MAX_VALUE))
       : shapeOf(value)
   }
@@ -147,12 +146,12 @@ function freeName(shapes: Readonly<Record<string, string>>, name: string): strin
 }
 
 function ownMessage(exception: Error, request: HttpRequest | undefined): { message?: string } {
-  if (isA(MalformedMessageError, exception)) return { message: exception.message }
+  if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
   return request && isNamesOwn(exception, request) ? { message: messageOf(exception, request) } : {}
 }
 
 function messageOf(exception: Error, request: HttpRequest): string {
-  const name = isA(NoActionError, exception) ? request.action : request.controller
+  const name = isInstance(NoActionError, exception) ? request.action : request.controller
   // By a function: `$&` in a name is no pattern.
-  return exception.message.replace(name, () => shownName(name))
+  return exception.message.replace(name, () => safeName(name))
 }

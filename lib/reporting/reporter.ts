@@ -3,8 +3,8 @@ import { channels } from './diagnostics.ts'
 import { type ErrorReport, type Fault, makeReport, type ReportOptions } from './error-report.ts'
 import type { Logger } from './logger.ts'
 import { NoiseBudget } from './noise-budget.ts'
-import { shownNames } from './request-names.ts'
-import { shownName } from './shape.ts'
+import { safeNames } from './request-names.ts'
+import { safeName } from './shape.ts'
 
 /** What a {@link Reporter} is made from. */
 export interface ReporterOptions extends ReportOptions {
@@ -23,7 +23,7 @@ export class Reporter {
   readonly #options: ReporterOptions
   // A scanner's thousand kinds of 404 must not use up what the faults of the server need.
   readonly #faults = new NoiseBudget()
-  readonly #refusals = new NoiseBudget()
+  readonly #rejections = new NoiseBudget()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: ReporterOptions) {
@@ -53,7 +53,7 @@ export class Reporter {
 
   #observerFailed(error: unknown): void {
     try {
-      const name = shownName(String(read(error, 'name')))
+      const name = safeName(String(read(error, 'name')))
       this.#options.logger?.error({ event: 'observer', name }, 'Telling of an error has failed')
     } catch {
       // The logger itself is what fails: there is nobody left to tell.
@@ -64,7 +64,7 @@ export class Reporter {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const summaries = [this.#faults.takeSummary(), this.#refusals.takeSummary()]
+    const summaries = [this.#faults.takeSummary(), this.#rejections.takeSummary()]
     const total = summaries.reduce((sum, summary) => sum + summary.total, 0)
     if (total === 0) return
     const kinds: Record<string, number> = {}
@@ -76,8 +76,8 @@ export class Reporter {
 
   #admits(fault: Fault): boolean {
     this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
-    return isRefusal(fault)
-      ? this.#refusals.admits(kindOf(fault))
+    return isRejection(fault)
+      ? this.#rejections.admits(kindOf(fault))
       : this.#faults.admits(kindOf(fault, folded))
   }
 }
@@ -91,7 +91,7 @@ function write(logger: Logger, { time: _, ...report }: ErrorReport): void {
 // By the names as they are shown: a thousand random tokens are one kind.
 function kindOf({ exceptions, request }: Fault, spelt = (name: string): string => name): string {
   const { type } = factsOf(exceptions[0] ?? new Error())
-  const { module, controller, action } = shownNames(request)
+  const { module, controller, action } = safeNames(request)
   return `${type} ${spelt(module)} ${spelt(controller)} ${spelt(action)}`
 }
 
@@ -101,8 +101,8 @@ function folded(name: string): string {
 }
 
 // A version that is not spoken is a 505, and the client's doing all the same.
-function isRefusal({ status, request }: Fault): boolean {
-  return status < 500 || request?.refusal !== undefined
+function isRejection({ status, request }: Fault): boolean {
+  return status < 500 || request?.rejection !== undefined
 }
 
 // A client that went away is not an error of the server.

@@ -33,7 +33,7 @@ export function shapeOf(value: string): string {
  * secret may stand where a name is due (`/4/0AfJohXkq...`): long mixtures of letters and digits are
  * no names.
  */
-export function shownName(name: string): string {
+export function safeName(name: string): string {
   return name === '' || isName(name) ? name : shapeOf(name)
 }
 

@@ -1,5 +1,5 @@
 import type { Route } from '../http/route.ts'
-import type { Names } from './name-rules.ts'
+import type { NameKeys } from './name-rules.ts'
 
 const SLASH = 0x2f
 
@@ -9,10 +9,10 @@ const SLASH = 0x2f
  */
 export class ModuleRoute {
   readonly #modules: ReadonlySet<string>
-  readonly #names: Names
+  readonly #names: NameKeys
 
   /** @param modules The names of the registered modules. */
-  constructor(modules: Iterable<string>, names: Names) {
+  constructor(modules: Iterable<string>, names: NameKeys) {
     this.#names = names
     this.#modules = new Set([...modules].map(names.module))
   }

@@ -5,7 +5,7 @@
 export type NameRule = 'exact' | 'zf1'
 
 /** Takes a name, registered or requested, to the key that it is looked up by. */
-export interface Names {
+export interface NameKeys {
   module(name: string): string
   controller(name: string): string
   action(name: string): string
@@ -13,9 +13,9 @@ export interface Names {
 
 const same = (name: string): string => name
 
-const exact: Names = { module: same, controller: same, action: same }
+const exact: NameKeys = { module: same, controller: same, action: same }
 
-const zf1: Names = {
+const zf1: NameKeys = {
   module: lowerCase,
   controller: (name) => name.split('_').map(camelCase).join('_'),
   action: camelCase,
@@ -34,7 +34,7 @@ function lowerCase(name: string): string {
 }
 
 /** The names of each rule. */
-export const nameRules: Readonly<Record<NameRule, Names>> = { exact, zf1 }
+export const nameKeys: Readonly<Record<NameRule, NameKeys>> = { exact, zf1 }
 
 /** The name under which a function is reached as an action: `fooBar` as `foo-bar`. */
 export function actionName(functionName: string): string {

@@ -1,22 +1,22 @@
 import { decodeSegment } from '../http/params.ts'
 import type { Route } from '../http/route.ts'
 import {
-  isPlaceName,
-  misfit,
+  isRouteName,
   parsePattern,
   type RoutePattern,
+  routeError,
   type Text,
   type Variable,
   variablesOf,
 } from './route-pattern.ts'
-import { type Place, type PlaceNames, placeNames } from './route-target.ts'
+import { type RouteNames, type RouteTarget, routeNames } from './route-target.ts'
 import { type Pair, writeName, writePairs, writeText } from './segments.ts'
 
 /** One route: a path to a place, and a place to a path. */
 export class NamedRoute {
   readonly name: string
   /** Where it leads when it is given nothing. */
-  readonly defaults: Place
+  readonly defaults: RouteTarget
   readonly #parts: readonly (Text | Variable)[]
   readonly #takesPairs: boolean
   readonly #variables: ReadonlySet<string>
@@ -33,7 +33,7 @@ export class NamedRoute {
     this.#takesPairs = takesPairs
     this.#variables = new Set(variablesOf(parts))
     this.#optional = optional
-    this.#taken = new Set([...placeNames, ...this.#variables, ...optional])
+    this.#taken = new Set([...routeNames, ...this.#variables, ...optional])
   }
 
   /** Where a path goes, split at its slashes; undefined where it is not of this route. */
@@ -51,7 +51,7 @@ export class NamedRoute {
    *
    * @throws {TypeError} If there are none.
    */
-  segmentsOf(place: Place): string[] {
+  segmentsOf(place: RouteTarget): string[] {
     const rest = writePairs(this.#rest(place))
     const segments: string[] = []
     for (const part of this.#parts.toReversed()) {
@@ -75,12 +75,12 @@ export class NamedRoute {
   }
 
   #route(segments: readonly string[]): Route {
-    const names: { -readonly [name in keyof PlaceNames]: string } = { ...namesOf(this.defaults) }
+    const names: { -readonly [name in keyof RouteNames]: string } = { ...namesOf(this.defaults) }
     const found = new Map<string, string>()
     for (const [i, part] of this.#parts.entries()) {
       const segment = segments[i] ?? ''
       if ('text' in part || segment === '') continue
-      if (isPlaceName(part.variable)) names[part.variable] = segment
+      if (isRouteName(part.variable)) names[part.variable] = segment
       else found.set(part.variable, segment)
     }
     const pairs = [...found].flat()
@@ -99,10 +99,10 @@ export class NamedRoute {
   }
 
   // What is left for the `*`.
-  #rest(place: Place): Pair[] {
-    for (const key of placeNames) {
+  #rest(place: RouteTarget): Pair[] {
+    for (const key of routeNames) {
       if (!this.#variables.has(key) && place[key] !== this.defaults[key]) {
-        throw misfit(this.name, `always has the ${key} "${this.defaults[key]}"`)
+        throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
       }
     }
     const rest = place.pairs.filter(([key]) => !this.#variables.has(key))
@@ -110,49 +110,49 @@ export class NamedRoute {
     const free = rest.filter(([key, value]) => fixed.get(key) !== value)
     for (const [key] of free) {
       if (!this.#takesPairs || this.#taken.has(key)) {
-        throw misfit(this.name, `has no place for this "${key}"`)
+        throw routeError(this.name, `has no place for this "${key}"`)
       }
     }
     return free
   }
 
-  #isDefault(part: Text | Variable, place: Place): boolean {
+  #isDefault(part: Text | Variable, place: RouteTarget): boolean {
     if ('text' in part || !this.#optional.has(part.variable)) return false
     return valueIn(place, part.variable) === valueIn(this.defaults, part.variable)
   }
 
-  #write(part: Text | Variable, place: Place): string {
+  #write(part: Text | Variable, place: RouteTarget): string {
     if ('text' in part) return part.written
     const { variable, requirement } = part
     const segment = this.#writeVariable(variable, place)
     if (requirement?.test(read(variable, segment)) === false) {
-      throw misfit(this.name, `has no place for this "${variable}"`)
+      throw routeError(this.name, `has no place for this "${variable}"`)
     }
     return segment
   }
 
-  #writeVariable(variable: string, place: Place): string {
+  #writeVariable(variable: string, place: RouteTarget): string {
     const what = `the value of "${variable}"`
-    if (isPlaceName(variable)) {
+    if (isRouteName(variable)) {
       return writeName(place[variable], place.sent?.[variable] === place[variable], what)
     }
     const [pair, another] = place.pairs.filter(([key]) => key === variable)
-    if (pair === undefined || pair[1] === '') throw misfit(this.name, `needs "${variable}"`)
-    if (another !== undefined) throw misfit(this.name, `takes one "${variable}"`)
+    if (pair === undefined || pair[1] === '') throw routeError(this.name, `needs "${variable}"`)
+    if (another !== undefined) throw routeError(this.name, `takes one "${variable}"`)
     return writeText(pair[1], pair[2], what)
   }
 }
 
-function namesOf({ module, controller, action }: Place): PlaceNames {
+function namesOf({ module, controller, action }: RouteTarget): RouteNames {
   return { module, controller, action }
 }
 
-function valueIn(place: Place, variable: string): string | undefined {
-  if (isPlaceName(variable)) return place[variable]
+function valueIn(place: RouteTarget, variable: string): string | undefined {
+  if (isRouteName(variable)) return place[variable]
   return place.pairs.find(([key]) => key === variable)?.[1]
 }
 
 // Module, controller and action are never decoded.
 function read(variable: string, segment: string): string {
-  return isPlaceName(variable) ? segment : decodeSegment(segment)
+  return isRouteName(variable) ? segment : decodeSegment(segment)
 }

@@ -1,5 +1,5 @@
 /** The candidate with the fewest letters to change, by any case; undefined where more than half would have to. */
-export function nearest(name: string, candidates: readonly string[]): string | undefined {
+export function nearestName(name: string, candidates: readonly string[]): string | undefined {
   const asked = name.slice(0, 64).toLowerCase()
   const ranked = candidates
     .map((candidate) => ({ candidate, distance: distance(asked, candidate.toLowerCase()) }))

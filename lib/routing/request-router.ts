@@ -3,26 +3,26 @@ import { HttpError, NoRouteError } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { exceedsFields, exceedsPairs } from '../http/params.ts'
 import {
-  derive,
-  findingsOf,
   type HttpRequest,
   isRouted,
   type RequestSettings,
+  stateOf,
+  withState,
 } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import { splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
-import type { Names } from './name-rules.ts'
+import type { NameKeys } from './name-rules.ts'
 import type { NamedRoute } from './named-route.ts'
 import { type Rewritten, rewrite } from './rewrite.ts'
 import { RouteTable } from './route-table.ts'
 import type { Router } from './router.ts'
-import { Urls } from './url-builder.ts'
+import { RouteUrlBuilder } from './url-builder.ts'
 
 /** What routing goes by. */
 export interface RoutingOptions {
   readonly modules: readonly (readonly [string, unknown])[]
-  readonly names: Names
+  readonly names: NameKeys
   readonly basePath: string
   readonly router: Router | undefined
   readonly routes: readonly NamedRoute[]
@@ -41,10 +41,10 @@ interface RoutedPath extends Rewritten {
 }
 
 /**
- * The way of a request from its target to its names. It refuses nothing yet: a refusal is noted, and
+ * The way of a request from its target to its names. It refuses nothing yet: a rejection is noted, and
  * raised when the form has been read, so that the error action has names and form of a bad request too.
  */
-export class RequestRouting {
+export class RequestRouter {
   readonly #options: RoutingOptions
   readonly #builtIn: ModuleRoute | RouteTable
   // Where paths go, by the path as it was sent: nothing else decides it, and clients ask for the same few
@@ -62,14 +62,14 @@ export class RequestRouting {
     const table = routes.length > 0 ? new RouteTable(routes, defaultRoute) : undefined
     this.#builtIn = table ?? defaultRoute
     // A router of one's own alone knows its way back.
-    const urls = router ? undefined : new Urls({ basePath, routes, defaultRoute, table })
+    const urls = router ? undefined : new RouteUrlBuilder({ basePath, routes, defaultRoute, table })
     this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, urls }
   }
 
   /** The request with its `path` and `q`. */
   rewrite(request: HttpRequest): HttpRequest {
-    const { path, q, refusal } = rewrite(request.target, this.#options.basePath)
-    return this.#derive(request, path, q, undefined, this.#refusalOf(request) ?? refusal)
+    const { path, q, rejection } = rewrite(request.target, this.#options.basePath)
+    return this.#derive(request, path, q, undefined, this.#rejectionOf(request) ?? rejection)
   }
 
   /** The request with its route, rewritten before where it is not; one that has a route keeps it. */
@@ -78,19 +78,19 @@ export class RequestRouting {
     const { router } = this.#options
     if (router !== undefined) return this.#routeBy(router, request)
     const isRewritten = request.path !== ''
-    const { path, q, route, refusal } = isRewritten
-      ? this.#routed(findingsOf(request))
+    const { path, q, route, rejection } = isRewritten
+      ? this.#routed(stateOf(request))
       : this.#routedPath(request.target)
-    const noted = isRewritten ? refusal : (this.#refusalOf(request) ?? refusal)
+    const noted = isRewritten ? rejection : (this.#rejectionOf(request) ?? rejection)
     return this.#derive(request, path, q, route, noted ?? this.#excess(request, route))
   }
 
   // By a router of one's own, which may look at the whole request.
   #routeBy(router: Router, request: HttpRequest): HttpRequest {
     const rewritten = request.path === '' ? this.rewrite(request) : request
-    const { path, q, refusal } = findingsOf(rewritten)
+    const { path, q, rejection } = stateOf(rewritten)
     const route = checked(router.route(rewritten))
-    const noted = refusal ?? (route ? this.#excess(rewritten, route) : new NoRouteError())
+    const noted = rejection ?? (route ? this.#excess(rewritten, route) : new NoRouteError())
     return this.#derive(rewritten, path, q, route ?? NOWHERE, noted)
   }
 
@@ -100,19 +100,19 @@ export class RequestRouting {
     const known = this.#routedPaths.get(sent)
     if (known !== undefined && !target.includes('#')) return known
     const routed = this.#routed(rewrite(target, this.#options.basePath))
-    if (routed.refusal === undefined && sent.length <= MAX_PATH_LENGTH) {
+    if (routed.rejection === undefined && sent.length <= MAX_PATH_LENGTH) {
       if (this.#routedPaths.size >= MAX_ROUTED_PATHS) this.#routedPaths.clear()
       this.#routedPaths.set(sent, routed)
     }
     return routed
   }
 
-  #routed({ path, q, refusal }: Rewritten): RoutedPath {
-    return { path, q, refusal, route: this.#builtIn.routePath(path) }
+  #routed({ path, q, rejection }: Rewritten): RoutedPath {
+    return { path, q, rejection, route: this.#builtIn.routePath(path) }
   }
 
-  #refusalOf(request: HttpRequest): HttpError | undefined {
-    return request.refusal ?? this.#tooLong(request)
+  #rejectionOf(request: HttpRequest): HttpError | undefined {
+    return request.rejection ?? this.#tooLong(request)
   }
 
   // Field by field: a spread took a fifth of the time of a whole request.
@@ -121,16 +121,16 @@ export class RequestRouting {
     path: string,
     q: string,
     route: Route | undefined,
-    refusal: HttpError | undefined,
+    rejection: HttpError | undefined,
   ): HttpRequest {
-    return derive(request, {
+    return withState(request, {
       path,
       q,
       route,
       settings: this.#settings,
       form: undefined,
       errorHandler: undefined,
-      refusal,
+      rejection,
     })
   }
 

@@ -9,7 +9,7 @@ export interface Rewritten {
   /** The same, percent-decoded once; the raw path where it can't be decoded. */
   readonly q: string
   /** Why the target can't be served, where it can't. */
-  readonly refusal?: HttpError | undefined
+  readonly rejection?: HttpError | undefined
 }
 
 /**
@@ -20,7 +20,7 @@ export interface Rewritten {
 export function rewrite(target: string, basePath = ''): Rewritten {
   const raw = withoutOrigin(splitTarget(target).path)
   const path = withoutBase(raw, basePath)
-  if (path === undefined) return { path: raw, q: raw, refusal: new NoRouteError() }
+  if (path === undefined) return { path: raw, q: raw, rejection: new NoRouteError() }
 
   // A request target has no fragment (RFC 9112, section 3.2): one proxy cuts it, another routes by it.
   if (!path.startsWith('/') || target.includes('#')) {
@@ -42,7 +42,7 @@ function decoded(path: string): Rewritten {
 }
 
 function refused(path: string, why: string): Rewritten {
-  return { path, q: path, refusal: new HttpError(400, why) }
+  return { path, q: path, rejection: new HttpError(400, why) }
 }
 
 function withoutBase(path: string, basePath: string): string | undefined {

@@ -1,7 +1,7 @@
 import { checkNames } from '../http/check-options.ts'
 import { isReserved } from '../http/params.ts'
 import { withoutOuterSlashes } from './module-route.ts'
-import { DEFAULT_PLACE, type Place, type PlaceNames, placeNames } from './route-target.ts'
+import { DEFAULT_TARGET, type RouteNames, type RouteTarget, routeNames } from './route-target.ts'
 import { encodeSegment, isSegment } from './segments.ts'
 
 /** A route of one's own, as Zend_Controller_Router_Route has them. */
@@ -55,7 +55,7 @@ export interface ParsedPattern {
   /** Whether a `*` stands at its end. */
   readonly takesPairs: boolean
   /** Where it leads when it is given nothing. */
-  readonly defaults: Place
+  readonly defaults: RouteTarget
   /** What may be left out: what has a default, null too. */
   readonly optional: ReadonlySet<string>
 }
@@ -87,23 +87,23 @@ function checkVariables(
   required: readonly string[],
 ): void {
   const twice = variables.find((variable, at) => variables.indexOf(variable) < at)
-  if (twice !== undefined) throw misfit(name, `has the variable "${twice}" twice`)
+  if (twice !== undefined) throw routeError(name, `has the variable "${twice}" twice`)
   const unknown = required.find((key) => !variables.includes(key))
   if (unknown !== undefined) {
-    throw misfit(name, `has a requirement for "${unknown}", and no such variable`)
+    throw routeError(name, `has a requirement for "${unknown}", and no such variable`)
   }
 }
 
 function checkedPattern(name: string, pattern: RoutePattern): CheckedPattern {
   if (name === 'default') throw new TypeError('The route "default" is the built-in one')
-  if (typeof pattern?.path !== 'string') throw misfit(name, 'has no "path"')
+  if (typeof pattern?.path !== 'string') throw routeError(name, 'has no "path"')
   const { path, defaults = {}, requirements = {} } = pattern
   checkNames(`fields of the route "${name}"`, pattern, FIELDS)
   for (const [key, value] of Object.entries(defaults)) {
-    const isValue = isPlaceName(key)
+    const isValue = isRouteName(key)
       ? isText(value) && value !== ''
       : isText(value) || isLoose(value)
-    if (!isValue) throw misfit(name, `has a default "${key}" that is no text`)
+    if (!isValue) throw routeError(name, `has a default "${key}" that is no text`)
     checkKey(name, key)
   }
   return { path, defaults, requirements }
@@ -120,7 +120,8 @@ function isLoose(value: unknown): boolean {
 function toPart(name: string, segment: string, requirements: Requirements): Text | Variable {
   if (!segment.startsWith(':') || segment.startsWith('::')) return toText(name, segment)
   const variable = segment.slice(1)
-  if (!/^[\w-]+$/.test(variable)) throw misfit(name, `has a variable "${segment}" without a name`)
+  if (!/^[\w-]+$/.test(variable))
+    throw routeError(name, `has a variable "${segment}" without a name`)
   checkKey(name, variable)
   const given = Object.hasOwn(requirements, variable) ? requirements[variable] : undefined
   return {
@@ -132,13 +133,13 @@ function toPart(name: string, segment: string, requirements: Requirements): Text
 function toText(name: string, segment: string): Text {
   const text = segment.startsWith('::') ? segment.slice(1) : segment
   const isText = text !== '' && text !== '*' && !/[%?#\\]/.test(text)
-  if (!isText) throw misfit(name, `has a path with the segment "${segment}"`)
+  if (!isText) throw routeError(name, `has a path with the segment "${segment}"`)
   return { text, written: isSegment(text) ? text : encodeSegment(text, `the segment "${text}"`) }
 }
 
 function toRequirement(name: string, variable: string, given: string | RegExp): RegExp {
   if (typeof given !== 'string' && !(given instanceof RegExp)) {
-    throw misfit(name, `has a requirement for "${variable}" that is no regular expression`)
+    throw routeError(name, `has a requirement for "${variable}" that is no regular expression`)
   }
   const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
   try {
@@ -149,26 +150,26 @@ function toRequirement(name: string, variable: string, given: string | RegExp): 
   }
 }
 
-function toPlace(defaults: Defaults): Place {
+function toPlace(defaults: Defaults): RouteTarget {
   const present = Object.entries(defaults).filter(([, value]) => value !== null)
   const texts = new Map(present.map(([key, value]) => [key, String(value)]))
-  const [module, controller, action] = placeNames.map(
-    (key) => texts.get(key) ?? DEFAULT_PLACE[key],
+  const [module, controller, action] = routeNames.map(
+    (key) => texts.get(key) ?? DEFAULT_TARGET[key],
   ) as [string, string, string]
-  for (const key of placeNames) texts.delete(key)
+  for (const key of routeNames) texts.delete(key)
   return { module, controller, action, pairs: [...texts] }
 }
 
 // A pair of such a name would be there, and never be seen.
 function checkKey(name: string, key: string): void {
-  if (!isPlaceName(key) && isReserved(key)) {
-    throw misfit(name, `must not set "${key}", which is reserved`)
+  if (!isRouteName(key) && isReserved(key)) {
+    throw routeError(name, `must not set "${key}", which is reserved`)
   }
 }
 
 /** Whether a key is one of the three names. */
-export function isPlaceName(key: string): key is keyof PlaceNames {
-  return (placeNames as readonly string[]).includes(key)
+export function isRouteName(key: string): key is keyof RouteNames {
+  return (routeNames as readonly string[]).includes(key)
 }
 
 /** The segments of a path; none of `/`. */
@@ -178,6 +179,6 @@ export function splitPath(path: string): string[] {
 }
 
 /** What is wrong with a route, or with what it is given. */
-export function misfit(name: string, problem: string): TypeError {
+export function routeError(name: string, problem: string): TypeError {
   return new TypeError(`The route "${name}" ${problem}`)
 }

@@ -1,7 +1,7 @@
 import type { Route } from '../http/route.ts'
 import type { ModuleRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
-import { misfit, type RoutePattern, type RoutePatterns, splitPath } from './route-pattern.ts'
+import { type RoutePattern, type RoutePatterns, routeError, splitPath } from './route-pattern.ts'
 
 /** Named routes in front of the default one. */
 export class RouteTable {
@@ -15,7 +15,7 @@ export class RouteTable {
     this.#default = defaultRoute
     for (const { name, defaults } of routes) {
       if (!defaultRoute.isModule(defaults.module)) {
-        throw misfit(name, `leads to the module "${defaults.module}", which is not registered`)
+        throw routeError(name, `leads to the module "${defaults.module}", which is not registered`)
       }
     }
   }

@@ -2,24 +2,24 @@ import type { UrlParams } from '../http/url-params.ts'
 import type { Pair } from './segments.ts'
 
 /** The three names of a place. */
-export interface PlaceNames {
+export interface RouteNames {
   readonly module: string
   readonly controller: string
   readonly action: string
 }
 
 /** Where a URL leads, whole. */
-export interface Place extends PlaceNames {
+export interface RouteTarget extends RouteNames {
   readonly pairs: readonly Pair[]
   /** What it is made from: the place where a request is. */
-  readonly sent?: PlaceNames | undefined
+  readonly sent?: RouteNames | undefined
 }
 
 /** The names, in the order of the default route. */
-export const placeNames = ['module', 'controller', 'action'] as const
+export const routeNames = ['module', 'controller', 'action'] as const
 
 /** Where a route leads that is given nothing. */
-export const DEFAULT_PLACE: Place = {
+export const DEFAULT_TARGET: RouteTarget = {
   module: 'default',
   controller: 'index',
   action: 'index',
@@ -32,19 +32,19 @@ export const DEFAULT_PLACE: Place = {
  * @param encode Whether what is given is to be encoded; false where it is.
  * @throws {TypeError} With the key whose value is none.
  */
-export function mergePlace(
+export function mergeTarget(
   params: UrlParams,
-  current: Place | undefined,
-  defaults: Place,
+  current: RouteTarget | undefined,
+  defaults: RouteTarget,
   encode: boolean,
-): Place {
+): RouteTarget {
   const given = new Map(Object.entries(params).map(([key, value]) => [key, texts(key, value)]))
-  const name = (key: keyof PlaceNames): string => {
+  const name = (key: keyof RouteNames): string => {
     const [text] = given.get(key) ?? [current?.[key]]
     return text ?? defaults[key]
   }
-  const [module, controller, action] = placeNames.map(name) as [string, string, string]
-  for (const key of placeNames) given.delete(key)
+  const [module, controller, action] = routeNames.map(name) as [string, string, string]
+  for (const key of routeNames) given.delete(key)
   const kept = (current?.pairs ?? []).filter(([key]) => !given.has(key))
   const added = [...given].flatMap(([key, values]) =>
     values.map((value): Pair => (encode ? [key, value] : [key, value, 'encoded'])),
@@ -60,7 +60,7 @@ function withDefaults(pairs: readonly Pair[], defaults: readonly Pair[]): readon
 
 function texts(key: string, value: unknown): string[] {
   const values: unknown[] = [value ?? []].flat()
-  const isName = (placeNames as readonly string[]).includes(key)
+  const isName = (routeNames as readonly string[]).includes(key)
   if (isName && (values.length > 1 || typeof (values[0] ?? '') !== 'string')) {
     throw new TypeError(`Expected the ${key} of a URL to be a string`)
   }

@@ -1,21 +1,21 @@
 import { decodeSegment, parsePairs } from '../http/params.ts'
-import { findingsOf, type HttpRequest, type UrlMaker } from '../http/request.ts'
+import { type HttpRequest, stateOf, type UrlBuilder } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import type { UrlOptions, UrlParams } from '../http/url-params.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
 import type { RouteTable } from './route-table.ts'
 import {
-  DEFAULT_PLACE,
-  mergePlace,
-  type Place,
-  type PlaceNames,
-  placeNames,
+  DEFAULT_TARGET,
+  mergeTarget,
+  type RouteNames,
+  type RouteTarget,
+  routeNames,
 } from './route-target.ts'
 import { type Pair, writeName, writePairs } from './segments.ts'
 
 /** What URLs are made by. */
-export interface UrlsOptions {
+export interface UrlBuilderOptions {
   readonly basePath: string
   readonly routes: readonly NamedRoute[]
   readonly defaultRoute: ModuleRoute
@@ -24,17 +24,17 @@ export interface UrlsOptions {
 }
 
 /** Makes URLs: routing, the other way round. */
-export class Urls implements UrlMaker {
-  readonly #options: UrlsOptions
+export class RouteUrlBuilder implements UrlBuilder {
+  readonly #options: UrlBuilderOptions
   readonly #routes: ReadonlyMap<string, NamedRoute>
 
-  constructor(options: UrlsOptions) {
+  constructor(options: UrlBuilderOptions) {
     this.#options = options
     this.#routes = new Map(options.routes.map((route) => [route.name, route]))
   }
 
   url(request: HttpRequest, params: UrlParams, options: UrlOptions): string {
-    const current = findingsOf(request).route?.name ?? 'default'
+    const current = stateOf(request).route?.name ?? 'default'
     const { name = current, reset = false, encode = true } = options
     const named = this.#routes.get(name)
     if (named === undefined && name !== 'default') {
@@ -42,7 +42,7 @@ export class Urls implements UrlMaker {
     }
     // As in ZF1: what another route has found says nothing about this one.
     const reused = reset || name !== current ? undefined : placeOf(request)
-    const place = mergePlace(params, reused, named?.defaults ?? DEFAULT_PLACE, encode)
+    const place = mergeTarget(params, reused, named?.defaults ?? DEFAULT_TARGET, encode)
     const candidates = named ? [named.segmentsOf(place)] : this.#defaultCandidates(place)
     const segments = candidates.find((each) => this.#leadsTo(place, each))
     if (segments === undefined) {
@@ -52,12 +52,12 @@ export class Urls implements UrlMaker {
   }
 
   // The short form, and all names written out, which fewer routes take for theirs.
-  #defaultCandidates(place: Place): string[][] {
+  #defaultCandidates(place: RouteTarget): string[][] {
     const { defaultRoute } = this.#options
     if (!defaultRoute.isModule(place.module)) {
       throw new TypeError(`There is no module "${place.module}"`)
     }
-    const [module, ...names] = placeNames.map((key) => writePlaceName(key, place)) as [
+    const [module, ...names] = routeNames.map((key) => writePlaceName(key, place)) as [
       string,
       ...string[],
     ]
@@ -70,22 +70,22 @@ export class Urls implements UrlMaker {
     return [[...(isClear ? [] : [module]), ...names, ...pairs], whole]
   }
 
-  #leadsTo(place: Place, segments: readonly string[]): boolean {
+  #leadsTo(place: RouteTarget, segments: readonly string[]): boolean {
     const found = this.#options.table?.routePath(`/${segments.join('/')}`)
     if (found === undefined) return true
-    const hasNames = placeNames.every((name) => found[name] === place[name])
+    const hasNames = routeNames.every((name) => found[name] === place[name])
     return hasNames && sorted(pairsOf(found)) === sorted(place.pairs)
   }
 }
 
-function writePlaceName(key: keyof PlaceNames, { sent, ...place }: Place): string {
+function writePlaceName(key: keyof RouteNames, { sent, ...place }: RouteTarget): string {
   return writeName(place[key], sent?.[key] === place[key], `the ${key} "${place[key]}"`)
 }
 
-function placeOf(request: HttpRequest): Place | undefined {
-  const { route, refusal } = findingsOf(request)
+function placeOf(request: HttpRequest): RouteTarget | undefined {
+  const { route, rejection } = stateOf(request)
   // What was refused leads nowhere once more.
-  if (route === undefined || refusal !== undefined) return undefined
+  if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
   const pairs = [...request.pairs].map(([key, value]): Pair => [key, value, 'request'])
   return { module, controller, action, pairs }

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
-import { answerUnderWay, connectionOf, isBehindLast } from './connection.ts'
+import { activeResponse, connectionOf, isAfterLast } from './connection.ts'
 import { LINGER_MS } from './linger.ts'
 import type { Handler } from './request-listener.ts'
 
@@ -28,13 +28,13 @@ const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
  * correct, closes the connection, and reports it. Where it was the body of a request that is being
  * answered, that request fails with it instead, and the error action answers.
  */
-export function answerClientErrors(server: Server, handler: Handler, maxTargetBytes: number): void {
+export function handleClientErrors(server: Server, handler: Handler, maxTargetBytes: number): void {
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const { code = '' } = error
     const connection = connectionOf(socket)
     // More of what was refused already.
     if (connection.fault !== undefined) return
-    const underWay = answerUnderWay(socket)
+    const underWay = activeResponse(socket)
     if (code === 'HPE_CLOSED_CONNECTION') {
       // What comes behind the last answer must not cost a client that answer.
       if (underWay === undefined) socket.destroy()
@@ -57,12 +57,12 @@ export function answerClientErrors(server: Server, handler: Handler, maxTargetBy
   server.on('connect', (message, socket) => {
     // `node:http` has let go of it: a reset would end the process.
     socket.on('error', () => socket.destroy())
-    if (isBehindLast(message)) {
+    if (isAfterLast(message)) {
       socket.resume()
       return
     }
     handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
-    after(answerUnderWay(message.socket), () => refuse(socket, 405))
+    after(activeResponse(message.socket), () => refuse(socket, 405))
   })
 }
 

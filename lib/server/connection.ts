@@ -111,12 +111,12 @@ function hold(connection: Connection, socket: Socket, last: ServerResponse, most
 }
 
 /** Whether a message came behind one that must be the last on its connection. */
-export function isBehindLast({ socket }: { readonly socket: ConnectedSocket }): boolean {
+export function isAfterLast({ socket }: { readonly socket: ConnectedSocket }): boolean {
   return socket[CONNECTION]?.isOver === true
 }
 
 /** The answer that is under way on a socket; undefined where none is. */
-export function answerUnderWay(socket: ConnectedSocket): ServerResponse | undefined {
+export function activeResponse(socket: ConnectedSocket): ServerResponse | undefined {
   const last = socket[CONNECTION]?.last
   return last?.writableFinished ? undefined : last
 }

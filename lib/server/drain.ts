@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { answerUnderWay, hasAnswered } from './connection.ts'
+import { activeResponse, hasAnswered } from './connection.ts'
 
 // A client may have sent its next request on an idle connection just now: that one is still answered.
 const IDLE_GRACE_MS = 600
@@ -27,7 +27,7 @@ export async function drain(
   // closeIdleConnections(): to that an answer is over when it is queued, not when it is sent.
   const idle = setInterval(() => {
     for (const socket of sockets) {
-      const isQuiet = answerUnderWay(socket) === undefined && isUnheard(socket, bytesRead)
+      const isQuiet = activeResponse(socket) === undefined && isUnheard(socket, bytesRead)
       if (isQuiet && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
     }
   }, SWEEP_MS)

@@ -4,7 +4,7 @@ import { pipeline, Readable } from 'node:stream'
 import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
 import { ClientGoneError, HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
-import { type HttpRequest, sourceOf } from '../http/request.ts'
+import { type HttpRequest, initOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { beginInTurn, type Connection, connectionOf, noteRequest } from './connection.ts'
@@ -35,7 +35,7 @@ export interface ExchangeOptions {
   /** Whether the server is about to stop: answers then say `Connection: close`. */
   readonly closing: () => boolean
   /** How long a client is held back at a time that sends too many requests ahead of their answers, in milliseconds. */
-  readonly holdMs: number
+  readonly maxPauseMs: number
   /** Is told of every request when its answer is out, or its client gone. */
   readonly onAccess: ((access: Access) => void) | undefined
   /** The messages whose clients wait for a 100 (Continue). */
@@ -59,7 +59,7 @@ export class Exchange implements HttpRequestInit {
   // How many bytes of its body were taken at once.
   #taken = 0
   // Whether the body was asked for.
-  #isAsked = false
+  #isRequested = false
   // Whether the application has the message in its hands.
   #isGiven = false
   #bytes = 0
@@ -75,7 +75,7 @@ export class Exchange implements HttpRequestInit {
     this.#out = out
     this.#socket = message.socket
     this.#connection = connectionOf(message.socket)
-    noteRequest(this.#connection, message.socket, out, options.holdMs)
+    noteRequest(this.#connection, message.socket, out, options.maxPauseMs)
     this.#options = options
     this.#isAwaited = options.expectsContinue.has(message)
     this.#startedAt = options.onAccess === undefined ? 0 : performance.now()
@@ -111,7 +111,7 @@ export class Exchange implements HttpRequestInit {
 
   get body(): BodySource {
     const message = this.#message
-    if (message.readableDidRead && !this.#isAsked) throw new Error(READ_BEFORE)
+    if (message.readableDidRead && !this.#isRequested) throw new Error(READ_BEFORE)
     // Only now: a body that would be refused is not asked for (RFC 9110, section 10.1.1).
     if (this.#isAwaited) {
       this.#isAwaited = false
@@ -120,9 +120,9 @@ export class Exchange implements HttpRequestInit {
     const { fault } = this.#connection
     if (fault !== undefined && !message.complete) return failedBody(fault)
     // It comes in once: who asks again while it comes has what is left of it.
-    if (this.#isAsked)
+    if (this.#isRequested)
       return this.#isRead() ? failedBody(new HttpError(500, READ_ALREADY)) : this.#give()
-    this.#isAsked = true
+    this.#isRequested = true
     const isThere = message.complete || message.readableLength === this.#framing.bodyBytes
     if (!isThere || message.destroyed) return message
     // Most often all of it has come with the head. To wait for its events took a tenth of the time of a form.
@@ -162,8 +162,8 @@ export class Exchange implements HttpRequestInit {
     return this.#socket.remoteAddress ?? ''
   }
 
-  get refusal(): HttpError | undefined {
-    return this.#framing.refusal
+  get rejection(): HttpError | undefined {
+    return this.#framing.rejection
   }
 
   get aborted(): boolean {
@@ -229,7 +229,7 @@ export class Exchange implements HttpRequestInit {
   // What a proxy may have read otherwise must not be followed by anything; behind an upgrade, another
   // protocol may come.
   #mustBeLast(): boolean {
-    return this.refusal !== undefined || this.#framing.upgrades
+    return this.rejection !== undefined || this.#framing.upgrades
   }
 
   // Whether the connection ends with this answer.
@@ -370,5 +370,5 @@ export class Exchange implements HttpRequestInit {
  * @returns undefined for a request that did not come over the wire, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
-  return messageOf(sourceOf(request))
+  return messageOf(initOf(request))
 }

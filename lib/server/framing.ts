@@ -20,7 +20,7 @@ let knownHost = ''
 /** What the header section of a message says about where it ends, and what follows it. */
 export interface Framing {
   /** Why it must not be served although `node:http` parsed it; undefined where all is well. */
-  readonly refusal: HttpError | undefined
+  readonly rejection: HttpError | undefined
   /** Whether another protocol may follow it on the connection. */
   readonly upgrades: boolean
   /** How long the body is that follows it; undefined where only its end will tell. */
@@ -50,7 +50,7 @@ export function readFraming(
     count(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
   return {
-    refusal:
+    rejection:
       versionError(httpVersion) ??
       sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
       hostError(fields, httpVersion) ??

@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
-import { isBehindLast } from './connection.ts'
+import { isAfterLast } from './connection.ts'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 
@@ -32,7 +32,7 @@ export interface ListenerOptions {
    * How long a client is held back at a time that sends too many requests ahead of their answers, in
    * milliseconds (default 5,000); less than the server gives a request to come.
    */
-  readonly holdMs?: number | undefined
+  readonly maxPauseMs?: number | undefined
   /** Is told of every request when its answer is out, or its client gone. */
   readonly onAccess?: ((access: Access) => void) | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
@@ -60,7 +60,7 @@ export function createRequestListener(
   const exchangeOptions: ExchangeOptions = {
     headerLimits: { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits },
     closing: options.closing ?? (() => false),
-    holdMs: options.holdMs ?? HOLD_MS,
+    maxPauseMs: options.maxPauseMs ?? HOLD_MS,
     onAccess: options.onAccess,
     expectsContinue: options.expectsContinue ?? new WeakSet(),
   }
@@ -107,7 +107,7 @@ export function createRequestListener(
 
   return (message, out) => {
     // It gets no answer.
-    if (isBehindLast(message)) return
+    if (isAfterLast(message)) return
     new Exchange(message, out, exchangeOptions).begin(answer)
   }
 }

@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, ListenOptions, Socket } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
-import { answerClientErrors } from './client-error.ts'
+import { handleClientErrors } from './client-error.ts'
 import { drain } from './drain.ts'
 import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
@@ -92,7 +92,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   const listener = createRequestListener(handler, {
     headerLimits: limits,
     closing: () => closing,
-    holdMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
+    maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
     expectsContinue,
   })
@@ -103,7 +103,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue.add(message)
     listener(message, out)
   })
-  answerClientErrors(server, handler, limits.maxTargetBytes)
+  handleClientErrors(server, handler, limits.maxTargetBytes)
   server.listen(listenOptionsOf(options))
   await once(server, 'listening')
 

@@ -1,11 +1,11 @@
 import { type Controller, type Controllers, isAction } from '../controllers/controller.ts'
 import { FrontController, optionsOf } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../dispatch/options.ts'
-import type { Moment, Plugin } from '../dispatch/plugin.ts'
+import type { Hook, Plugin } from '../dispatch/plugin.ts'
 import type { ErrorType } from '../http/errors.ts'
 import { factsOf } from '../http/exceptions.ts'
 import type { HttpRequestInit } from '../http/message.ts'
-import { HttpRequest, isRequest, sentParamsOf } from '../http/request.ts'
+import { clientParamsOf, HttpRequest, isRequest } from '../http/request.ts'
 
 /** Where a request goes. */
 export interface Dispatched {
@@ -44,7 +44,7 @@ export async function dispatched(
   const response = await rehearsalOf(front).handle(asked)
   const answered = response.request ?? asked
   const { module, controller, action } = answered
-  const found = { module, controller, action, params: Object.fromEntries(sentParamsOf(answered)) }
+  const found = { module, controller, action, params: Object.fromEntries(clientParamsOf(answered)) }
   const [exception] = response.exceptions
   if (exception === undefined) return found
   const { type, status } = factsOf(exception)
@@ -93,7 +93,7 @@ function idleController(controller: Controller): Controller {
 // Of the error action nothing is told, so nobody is asked about it.
 function untilDispatch(plugin: Plugin): Plugin {
   const at =
-    (moment: keyof Plugin): Moment =>
+    (moment: keyof Plugin): Hook =>
     (request, response) =>
       request.errorHandler === undefined ? plugin[moment]?.(request, response) : undefined
   return {

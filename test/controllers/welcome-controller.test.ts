@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { indexController } from '../../lib/controllers/welcome-controller.ts'
+import { welcomeController } from '../../lib/controllers/welcome-controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
 
-describe('indexController.index()', () => {
+describe('welcomeController.index()', () => {
   it('is a page that tells how to begin, and loads nothing', () => {
     const response = new HttpResponse()
-    indexController.index(new HttpRequest({ target: '/?<script>' }), response)
+    welcomeController.index(new HttpRequest({ target: '/?<script>' }), response)
     assert.equal(response.status, 200)
     assert.deepEqual(Object.fromEntries(response.headers), {
       'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",

@@ -4,10 +4,10 @@ import { developer } from '../../lib/dispatch/development.ts'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
 import { NoControllerError } from '../../lib/http/errors.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { nameRules } from '../../lib/routing/name-rules.ts'
+import { nameKeys } from '../../lib/routing/name-rules.ts'
 
 const controllers = new Map([['news', { list() {}, view() {} }]])
-const dispatcher = new Dispatcher([['default', controllers]], nameRules.exact)
+const dispatcher = new Dispatcher([['default', controllers]], nameKeys.exact)
 
 function develop(controller: string, action: string, exception: Error) {
   const options = { logParams: new Set<string>(), hasController: () => false }

@@ -5,9 +5,9 @@ import { describe, it } from 'node:test'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError } from '../../lib/http/errors.ts'
-import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
-import { type NameRule, nameRules } from '../../lib/routing/name-rules.ts'
+import { type NameRule, nameKeys } from '../../lib/routing/name-rules.ts'
 
 const noController = (name: string): object => ({
   name: 'NoControllerError',
@@ -26,7 +26,7 @@ describe('new Dispatcher()', () => {
   it('refuses a name that no URL can name', () => {
     for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n']) {
       assert.throws(() => dispatcher({ [name]: {} }), { name: 'TypeError', message: /"/ })
-      assert.throws(() => new Dispatcher([[name, new Map()]], nameRules.exact), TypeError)
+      assert.throws(() => new Dispatcher([[name, new Map()]], nameKeys.exact), TypeError)
       assert.throws(() => dispatcher({ news: { [name]() {} } }), TypeError)
     }
     assert.throws(() => dispatcher({ '!': {} }, 'zf1'), /No URL can name the controller "!"/)
@@ -43,8 +43,8 @@ describe('new Dispatcher()', () => {
       message: 'The action "foo-bar" has the name of another one, "foo-bar"',
     })
     const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
-    assert.doesNotThrow(() => new Dispatcher(modules, nameRules.exact))
-    assert.throws(() => new Dispatcher(modules, nameRules.zf1), /The module "ADMIN"/)
+    assert.doesNotThrow(() => new Dispatcher(modules, nameKeys.exact))
+    assert.throws(() => new Dispatcher(modules, nameKeys.zf1), /The module "ADMIN"/)
   })
 
   it('refuses a controller that is no object', () => {
@@ -271,7 +271,7 @@ describe('Dispatcher.dispatch()', () => {
   it("leaves another module's controller error to be asked for", () => {
     const error = { error: () => 'ran' }
     const modules = [['admin', new Map([['error', error]])] as const]
-    const { dispatch } = bound(new Dispatcher(modules, nameRules.exact))
+    const { dispatch } = bound(new Dispatcher(modules, nameKeys.exact))
     assert.equal(dispatch(asking('error', 'error', { module: 'admin' })), 'ran')
   })
 })
@@ -285,9 +285,9 @@ describe('Dispatcher.registered', () => {
       ['admin', new Map<string, object>([['error', { error: noop }]])],
     ] as const
     const withError = new Map([...modules[0][1], ['error', { error: noop }]])
-    const { registered } = new Dispatcher([['default', withError], modules[1]], nameRules.exact)
+    const { registered } = new Dispatcher([['default', withError], modules[1]], nameKeys.exact)
     assert.deepEqual(registered, ['news/list', 'news/save-all', 'admin/error/error'])
-    assert.deepEqual(new Dispatcher([], nameRules.exact).registered, [])
+    assert.deepEqual(new Dispatcher([], nameKeys.exact).registered, [])
     const folded = dispatcher({ ERROR: { error: noop }, 'User-Admin': { list: noop } }, 'zf1')
     assert.deepEqual(folded.registered, ['User-Admin/list'])
   })
@@ -317,7 +317,7 @@ describe('Dispatcher.hasController()', () => {
       ['nope', 'news', false, false],
       ['', '', false, false],
     ]
-    const [exact, zf1] = [nameRules.exact, nameRules.zf1].map((n) => new Dispatcher(modules, n))
+    const [exact, zf1] = [nameKeys.exact, nameKeys.zf1].map((n) => new Dispatcher(modules, n))
     for (const [module, controller, ...expected] of table) {
       const request = asking(controller, 'x', { module })
       assert.deepEqual(
@@ -336,7 +336,7 @@ function check(rule: NameRule, controller: string, action: string, error?: objec
 }
 
 function dispatcher(controllers: object, rule: NameRule = 'exact'): Dispatcher {
-  return new Dispatcher([['default', new Map(Object.entries(controllers))]], nameRules[rule])
+  return new Dispatcher([['default', new Map(Object.entries(controllers))]], nameKeys[rule])
 }
 
 function bound(dispatcher: Dispatcher): { dispatch: (request: HttpRequest) => unknown } {
@@ -356,7 +356,7 @@ function asking(
 ): HttpRequest {
   const route = { module, controller, action }
   const request = new HttpRequest({ target: '/', method })
-  return derive(request, {
+  return withState(request, {
     path: '/',
     q: '/',
     route,

@@ -15,7 +15,7 @@ import {
   type Plugin,
   ThrownValueError,
 } from '../../lib/index.ts'
-import { moments } from '../support/moments.ts'
+import { moments } from '../support/hooks.ts'
 
 const rules = ['exact', 'zf1'] as const
 const objectNames = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf']

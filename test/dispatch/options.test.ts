@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createErrorController } from '../../lib/controllers/error-controller.ts'
-import { indexController } from '../../lib/controllers/welcome-controller.ts'
+import { welcomeController } from '../../lib/controllers/welcome-controller.ts'
 import {
   type CheckedOptions,
   checkedOptions,
   type FrontControllerOptions,
 } from '../../lib/dispatch/options.ts'
-import { nameRules } from '../../lib/routing/name-rules.ts'
+import { nameKeys } from '../../lib/routing/name-rules.ts'
 
 const news = { index() {} }
 class Misspelt {
@@ -27,7 +27,7 @@ describe('checkedOptions()', () => {
       maxTargetBytes: 8_192,
       actionTimeoutMs: 25_000,
     })
-    assert.equal(names, nameRules.exact)
+    assert.equal(names, nameKeys.exact)
     assert.deepEqual([basePath, router, plugins], ['', undefined, []])
   })
 
@@ -59,7 +59,7 @@ describe('checkedOptions()', () => {
     assert.equal(passed.limits.actionTimeoutMs, 2 ** 31 - 1)
     assert.equal(passed.router, router)
     assert.equal(passed.plugins, plugins)
-    assert.equal(passed.names, nameRules.zf1)
+    assert.equal(passed.names, nameKeys.zf1)
     assert.equal(passed.basePath, '/app/v1.2')
   })
 
@@ -79,7 +79,7 @@ describe('checkedOptions()', () => {
     const controllers = (options: FrontControllerOptions): unknown[] =>
       checked(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])
     const error = errorController
-    assert.deepEqual(controllers({}), [['default', { error, index: indexController }]])
+    assert.deepEqual(controllers({}), [['default', { error, index: welcomeController }]])
     assert.deepEqual(controllers({ controllers: new Map([['news', news]]) }), [
       ['default', { error, news }],
     ])

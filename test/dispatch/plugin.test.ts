@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { PluginBroker, type Within } from '../../lib/dispatch/plugin.ts'
 import { run } from '../../lib/dispatch/steps.ts'
 import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
-import { moments } from '../support/moments.ts'
+import { moments } from '../support/hooks.ts'
 
 const within: Within = (_, promise) => Promise.resolve(promise)
 

@@ -9,8 +9,15 @@ import {
   NoControllerError,
   ThrownValueError,
 } from '../../lib/http/errors.ts'
-import { factsOf, headersOf, isA, isClientGone, read, toError } from '../../lib/http/exceptions.ts'
-import { derive, HttpRequest } from '../../lib/http/request.ts'
+import {
+  factsOf,
+  headersOf,
+  isClientGone,
+  isInstance,
+  read,
+  toError,
+} from '../../lib/http/exceptions.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
 
 const hostile = new Proxy(
   {},
@@ -141,7 +148,7 @@ describe('toErrorRequest()', () => {
   it('is a request for error/error, and has the original in it as it was', () => {
     const message = new HttpRequest({ target: '/news/list/a/1?b=2', method: 'PUT' })
     const route = { module: 'admin', controller: 'news', action: 'list', pairs: 'a/1' }
-    const original = derive(message, {
+    const original = withState(message, {
       path: '/p',
       q: '/q',
       route,
@@ -207,12 +214,12 @@ describe('headersOf()', () => {
   })
 })
 
-describe('isA()', () => {
+describe('isInstance()', () => {
   it('is instanceof, and false for what throws when it is asked', () => {
-    assert.equal(isA(HttpError, new NoControllerError('x')), true)
-    assert.equal(isA(HttpError, new Error('x')), false)
+    assert.equal(isInstance(HttpError, new NoControllerError('x')), true)
+    assert.equal(isInstance(HttpError, new Error('x')), false)
     for (const value of [null, 1, {}, hostileProxy({}), hostileProxy(new HttpError(404, 'x'))]) {
-      assert.equal(isA(HttpError, value), false)
+      assert.equal(isInstance(HttpError, value), false)
     }
   })
 })

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { bringsForm, readFormBody } from '../../lib/http/form-body.ts'
+import { hasFormBody, readFormBody } from '../../lib/http/form-body.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 
@@ -24,7 +24,7 @@ async function fields(request: HttpRequest): Promise<[string, string][]> {
 const tooLarge = { name: 'HttpError', status: 413, message: 'The body is larger than 20 bytes' }
 const unsupported = (message: string) => ({ name: 'HttpError', status: 415, message })
 
-describe('bringsForm()', () => {
+describe('hasFormBody()', () => {
   it('is true of a POST of a urlencoded form alone', () => {
     const table: [string, string | undefined, boolean][] = [
       ['POST', FORM, true],
@@ -43,7 +43,7 @@ describe('bringsForm()', () => {
     ]
     for (const [method, type, expected] of table) {
       const request = new HttpRequest({ method, target: '/', headers: { 'content-type': type } })
-      assert.equal(bringsForm(request), expected, `${method} ${type}`)
+      assert.equal(hasFormBody(request), expected, `${method} ${type}`)
     }
   })
 })

@@ -4,13 +4,13 @@ import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
 import {
   abort,
-  derive,
-  type Findings,
-  findingsOf,
   HttpRequest,
   isAborted,
   isRequest,
   isRouted,
+  type RequestState,
+  stateOf,
+  withState,
 } from '../../lib/http/request.ts'
 import type { Destination } from '../../lib/http/route.ts'
 
@@ -24,10 +24,13 @@ const news = {
 }
 
 function routed(
-  findings: Partial<Findings> = {},
+  findings: Partial<RequestState> = {},
   init: Partial<HttpRequestInit> = {},
 ): HttpRequest {
-  return derive(new HttpRequest({ target: '/news/view/id/42', ...init }), { ...news, ...findings })
+  return withState(new HttpRequest({ target: '/news/view/id/42', ...init }), {
+    ...news,
+    ...findings,
+  })
 }
 
 function withPairs(pairs: string, search = '', form = ''): HttpRequest {
@@ -60,7 +63,7 @@ describe('HttpRequest', () => {
   it('has an id that is a UUID, one for all that is derived from it', () => {
     const request = new HttpRequest({ target: '/' })
     assert.match(request.id, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
-    assert.equal(derive(request, news).forward({ action: 'list' }).id, request.id)
+    assert.equal(withState(request, news).forward({ action: 'list' }).id, request.id)
     assert.notEqual(new HttpRequest({ target: '/' }).id, request.id)
   })
 
@@ -70,9 +73,9 @@ describe('HttpRequest', () => {
 
   it('is another one for each finding, over one message', () => {
     const request = new HttpRequest({ target: '/news/view/id/42?a=1', headers: { A: '1' } })
-    const derived = derive(request, news)
+    const derived = withState(request, news)
     assert.deepEqual([isRouted(request), isRouted(derived)], [false, true])
-    assert.equal<Findings>(findingsOf(derived), news)
+    assert.equal<RequestState>(stateOf(derived), news)
     assert.equal(derived.query, request.query)
     assert.equal(derived.headers, request.headers)
     assert.deepEqual(facts(derived), [

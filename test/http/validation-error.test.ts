@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError } from '../../lib/http/errors.ts'
 import { factsOf } from '../../lib/http/exceptions.ts'
-import { tellIssue, ValidationError } from '../../lib/http/validation-error.ts'
+import { formatIssue, ValidationError } from '../../lib/http/validation-error.ts'
 
 describe('ValidationError', () => {
   it('is a 400 that says what was wrong', () => {
@@ -30,11 +30,11 @@ describe('ValidationError', () => {
   })
 })
 
-describe('tellIssue()', () => {
+describe('formatIssue()', () => {
   it('names the parameter once', () => {
-    assert.equal(tellIssue({ path: 'id', message: 'must be set' }), 'id: must be set')
-    assert.equal(tellIssue({ path: 'id', message: 'id must be set' }), 'id must be set')
-    assert.equal(tellIssue({ path: 'id', message: 'ideas must be set' }), 'id: ideas must be set')
-    assert.equal(tellIssue({ path: '', message: 'must be set' }), 'must be set')
+    assert.equal(formatIssue({ path: 'id', message: 'must be set' }), 'id: must be set')
+    assert.equal(formatIssue({ path: 'id', message: 'id must be set' }), 'id must be set')
+    assert.equal(formatIssue({ path: 'id', message: 'ideas must be set' }), 'id: ideas must be set')
+    assert.equal(formatIssue({ path: '', message: 'must be set' }), 'must be set')
   })
 })

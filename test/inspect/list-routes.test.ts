@@ -2,21 +2,21 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Controllers } from '../../lib/controllers/controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
-import { routesOf } from '../../lib/inspect/list-routes.ts'
+import { listRoutes } from '../../lib/inspect/list-routes.ts'
 import { siteOf } from '../../lib/inspect/site.ts'
 
 const action = (): undefined => undefined
 const restricted = Object.assign((): undefined => undefined, { methods: ['GET'] })
 
 function urls(options: FrontControllerOptions): Record<string, readonly string[]> {
-  return Object.fromEntries(routesOf(siteOf(options)).map(({ name, urls }) => [name, urls]))
+  return Object.fromEntries(listRoutes(siteOf(options)).map(({ name, urls }) => [name, urls]))
 }
 
 function controllers(...names: string[]): Controllers {
   return new Map(names.map((name) => [name, { index: action, list: action }]))
 }
 
-describe('routesOf()', () => {
+describe('listRoutes()', () => {
   it('lists the URLs of each action, the shortest first', () => {
     assert.deepEqual(urls({ controllers: controllers('index', 'news') }), {
       'index/index': ['/', '/index', '/index/index/...'],
@@ -56,7 +56,7 @@ describe('routesOf()', () => {
 
   it('tells the methods, HEAD and OPTIONS among them; null for all', () => {
     const news = new Map([['news', { list: action, view: restricted }]])
-    const routes = routesOf(siteOf({ controllers: news }))
+    const routes = listRoutes(siteOf({ controllers: news }))
     assert.deepEqual(
       routes.map(({ methods }) => methods),
       [null, ['GET', 'HEAD', 'OPTIONS'], null],
@@ -64,7 +64,7 @@ describe('routesOf()', () => {
   })
 
   it('tells what is built in, and the file of what is not', () => {
-    const routes = routesOf(siteOf({ controllers: new Map([['news', { list: action }]]) }))
+    const routes = listRoutes(siteOf({ controllers: new Map([['news', { list: action }]]) }))
     assert.deepEqual(
       routes.map(({ name, builtIn, file }) => [
         name,

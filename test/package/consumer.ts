@@ -30,6 +30,7 @@ import {
   type Handler,
   type HeaderLimits,
   type HeaderValue,
+  type Hook,
   HttpError,
   type HttpErrorOptions,
   HttpRequest,
@@ -48,7 +49,6 @@ import {
   type Method,
   type Middleware,
   type MiddlewareOptions,
-  type Moment,
   methods,
   type NameRule,
   NoActionError,
@@ -122,7 +122,7 @@ const controllers: Controllers = new Map([
 ])
 
 const reports: ErrorReport[] = []
-const moment: Moment = (_request, response) => void response.headers.set('X-Plugin', 1)
+const moment: Hook = (_request, response) => void response.headers.set('X-Plugin', 1)
 const plugin: Plugin = { preDispatch: moment }
 const logger: Logger = { info() {}, warn() {}, error() {} }
 const limits: Partial<Limits> = { maxFields: 10 }

@@ -79,7 +79,7 @@ describe('The package', () => {
       'Method',
       'Middleware',
       'MiddlewareOptions',
-      'Moment',
+      'Hook',
       'NameRule',
       'ParamValue',
       'ParamsAction',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import type { Server } from 'node:http'
 import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
-import { askHealth, serveHealth } from '../../lib/process/health.ts'
+import { probeHealth, serveHealth } from '../../lib/process/health.ts'
 import { exchange } from '../support/http.ts'
 
 describe('serveHealth()', () => {
@@ -37,13 +37,13 @@ describe('serveHealth()', () => {
   })
 })
 
-describe('askHealth()', () => {
+describe('probeHealth()', () => {
   it('tells whether a server is ready', async (t) => {
     let ready = true
     const port = await probed(t, () => ready)
-    assert.equal(await askHealth(port, '127.0.0.1'), true)
+    assert.equal(await probeHealth(port, '127.0.0.1'), true)
     ready = false
-    assert.equal(await askHealth(port, '127.0.0.1'), false)
+    assert.equal(await probeHealth(port, '127.0.0.1'), false)
   })
 
   it('is told no by a port that nobody listens on', async () => {
@@ -52,7 +52,7 @@ describe('askHealth()', () => {
     const { port } = server.address() as AddressInfo
     server.close()
     await once(server, 'close')
-    assert.equal(await askHealth(port, '127.0.0.1'), false)
+    assert.equal(await probeHealth(port, '127.0.0.1'), false)
   })
 
   it('does not wait for a server that never answers', async (t) => {
@@ -60,7 +60,7 @@ describe('askHealth()', () => {
     await once(server, 'listening')
     closing(t, server)
     const { port } = server.address() as AddressInfo
-    assert.equal(await askHealth(port, '127.0.0.1', 20), false)
+    assert.equal(await probeHealth(port, '127.0.0.1', 20), false)
   })
 })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { explain } from '../../lib/inspect/explain.ts'
-import { routesOf } from '../../lib/inspect/list-routes.ts'
+import { listRoutes } from '../../lib/inspect/list-routes.ts'
 import { siteOf } from '../../lib/inspect/site.ts'
 import { explanationText, routesText } from '../../lib/process/routes-text.ts'
 
@@ -16,7 +16,7 @@ function told(target: string, method = 'GET'): string {
 describe('routesText()', () => {
   it('is a table', () => {
     assert.equal(
-      routesText(routesOf(site), style).replace(/news\.js:\d+/g, 'FILE'),
+      routesText(listRoutes(site), style).replace(/news\.js:\d+/g, 'FILE'),
       [
         'URL             METHODS        ACTION       FILE',
         '/news/list/...  any            news/list    FILE',

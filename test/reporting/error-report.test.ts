@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
 import { FormBody } from '../../lib/http/message.ts'
-import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
 import {
   type ErrorReport,
@@ -23,7 +23,7 @@ const asked = (
 ): HttpRequest => {
   const [path = ''] = target.split('?')
   const pairs = path.split('/').slice(3).join('/')
-  return derive(new HttpRequest({ target, method, headers: { cookie: `sid=${CANARY}` } }), {
+  return withState(new HttpRequest({ target, method, headers: { cookie: `sid=${CANARY}` } }), {
     path,
     q: path,
     route: { module: 'default', controller, action, pairs },

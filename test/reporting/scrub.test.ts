@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/message.ts'
-import { derive, HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
 
 const TOKEN = 'c4n4ry-Token'
@@ -16,7 +16,7 @@ interface Asked {
 
 function asked({ search = '', pairs = '', form = '', headers = {} }: Asked): HttpRequest {
   const path = `/news/list${pairs && `/${pairs}`}`
-  return derive(new HttpRequest({ target: `${path}?${search}`, headers }), {
+  return withState(new HttpRequest({ target: `${path}?${search}`, headers }), {
     path,
     q: path,
     route: { module: 'default', controller: 'news', action: 'list', pairs },

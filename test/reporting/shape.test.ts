@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isName, shapeOf, shownName } from '../../lib/reporting/shape.ts'
+import { isName, safeName, shapeOf } from '../../lib/reporting/shape.ts'
 
 describe('shapeOf()', () => {
   it('says what kind of thing a value is, the first that fits', () => {
@@ -67,7 +67,7 @@ describe('shapeOf()', () => {
   })
 })
 
-describe('shownName()', () => {
+describe('safeName()', () => {
   it('is the name where it looks like one, else its shape', () => {
     const table: [string, string][] = [
       ['', ''],
@@ -90,7 +90,7 @@ describe('shownName()', () => {
       ['é', 'text(1)'],
       ['__proto__', '__proto__'],
     ]
-    for (const [name, shown] of table) assert.equal(shownName(name), shown, JSON.stringify(name))
+    for (const [name, shown] of table) assert.equal(safeName(name), shown, JSON.stringify(name))
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { parsePairs } from '../../lib/http/params.ts'
 import type { Route } from '../../lib/http/route.ts'
 import { ModuleRoute } from '../../lib/routing/module-route.ts'
-import { nameRules } from '../../lib/routing/name-rules.ts'
+import { nameKeys } from '../../lib/routing/name-rules.ts'
 
 type Expected = readonly [
   path: string,
@@ -13,7 +13,7 @@ type Expected = readonly [
   pairs: [string, string][],
 ]
 
-function check(table: readonly Expected[], names = nameRules.exact): void {
+function check(table: readonly Expected[], names = nameKeys.exact): void {
   for (const [path, ...expected] of table) {
     const { module, controller, action, pairs } = route(path, names)
     const read = typeof pairs === 'string' ? parsePairs(pairs) : pairs
@@ -21,7 +21,7 @@ function check(table: readonly Expected[], names = nameRules.exact): void {
   }
 }
 
-function route(path: string, names = nameRules.exact): Route {
+function route(path: string, names = nameKeys.exact): Route {
   return new ModuleRoute(['default', 'admin', 'api-v2'], names).routePath(path)
 }
 
@@ -69,7 +69,7 @@ describe('ModuleRoute.routePath()', () => {
         ['/Api-V2/x', 'Api-V2', 'x', 'index', []],
         ['/a!dmin/report', 'default', 'a!dmin', 'report', []],
       ],
-      nameRules.zf1,
+      nameKeys.zf1,
     )
   })
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { actionName, nameRules } from '../../lib/routing/name-rules.ts'
+import { actionName, nameKeys } from '../../lib/routing/name-rules.ts'
 
 describe("names: 'exact'", () => {
   it('leaves every name as it is', () => {
-    const { module, controller, action } = nameRules.exact
+    const { module, controller, action } = nameKeys.exact
     for (const name of ['news', 'News', 'foo-bar', 'n!ews.', 'a_b', '__proto__', '0', '%41']) {
       assert.deepEqual([module(name), controller(name), action(name)], [name, name, name])
     }
@@ -12,7 +12,7 @@ describe("names: 'exact'", () => {
 })
 
 describe("names: 'zf1'", () => {
-  const { module, controller, action } = nameRules.zf1
+  const { module, controller, action } = nameKeys.zf1
   const oneName = (fold: (name: string) => string, names: readonly string[]): void =>
     assert.equal(new Set(names.map(fold)).size, 1, `${names.map(fold)}`)
 

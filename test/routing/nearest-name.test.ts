@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { nearest } from '../../lib/routing/nearest-name.ts'
+import { nearestName } from '../../lib/routing/nearest-name.ts'
 
-describe('nearest()', () => {
+describe('nearestName()', () => {
   const names = ['news/list', 'news/view', 'index/index', 'admin/report/daily']
 
   it('is the candidate with the fewest letters to change', () => {
@@ -15,24 +15,24 @@ describe('nearest()', () => {
       ['admin/daily', 'admin/report/daily'],
       ['News/VIEW', 'news/view'],
     ]
-    for (const [name, expected] of table) assert.equal(nearest(name, names), expected, name)
+    for (const [name, expected] of table) assert.equal(nearestName(name, names), expected, name)
   })
 
   it('is none where more than half of a candidate would have to change', () => {
-    assert.equal(nearest('abxx', ['abcd']), 'abcd')
-    assert.equal(nearest('axxx', ['abcd']), undefined)
-    assert.equal(nearest('', ['ab']), undefined)
-    assert.equal(nearest('signin/v2', names), undefined)
-    assert.equal(nearest('news', []), undefined)
+    assert.equal(nearestName('abxx', ['abcd']), 'abcd')
+    assert.equal(nearestName('axxx', ['abcd']), undefined)
+    assert.equal(nearestName('', ['ab']), undefined)
+    assert.equal(nearestName('signin/v2', names), undefined)
+    assert.equal(nearestName('news', []), undefined)
   })
 
   it('is the first of those that are equally near', () => {
-    assert.equal(nearest('news/xxxx', ['news/aaaa', 'news/bbbb']), 'news/aaaa')
-    assert.equal(nearest('abcd', ['abxd', 'abcd', 'axcd']), 'abcd')
+    assert.equal(nearestName('news/xxxx', ['news/aaaa', 'news/bbbb']), 'news/aaaa')
+    assert.equal(nearestName('abcd', ['abxd', 'abcd', 'axcd']), 'abcd')
   })
 
   it('looks at 64 letters of a name', () => {
-    assert.equal(nearest(`${'a'.repeat(64)}zzz`, ['a'.repeat(64)]), 'a'.repeat(64))
-    assert.equal(nearest('a'.repeat(100_000), ['b']), undefined)
+    assert.equal(nearestName(`${'a'.repeat(64)}zzz`, ['a'.repeat(64)]), 'a'.repeat(64))
+    assert.equal(nearestName('a'.repeat(100_000), ['b']), undefined)
   })
 })

@@ -52,10 +52,10 @@ describe('rewrite()', () => {
   }
   const refused = (targets: readonly string[], message: string): void => {
     for (const target of targets) {
-      const { refusal } = rewrite(target)
-      assert.ok(refusal, JSON.stringify(target))
+      const { rejection } = rewrite(target)
+      assert.ok(rejection, JSON.stringify(target))
       assert.deepEqual(
-        [refusal.status, refusal.type, refusal.message],
+        [rejection.status, rejection.type, rejection.message],
         [400, 'EXCEPTION_OTHER', message],
       )
     }
@@ -155,15 +155,15 @@ describe('rewrite()', () => {
 
   it('finds no route outside the base path', () => {
     for (const target of ['/', '/application', '/appnews/list', '/APP/a', '/%61pp/a', '//app/a']) {
-      const { path, q, refusal } = rewrite(target, '/app')
-      assert.ok(refusal instanceof NoRouteError, target)
+      const { path, q, rejection } = rewrite(target, '/app')
+      assert.ok(rejection instanceof NoRouteError, target)
       assert.deepEqual([path, q], [target, target])
     }
   })
 
   it('refuses a bad path inside the base path with a 400', () => {
-    const { path, refusal } = rewrite('/app/%FF', '/app')
-    assert.ok(refusal instanceof HttpError)
-    assert.deepEqual([path, refusal.status], ['/%FF', 400])
+    const { path, rejection } = rewrite('/app/%FF', '/app')
+    assert.ok(rejection instanceof HttpError)
+    assert.deepEqual([path, rejection.status], ['/%FF', 400])
   })
 })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { findingsOf, HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, stateOf } from '../../lib/http/request.ts'
 import type { UrlParams } from '../../lib/http/url-params.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { found, type RouteTarget, routing } from '../support/routing.ts'
@@ -201,7 +201,7 @@ describe('Round trips', () => {
       const url = start.url(params, { reset: true })
       const { pairs: expected } = fieldsOf(params)
       const back = route(url)
-      assert.equal(findingsOf(back).refusal, undefined)
+      assert.equal(stateOf(back).rejection, undefined)
       assert.equal(new URL(url, 'http://h').pathname, url)
       assert.deepEqual(found(back), [`${module}/${controller}/${action}`, ...expected])
     })
@@ -251,7 +251,7 @@ describe('Round trips', () => {
 
 function leadsBack(target: RouteTarget, vector: string): boolean {
   const request = target(vector)
-  if (findingsOf(request).refusal !== undefined) return false
+  if (stateOf(request).rejection !== undefined) return false
   if (vector === '/no<such>/act') {
     assert.throws(() => request.url(), /No URL can hold the controller "no<such>" as it stands/)
     return false

@@ -5,14 +5,14 @@ import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { type ErrorReport, FrontController, type Service, serve } from '../../lib/index.ts'
-import { answerClientErrors } from '../../lib/server/client-error.ts'
+import { handleClientErrors } from '../../lib/server/client-error.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
 import { send } from '../support/http.ts'
 
 const head = 'GET /app/echo HTTP/1.1\r\nHost: a\r\n'
 
-describe('answerClientErrors()', () => {
+describe('handleClientErrors()', () => {
   // biome-ignore format: a table
   const refused: [what: string, bytes: string | Buffer, status: number, code: string][] = [
     ['what is no method', 'HELLO / HTTP/1.1\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
@@ -87,7 +87,7 @@ describe('answerClientErrors()', () => {
     assert.ok(service.server.listening)
   })
 
-  it('lets a slow answer go before the refusal', async (t) => {
+  it('lets a slow answer go before the rejection', async (t) => {
     const { port, asked, finish, service } = await serving(t)
     const malformed = once(service.server, 'clientError')
     const answer = send(port, `${head.replace('echo', 'slow')}\r\nHELLO\r\n\r\n`)
@@ -159,7 +159,7 @@ function bare(status: number): string {
 // A client error on a socket that only keeps what it is sent.
 function failing(fields: object, answer?: ServerResponse, ended = false) {
   const server = createServer()
-  answerClientErrors(server, { handle: () => Promise.reject(new Error('not asked')) }, 50)
+  handleClientErrors(server, { handle: () => Promise.reject(new Error('not asked')) }, 50)
   let sent = ''
   const socket = new Duplex({
     read() {},

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
-import { answerUnderWay, connectionOf } from '../../lib/server/connection.ts'
+import { activeResponse, connectionOf } from '../../lib/server/connection.ts'
 
 describe('connectionOf()', () => {
   it('is one for all exchanges of a socket, and another for each socket', () => {
@@ -27,16 +27,16 @@ describe('connectionOf()', () => {
   })
 })
 
-describe('answerUnderWay()', () => {
+describe('activeResponse()', () => {
   it('is the last answer of a socket as long as it has not left', () => {
     const socket = new Socket()
-    assert.equal(answerUnderWay(socket), undefined)
+    assert.equal(activeResponse(socket), undefined)
     const connection = connectionOf(socket)
-    assert.equal(answerUnderWay(socket), undefined)
+    assert.equal(activeResponse(socket), undefined)
     const answer = new ServerResponse({ method: 'GET' } as IncomingMessage)
     connection.last = answer
-    assert.equal(answerUnderWay(socket), answer)
+    assert.equal(activeResponse(socket), answer)
     connection.last = { writableFinished: true } as ServerResponse
-    assert.equal(answerUnderWay(socket), undefined)
+    assert.equal(activeResponse(socket), undefined)
   })
 })

@@ -147,7 +147,7 @@ describe('Exchange', () => {
     }
   })
 
-  it('sends its refusal whole to a client that is still sending, and then closes', async (t) => {
+  it('sends its rejection whole to a client that is still sending, and then closes', async (t) => {
     const { port } = await serving(t, {})
     const socket = connect(port, '127.0.0.1')
     let answer = ''

@@ -3,18 +3,23 @@ import { describe, it } from 'node:test'
 import { DEFAULT_HEADER_LIMITS, readFraming } from '../../lib/server/framing.ts'
 
 type Field = readonly [name: string, value: string]
-type Refusal = readonly [status: number, message: string]
+type Rejection = readonly [status: number, message: string]
 
 const host: Field = ['Host', 'a']
-const missing: Refusal = [400, 'The header "Host" is missing']
-const duplicate: Refusal = [400, 'More than one header "Host"']
-const malformed: Refusal = [400, 'The header "Host" is malformed']
-const version: Refusal = [505, 'Expected HTTP/1.1 or HTTP/1.0']
-const coding: Refusal = [501, 'Expected the transfer coding "chunked"']
-const lengths: Refusal = [400, 'The body has two lengths']
+const missing: Rejection = [400, 'The header "Host" is missing']
+const duplicate: Rejection = [400, 'More than one header "Host"']
+const malformed: Rejection = [400, 'The header "Host" is malformed']
+const version: Rejection = [505, 'Expected HTTP/1.1 or HTTP/1.0']
+const coding: Rejection = [501, 'Expected the transfer coding "chunked"']
+const lengths: Rejection = [400, 'The body has two lengths']
 
 describe('readFraming()', () => {
-  const table: [what: string, version: string, fields: Field[], refusal: Refusal | undefined][] = [
+  const table: [
+    what: string,
+    version: string,
+    fields: Field[],
+    rejection: Rejection | undefined,
+  ][] = [
     ['a plain request', '1.1', [host], undefined],
     ['a request of HTTP/1.0 without a host', '1.0', [], undefined],
     ['a request of HTTP/1.0 with two', '1.0', [host, host], duplicate],
@@ -47,9 +52,9 @@ describe('readFraming()', () => {
       [400, 'HTTP/1.0 has no transfer codings'],
     ],
   ]
-  for (const [what, httpVersion, fields, refusal] of table) {
-    it(`${refusal === undefined ? 'lets pass' : `refuses with ${refusal[0]}`}: ${what}`, () => {
-      assert.deepEqual(refusalOf(httpVersion, fields), refusal)
+  for (const [what, httpVersion, fields, rejection] of table) {
+    it(`${rejection === undefined ? 'lets pass' : `refuses with ${rejection[0]}`}: ${what}`, () => {
+      assert.deepEqual(rejectionOf(httpVersion, fields), rejection)
     })
   }
 
@@ -65,25 +70,26 @@ describe('readFraming()', () => {
       'x_y',
       'a~b',
     ]
-    for (const value of good) assert.equal(refusalOf('1.1', [['Host', value]]), undefined, value)
+    for (const value of good) assert.equal(rejectionOf('1.1', [['Host', value]]), undefined, value)
     // biome-ignore format: a table
     const bad = ['', ' ', 'a b', 'a/b', 'a@b', 'a:b', 'a:80:80', 'a:999999', 'a?b', 'a#b', '[::1', '::1', 'http://a', 'a,b c', 'a\\b', 'a"b', 'a<b>', 'grün', '[a]x']
-    for (const value of bad) assert.deepEqual(refusalOf('1.1', [['Host', value]]), malformed, value)
+    for (const value of bad)
+      assert.deepEqual(rejectionOf('1.1', [['Host', value]]), malformed, value)
   })
 
   it('counts 100 fields, and refuses one more', () => {
     const fields = (count: number): Field[] => [host, ...Array(count - 1).fill(['X', ''])]
-    assert.equal(refusalOf('1.1', fields(100)), undefined)
-    const refusal = [431, 'The request has more than 100 header fields']
-    assert.deepEqual(refusalOf('1.1', fields(101)), refusal)
+    assert.equal(rejectionOf('1.1', fields(100)), undefined)
+    const rejection = [431, 'The request has more than 100 header fields']
+    assert.deepEqual(rejectionOf('1.1', fields(101)), rejection)
   })
 
   it('counts every byte of the field lines: 16,384, and not one more', () => {
     // "Host: a\r\n" is 9 bytes, and "X: \r\n" 5.
     const fields = (bytes: number): Field[] => [host, ['X', 'a'.repeat(bytes - 14)]]
-    assert.equal(refusalOf('1.1', fields(16_384)), undefined)
-    const refusal = [431, 'The header section is larger than 16384 bytes']
-    assert.deepEqual(refusalOf('1.1', fields(16_385)), refusal)
+    assert.equal(rejectionOf('1.1', fields(16_384)), undefined)
+    const rejection = [431, 'The header section is larger than 16384 bytes']
+    assert.deepEqual(rejectionOf('1.1', fields(16_385)), rejection)
   })
 
   it('sees that another protocol may follow', () => {
@@ -95,8 +101,8 @@ describe('readFraming()', () => {
   })
 })
 
-function refusalOf(httpVersion: string, fields: readonly Field[]): Refusal | undefined {
+function rejectionOf(httpVersion: string, fields: readonly Field[]): Rejection | undefined {
   const message = { httpVersion, rawHeaders: fields.flat() }
-  const { refusal } = readFraming(message, DEFAULT_HEADER_LIMITS)
-  return refusal && [refusal.status, refusal.message]
+  const { rejection } = readFraming(message, DEFAULT_HEADER_LIMITS)
+  return rejection && [rejection.status, rejection.message]
 }

@@ -482,7 +482,7 @@ describe('createRequestListener()', () => {
         response.text('ok')
       },
     })
-    const server = createServer(createRequestListener(front, { holdMs: 20 }))
+    const server = createServer(createRequestListener(front, { maxPauseMs: 20 }))
     server.on('request', () => {
       if (++requests === 10_000) read.resolve()
     })

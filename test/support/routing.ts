@@ -1,8 +1,8 @@
 import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
 import { networks } from '../../lib/http/forwarded.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { nameRules } from '../../lib/routing/name-rules.ts'
-import { RequestRouting } from '../../lib/routing/request-router.ts'
+import { nameKeys } from '../../lib/routing/name-rules.ts'
+import { RequestRouter } from '../../lib/routing/request-router.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 import { checkedRoutes } from '../../lib/routing/route-table.ts'
 
@@ -12,14 +12,14 @@ export type RouteTarget = (target: string) => HttpRequest
 export function routing(
   routes: RoutePatterns = {},
   {
-    names = 'exact' as keyof typeof nameRules,
+    names = 'exact' as keyof typeof nameKeys,
     basePath = '',
     modules = ['default', 'admin', 'api-v2'],
   } = {},
 ): RouteTarget {
-  const request = new RequestRouting({
+  const request = new RequestRouter({
     modules: modules.map((name) => [name, undefined]),
-    names: nameRules[names],
+    names: nameKeys[names],
     basePath,
     router: undefined,
     routes: checkedRoutes(routes),

@@ -90,7 +90,7 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     assert.equal(((await aborted.promise) as Error).message, 'No answer within 20 milliseconds')
   })
 
-  const refusal =
+  const rejection =
     'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nCache-Control: no-store\r\n' +
     'X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n'
   const slow: [what: string, bytes: string][] = [
@@ -100,7 +100,7 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
   for (const [what, bytes] of slow) {
     it(`408, connection closed: ${what}`, async (t) => {
       const { port } = await serving(t, { server: { headersTimeoutMs: 50 } })
-      assert.equal(await send(port, bytes), refusal)
+      assert.equal(await send(port, bytes), rejection)
     })
   }
 

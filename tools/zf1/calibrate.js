@@ -47,7 +47,7 @@ function asRecorded(outcome) {
   return { ...outcome, path: outcome.path.filter(([name]) => name !== 'error_handler') }
 }
 
-// The client's `q` is not told here, and the status of a refusal alone.
+// The client's `q` is not told here, and the status of a rejection alone.
 function expected(due, model) {
   const fields = Object.keys(due).filter((field) => field in model)
   const query = due.query.filter(([name]) => name !== 'q')
