@@ -1,14 +1,11 @@
 import { factsOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 
-/** The request for `error/error`, with `error_handler`: the original is in it, as it was. */
+/** Returns the request for `error/error`; its parameter `error_handler` holds the original, unchanged. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
-  const findings = stateOf(request)
-  const { pairs } = findings.route ?? {}
+  const pairs = stateOf(request).route?.pairs
   return withState(request, {
-    ...findings,
     route: { module: 'default', controller: 'error', action: 'error', pairs },
     errorHandler: { exception, type: factsOf(exception).type, request },
-    rejection: undefined,
   })
 }

@@ -4,14 +4,7 @@ import { HttpError } from './errors.ts'
 import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import {
-  bodySourceOf,
-  type HttpRequest,
-  headerOf,
-  isDeclaredLonger,
-  stateOf,
-  withState,
-} from './request.ts'
+import { type HttpRequest, headerOf, isDeclaredLonger, stateOf, withState } from './request.ts'
 
 /** How large a form may be. */
 export interface FormLimits {
@@ -40,7 +33,7 @@ export function needsForm(request: HttpRequest): boolean {
 
 /** The request with its form. */
 export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
-  return withState(request, { ...stateOf(request), form })
+  return withState(request, { form })
 }
 
 /**
@@ -57,7 +50,7 @@ export function readFormBody(
   const rejection = unsupported(request)
   if (rejection !== undefined) throw new HttpError(415, rejection)
   if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
-  const bytes = readBody(bodySourceOf(request), limits.maxBodyBytes)
+  const bytes = readBody(stateOf(request).message.body, limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
 }
 

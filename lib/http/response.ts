@@ -4,13 +4,29 @@ import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
 import { ResponseHeaders, setKnown } from './response-headers.ts'
 
-const NONE: readonly Error[] = Object.freeze([])
+const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 
-/** What a response can send: text, bytes, a stream of bytes, or nothing. */
+/** The body of a response: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
 
+/** What the server and the loop do with a response. */
+export interface ResponseLifecycle {
+  /** Marks the body as being sent: a body that is set later is destroyed at once. */
+  seal(response: HttpResponse): void
+  /** Destroys a body that will not be sent, now or later: an open file would stay open. */
+  discard(response: HttpResponse): void
+  /**
+   * Discards a response, and returns the one for the error action: new, except for the recorded exception. The failed
+   * action may still write to the old one; nothing of that is sent.
+   */
+  reset(response: HttpResponse, exception: Error): HttpResponse
+}
+
+/** The internal door of {@link HttpResponse}: index.ts does not export it. */
+export let responseLifecycle: ResponseLifecycle
+
 /**
- * What an action fills in. It is sent when the action has ended: nothing leaves before.
+ * The response that an action fills in. It is sent after the action has ended; nothing is sent before.
  *
  * @example
  * response.status = 201
@@ -18,23 +34,37 @@ export type ResponseBody = string | Uint8Array | Readable | undefined
  * response.json({ id: 42 })
  */
 export class HttpResponse {
-  /** What is sent beside the status; the framing (`Transfer-Encoding`, `Connection`) is left to the server. */
+  /** The headers, without those of the framing (`Transfer-Encoding`, `Connection`), which the server sets. */
   readonly headers: ResponseHeaders = new ResponseHeaders()
-  /** ZF1's switch, for an error controller of one's own to read and set; false, and nothing here looks at it. */
+  /** A switch of ZF1 for a custom error controller to read and set (default false). Portico does not read it. */
   renderExceptions = false
-  /** The request that it answers, with the names that were asked for; undefined until it is answered. */
+  /** The original request, with the names that were requested; undefined until the response is complete. */
   request: HttpRequest | undefined
   #status = 200
   #body: ResponseBody
-  #given: ResponseBody | BodyChunks
-  #sealed = false
-  readonly #exceptions: readonly Error[]
+  #assigned: ResponseBody | BodyChunks
+  #isSealed = false
+  #exceptions: readonly Error[] = NO_EXCEPTIONS
 
-  constructor(exceptions: readonly Error[] = NONE) {
-    this.#exceptions = exceptions
+  static {
+    responseLifecycle = {
+      seal(response) {
+        response.#isSealed = true
+      },
+      discard(response) {
+        response.#isSealed = true
+        destroy(response.#body)
+      },
+      reset(response, exception) {
+        this.discard(response)
+        const next = new HttpResponse()
+        next.#exceptions = Object.freeze([...response.#exceptions, exception])
+        return next
+      },
+    }
   }
 
-  /** The exceptions so far: one for the error action, two for the failsafe. */
+  /** The exceptions so far: one in the error action, two if the error action failed too. */
   get exceptions(): readonly Error[] {
     return this.#exceptions
   }
@@ -53,13 +83,13 @@ export class HttpResponse {
   }
 
   /**
-   * What is sent (default nothing): text as UTF-8, bytes, or a stream of both. An async iterable and a web
-   * `ReadableStream` are taken too, and are read back as a stream of Node's; an array is not.
+   * The body (default none): text in UTF-8, bytes, or a stream of both. An async iterable or a web `ReadableStream` is
+   * converted to a stream of Node's; an array is rejected.
    *
-   * A stream is sent as it comes, chunked unless `Content-Length` is set, never faster than the client reads.
-   * One that fails within 200 ms, before its first byte, is answered by the error controller; later, it ends
-   * the connection. One that is not sent, or not to its end, is destroyed: `return()`, `cancel()`; a generator
-   * that waits for something hears of it from `request.signal` alone.
+   * A stream is sent as it produces data, no faster than the client reads, and chunked unless `Content-Length` is set.
+   * If it fails within 200 ms and before its first byte, the error controller responds; later, the connection is closed.
+   * A stream that is not sent to its end is destroyed (`return()`, `cancel()`). A generator that awaits something else
+   * can only learn of that from `request.signal`.
    *
    * @example
    * response.body = createReadStream('report.pdf')
@@ -69,35 +99,34 @@ export class HttpResponse {
     return this.#body
   }
 
-  /** @throws {TypeError} If the body is of another kind, or a web stream that somebody reads already. */
-  set body(given: ResponseBody | BodyChunks) {
-    if (given === this.#given) return
-    const body = isChunks(given) ? toReadable(given) : given
+  /** @throws {TypeError} If the body has another type, or is a web stream that is locked. */
+  set body(value: ResponseBody | BodyChunks) {
+    if (value === this.#assigned) return
+    const body = isChunks(value) ? toReadable(value) : value
     if (body === this.#body) return
     if (!isBody(body)) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
-    // A stream that fails before anybody reads it must not end the process.
+    // An error of a stream that nothing reads yet would end the process.
     if (body instanceof Readable) body.on('error', () => {})
-    // What comes when the answer is out would stay open for ever.
-    destroy(this.#sealed ? body : this.#body)
-    if (this.#sealed) return
+    destroy(this.#isSealed ? body : this.#body)
+    if (this.#isSealed) return
     this.#body = body
-    this.#given = given
+    this.#assigned = value
   }
 
-  /** Answers with plain text. For another type, set `Content-Type` after it (so with `html`, `json`). */
+  /** Sets a plain text body and its `Content-Type`. For another type, set the header afterwards (also for `html`, `json`). */
   text(text: string): void {
     this.#fill('text/plain; charset=utf-8', text)
   }
 
-  /** Answers with a page; what comes from a request must be escaped in it, as the template `html` does. */
+  /** Sets an HTML body. Values from a request must be escaped in it, as the template tag `html` does. */
   html(page: string | Markup): void {
     this.#fill('text/html; charset=utf-8', String(page))
   }
 
   /**
-   * Answers with JSON.
+   * Sets a JSON body.
    *
    * @throws {TypeError} If the value has no JSON form (`undefined`, a cycle, a bigint).
    */
@@ -108,12 +137,12 @@ export class HttpResponse {
   }
 
   /**
-   * Sends the client elsewhere.
+   * Redirects the client.
    *
-   * @param location A URL or a path; what can't stand in a header is percent-encoded.
+   * @param location A URL or a path. Characters that a header cannot hold are percent-encoded.
    * @param status 301, 302 (the default), 303, 307 or 308.
-   * @throws {TypeError} If the location is no string.
-   * @throws {RangeError} If the status is no redirect.
+   * @throws {TypeError} If the location is not a string.
+   * @throws {RangeError} If the status is not one of these.
    */
   redirect(location: string, status = 302): void {
     if (![301, 302, 303, 307, 308].includes(status)) {
@@ -126,28 +155,8 @@ export class HttpResponse {
     this.status = status
   }
 
-  /**
-   * The response of the error action: pristine, but for the exception it records. It is a new one,
-   * so what a failed action still writes, however late, is written to nobody.
-   */
-  reset(exception: Error): HttpResponse {
-    this.discard()
-    return new HttpResponse(Object.freeze([...this.exceptions, exception]))
-  }
-
-  /** Says that the body is on its way: one that is set later is let go of at once. */
-  seal(): void {
-    this.#sealed = true
-  }
-
-  /** Lets go of a body that will not be sent, now or later: an open file stays open otherwise. */
-  discard(): void {
-    this.seal()
-    destroy(this.#body)
-  }
-
   #fill(type: string, body: string): void {
-    // Always: text() after html() must not be read as a page.
+    // Replaces an earlier type: text() after html() must not be read as a page.
     setKnown(this.headers, 'Content-Type', type)
     this.body = body
   }
@@ -157,7 +166,7 @@ function destroy(body: ResponseBody): void {
   try {
     if (body instanceof Readable) body.destroy()
   } catch {
-    // A stream of one's own that can't be destroyed is nobody's to mend any more.
+    // A custom stream whose destroy() throws: nothing more can be done.
   }
 }
 

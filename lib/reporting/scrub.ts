@@ -1,5 +1,5 @@
 import { escapeHtml } from '../http/html.ts'
-import { formTextOf, type HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { isName, shapeOf } from './shape.ts'
 import { TextMask } from './text-mask.ts'
@@ -107,7 +107,7 @@ function* secretsOf(request: HttpRequest): Generator<Secret> {
   if (!path.startsWith('/')) yield ['origin', path]
   yield* pathSecrets(request)
   yield* fieldSecrets(search)
-  yield* fieldSecrets(formTextOf(request))
+  yield* fieldSecrets(stateOf(request).form?.text ?? '')
   for (const [name, value] of Object.entries(request.headers)) {
     if (HARMLESS_HEADERS.has(name)) continue
     for (const field of [value ?? []].flat()) yield* headerSecrets(name, field)

@@ -1,5 +1,5 @@
 import { decodeSegment, parsePairs } from '../http/params.ts'
-import { type HttpRequest, stateOf, type UrlBuilder } from '../http/request.ts'
+import type { RoutedRequest, UrlBuilder } from '../http/request-settings.ts'
 import type { Route } from '../http/route.ts'
 import type { UrlOptions, UrlParams } from '../http/url-params.ts'
 import type { ModuleRoute } from './module-route.ts'
@@ -33,8 +33,8 @@ export class RouteUrlBuilder implements UrlBuilder {
     this.#routes = new Map(options.routes.map((route) => [route.name, route]))
   }
 
-  url(request: HttpRequest, params: UrlParams, options: UrlOptions): string {
-    const current = stateOf(request).route?.name ?? 'default'
+  url(request: RoutedRequest, params: UrlParams, options: UrlOptions): string {
+    const current = request.route?.name ?? 'default'
     const { name = current, reset = false, encode = true } = options
     const named = this.#routes.get(name)
     if (named === undefined && name !== 'default') {
@@ -82,12 +82,11 @@ function writePlaceName(key: keyof RouteNames, { sent, ...place }: RouteTarget):
   return writeName(place[key], sent?.[key] === place[key], `the ${key} "${place[key]}"`)
 }
 
-function placeOf(request: HttpRequest): RouteTarget | undefined {
-  const { route, rejection } = stateOf(request)
+function placeOf({ route, rejection, pairs: current }: RoutedRequest): RouteTarget | undefined {
   // What was refused leads nowhere once more.
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
-  const pairs = [...request.pairs].map(([key, value]): Pair => [key, value, 'request'])
+  const pairs = [...current].map(([key, value]): Pair => [key, value, 'request'])
   return { module, controller, action, pairs }
 }
 

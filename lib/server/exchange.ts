@@ -4,8 +4,8 @@ import { pipeline, Readable } from 'node:stream'
 import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
 import { ClientGoneError, HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
-import { type HttpRequest, initOf } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { beginInTurn, type Connection, connectionOf, noteRequest } from './connection.ts'
 import { type Framing, type HeaderLimits, readFraming } from './framing.ts'
@@ -187,7 +187,7 @@ export class Exchange implements HttpRequestInit {
   send(response: HttpResponse, onError: (error: Error, response: HttpResponse) => void): void {
     this.#note(response)
     if (this.#socket.destroyed) {
-      response.discard()
+      responseLifecycle.discard(response)
       return
     }
     this.#settleMessage()
@@ -195,7 +195,7 @@ export class Exchange implements HttpRequestInit {
     const fields = fieldLinesOf(response.headers)
     if (this.#isLast()) fields.push('Connection', 'close')
     if (BODILESS.includes(status)) {
-      response.discard()
+      responseLifecycle.discard(response)
       // Of the other two, there is nothing to be told (RFC 9110, section 8.6).
       if (status === 205) fields.push('Content-Length', '0')
       this.#end(status, fields)
@@ -207,7 +207,7 @@ export class Exchange implements HttpRequestInit {
       if (this.method !== 'HEAD') this.#bytes = bytes
       this.#end(status, fields, this.method === 'HEAD' ? undefined : body)
     }
-    response.seal()
+    responseLifecycle.seal(response)
   }
 
   /** The handler failed, or its response can't be written: nothing better can be said than its status. */
@@ -280,7 +280,7 @@ export class Exchange implements HttpRequestInit {
     // Said aloud, so that HEAD says it too.
     else if (this.#message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
     if (this.method === 'HEAD') {
-      response.discard()
+      responseLifecycle.discard(response)
       this.#end(response.status, fields)
       return
     }
@@ -370,5 +370,5 @@ export class Exchange implements HttpRequestInit {
  * @returns undefined for a request that did not come over the wire, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
-  return messageOf(initOf(request))
+  return messageOf(stateOf(request).message.source)
 }

@@ -5,7 +5,7 @@ import { createErrorController, failsafe } from '../../lib/controllers/error-con
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { HttpResponse } from '../../lib/http/response.ts'
+import { HttpResponse, responseLifecycle } from '../../lib/http/response.ts'
 import { type ErrorReport, makeReport } from '../../lib/reporting/error-report.ts'
 
 const always = {
@@ -120,7 +120,7 @@ describe('createErrorController().error()', () => {
         for (const method of ['GET', 'HEAD', 'POST', 'OPTIONS']) {
           const request = new HttpRequest({ target: '/x', method, headers: { accept } })
           const exception = new HttpError(status, 'Told <why>')
-          const response = new HttpResponse([exception])
+          const response = responseLifecycle.reset(new HttpResponse(), exception)
           createErrorController().error(toErrorRequest(request, exception), response)
           const { headers, body } = response
           assert.deepEqual([response.status, headers.get('Content-Type')], [status, types[kind]])
@@ -181,13 +181,16 @@ describe('createErrorController().error()', () => {
       asked.push(given)
       return { report: reportOf(original, exception), registered: ['news/list'], nearest: 'near' }
     })
-    const response = new HttpResponse([exception])
+    const response = responseLifecycle.reset(new HttpResponse(), exception)
     nobody.error(toErrorRequest(original, exception), response)
     assert.deepEqual(asked, [[original, exception]])
     assert.match(String(response.body), /<h2>EXCEPTION_NO_ROUTE<\/h2>.*<li>news\/list<\/li>/s)
 
     const json = new HttpRequest({ target: '/x' })
-    nobody.error(toErrorRequest(json, exception), new HttpResponse([exception]))
+    nobody.error(
+      toErrorRequest(json, exception),
+      responseLifecycle.reset(new HttpResponse(), exception),
+    )
     assert.equal(asked.length, 1)
   })
 
@@ -221,7 +224,7 @@ function reportOf(request: HttpRequest, exception: Error): ErrorReport {
 
 function answer(exception: Error, accept?: string): HttpResponse {
   const original = new HttpRequest({ target: '/signin?dsh=SECRET', headers: { accept } })
-  const response = new HttpResponse([exception])
+  const response = responseLifecycle.reset(new HttpResponse(), exception)
   createErrorController().error(toErrorRequest(original, exception), response)
   return response
 }

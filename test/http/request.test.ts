@@ -2,16 +2,9 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
-import {
-  abort,
-  HttpRequest,
-  isAborted,
-  isRequest,
-  isRouted,
-  type RequestState,
-  stateOf,
-  withState,
-} from '../../lib/http/request.ts'
+import type { ErrorHandler } from '../../lib/http/request.ts'
+import { HttpRequest, isAborted, isRequest, stateOf, withState } from '../../lib/http/request.ts'
+import type { StateFields } from '../../lib/http/request-state.ts'
 import type { Destination } from '../../lib/http/route.ts'
 
 const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
@@ -24,7 +17,7 @@ const news = {
 }
 
 function routed(
-  findings: Partial<RequestState> = {},
+  findings: Partial<StateFields<ErrorHandler>> = {},
   init: Partial<HttpRequestInit> = {},
 ): HttpRequest {
   return withState(new HttpRequest({ target: '/news/view/id/42', ...init }), {
@@ -53,7 +46,7 @@ async function read(request: HttpRequest): Promise<string> {
 describe('HttpRequest', () => {
   it('has empty names, a method and no parameters before it is routed', () => {
     const request = new HttpRequest({ target: '/news/list' })
-    assert.equal(isRouted(request), false)
+    assert.equal(stateOf(request).isRouted, false)
     assert.deepEqual(facts(request), ['', '', '', '', '', ''])
     assert.deepEqual([request.method, request.target], ['GET', '/news/list'])
     assert.deepEqual([request.query.size, request.form.size], [0, 0])
@@ -74,8 +67,10 @@ describe('HttpRequest', () => {
   it('is another one for each finding, over one message', () => {
     const request = new HttpRequest({ target: '/news/view/id/42?a=1', headers: { A: '1' } })
     const derived = withState(request, news)
-    assert.deepEqual([isRouted(request), isRouted(derived)], [false, true])
-    assert.equal<RequestState>(stateOf(derived), news)
+    assert.deepEqual([stateOf(request).isRouted, stateOf(derived).isRouted], [false, true])
+    for (const [name, value] of Object.entries(news)) {
+      assert.equal(Reflect.get(stateOf(derived), name), value, name)
+    }
     assert.equal(derived.query, request.query)
     assert.equal(derived.headers, request.headers)
     assert.deepEqual(facts(derived), [
@@ -325,7 +320,7 @@ describe('isAborted()', () => {
 
   it('is nothing of the time that is over', () => {
     const request = routed()
-    abort(request, new Error('over'))
+    stateOf(request).cancellation.abort(new Error('over'))
     assert.equal(isAborted(request), false)
   })
 })
@@ -355,11 +350,11 @@ describe('HttpRequest.signal', () => {
     for (const init of [{}, { signal: client.signal }]) {
       const before = routed({}, init)
       const { signal } = before
-      abort(before, reason)
+      stateOf(before).cancellation.abort(reason)
       assert.equal(signal.reason, reason)
 
       const after = routed({}, init)
-      abort(after, reason)
+      stateOf(after).cancellation.abort(reason)
       assert.equal(after.signal.reason, reason)
     }
     assert.equal(client.signal.aborted, false)
@@ -368,7 +363,7 @@ describe('HttpRequest.signal', () => {
   it('is its own: the time of one request is not that of another', () => {
     const request = routed()
     const next = request.forward({ action: 'list' })
-    abort(request, reason)
+    stateOf(request).cancellation.abort(reason)
     assert.equal(next.signal.aborted, false)
   })
 })

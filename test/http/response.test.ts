@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { HttpResponse, type ResponseBody } from '../../lib/http/response.ts'
+import { HttpResponse, type ResponseBody, responseLifecycle } from '../../lib/http/response.ts'
 
 function facts({ status, body, headers, renderExceptions, exceptions }: HttpResponse): unknown[] {
   return [status, body, [...headers], renderExceptions, [...exceptions]]
@@ -141,16 +141,16 @@ describe('HttpResponse.reset()', () => {
     response.text('half a page')
     response.renderExceptions = true
 
-    const reset = response.reset(first)
+    const reset = responseLifecycle.reset(response, first)
     assert.deepEqual(facts(reset), [200, undefined, [], false, [first]])
-    assert.deepEqual([...reset.reset(second).exceptions], [first, second])
+    assert.deepEqual([...responseLifecycle.reset(reset, second).exceptions], [first, second])
     assert.deepEqual([...response.exceptions], [])
     assert.equal(Object.isFrozen(reset.exceptions), true)
   })
 
   it('hears nothing of what the failed action still writes', () => {
     const response = new HttpResponse()
-    const reset = response.reset(new Error())
+    const reset = responseLifecycle.reset(response, new Error())
     response.status = 201
     response.headers.set('Set-Cookie', 'a=1')
     response.text('late')
@@ -161,7 +161,7 @@ describe('HttpResponse.reset()', () => {
     const body = Readable.from(['a'])
     const response = new HttpResponse()
     response.body = body
-    response.reset(new Error())
+    responseLifecycle.reset(response, new Error())
     assert.equal(body.destroyed, true)
     await once(body, 'close')
   })
@@ -188,12 +188,12 @@ describe('HttpResponse.body', () => {
   })
 })
 
-describe('HttpResponse.seal()', () => {
+describe('responseLifecycle.seal(HttpResponse)', () => {
   it('keeps the body, and lets go of one that comes later', async () => {
     const [sent, late] = [new Readable({ read() {} }), new Readable({ read() {} })]
     const response = new HttpResponse()
     response.body = sent
-    response.seal()
+    responseLifecycle.seal(response)
     assert.equal(sent.destroyed, false)
     response.body = late
     assert.deepEqual([sent.destroyed, late.destroyed], [false, true])
@@ -207,16 +207,16 @@ describe('HttpResponse.seal()', () => {
     const sent = new Readable({ read() {} })
     const response = new HttpResponse()
     response.body = sent
-    response.seal()
+    responseLifecycle.seal(response)
     response.body = sent
     assert.equal(sent.destroyed, false)
   })
 })
 
-describe('HttpResponse.discard()', () => {
+describe('responseLifecycle.discard(HttpResponse)', () => {
   it('lets go of a body that comes later, and hears of its errors', async () => {
     const response = new HttpResponse()
-    response.discard()
+    responseLifecycle.discard(response)
     const late = new Readable({ read() {}, destroy: (_, done) => done(new Error('late')) })
     response.body = late
     assert.equal(response.body, undefined)
@@ -231,8 +231,8 @@ describe('HttpResponse.discard()', () => {
         throw new Error('not me')
       },
     })
-    assert.doesNotThrow(() => response.discard())
-    assert.deepEqual(response.reset(new Error('x')).body, undefined)
+    assert.doesNotThrow(() => responseLifecycle.discard(response))
+    assert.deepEqual(responseLifecycle.reset(response, new Error('x')).body, undefined)
   })
 
   it('destroys a stream, and hears of its errors', async () => {
@@ -243,7 +243,7 @@ describe('HttpResponse.discard()', () => {
     const response = new HttpResponse()
     response.body = body
     const failed = once(body, 'error')
-    response.discard()
+    responseLifecycle.discard(response)
     await failed
     assert.equal(body.destroyed, true)
   })
@@ -251,7 +251,7 @@ describe('HttpResponse.discard()', () => {
   it('leaves other bodies alone', () => {
     const response = new HttpResponse()
     response.text('a')
-    response.discard()
+    responseLifecycle.discard(response)
     assert.equal(response.body, 'a')
   })
 })

@@ -147,7 +147,7 @@ describe('HttpRequest.url() by the default route', () => {
   it('needs a front controller', () => {
     assert.throws(() => new HttpRequest({ target: '/' }).url(), {
       name: 'TypeError',
-      message: 'Only the built-in router of a front controller makes URLs of a request',
+      message: 'Expected a request that the built-in router of a front controller routed',
     })
   })
 })

@@ -288,16 +288,17 @@ describe('createRequestListener()', () => {
   })
 
   it('ends the connection when a handler fails whose headers have left', async (t) => {
-    class Unsealed extends HttpResponse {
-      override seal(): void {
-        if (this.body !== undefined) throw new Error('too late')
-      }
-    }
+    // The writer adds its listeners when the headers have left.
+    const body = Object.assign(new Readable({ read() {} }), {
+      once(): never {
+        throw new Error('too late')
+      },
+    })
     const told = deferred<unknown>()
     const handler: Handler = {
       async handle() {
-        const response = new Unsealed()
-        response.body = new Readable({ read() {} })
+        const response = new HttpResponse()
+        response.body = body
         return response
       },
       report: told.resolve,

@@ -1,0 +1,73 @@
+import { isPromiseLike } from '../http/is-promise-like.ts'
+import { stateOf } from '../http/request.ts'
+import type { RequestRouter } from '../routing/request-router.ts'
+import type { Plugin, PluginBroker } from './plugin.ts'
+import type { LoopState, Outcome, Stages } from './stages.ts'
+import { run, type Steps, wait } from './steps.ts'
+
+/** The stages of one request with the hooks of the plugins around them. */
+export class PluginStages implements Stages {
+  readonly #inner: Stages
+  readonly #router: RequestRouter
+  readonly #broker: PluginBroker
+
+  constructor(inner: Stages, router: RequestRouter, broker: PluginBroker) {
+    this.#inner = inner
+    this.#router = router
+    this.#broker = broker
+  }
+
+  prepare(loop: LoopState): void | Promise<void> {
+    return run(this.#prepare(loop))
+  }
+
+  dispatch(loop: LoopState): Outcome | Promise<Outcome> {
+    return run(this.#dispatch(loop))
+  }
+
+  finish(loop: LoopState): void | Promise<void> {
+    return run(this.#finish(loop))
+  }
+
+  *#prepare(loop: LoopState): Steps<void> {
+    if (!stateOf(loop.request).isRouted) {
+      loop.request = this.#router.rewrite(loop.request)
+      yield* this.#notify('routeStartup', loop)
+      loop.request = this.#router.route(loop.request)
+      yield* this.#notify('routeShutdown', loop)
+    }
+    yield* this.#prepareAgain(loop)
+    if (loop.dispatches > 1 || loop.request.errorHandler !== undefined) return
+    yield* this.#notify('dispatchLoopStartup', loop)
+    yield* this.#prepareAgain(loop)
+  }
+
+  *#dispatch(loop: LoopState): Steps<Outcome> {
+    const { request } = loop
+    const { response } = loop
+    const replaced = yield* this.#broker.notify('preDispatch', request, response)
+    if (replaced !== request) return replaced
+    const outcome = this.#inner.dispatch(loop)
+    const next = isPromiseLike(outcome) ? yield* wait(outcome) : outcome
+    if (next instanceof Error) return next
+    const after = yield* this.#broker.notify('postDispatch', request, response)
+    return after === request ? next : after
+  }
+
+  *#finish(loop: LoopState): Steps<void> {
+    // A request that this hook returns is ignored: nothing is dispatched any more.
+    yield* this.#broker.notify('dispatchLoopShutdown', loop.request, loop.response)
+    const finished = this.#inner.finish(loop)
+    if (isPromiseLike(finished)) yield* wait(finished)
+  }
+
+  // A hook may have returned a request that is not routed yet, or whose form is not read yet.
+  *#prepareAgain(loop: LoopState): Steps<void> {
+    const prepared = this.#inner.prepare(loop)
+    if (isPromiseLike(prepared)) yield* wait(prepared)
+  }
+
+  *#notify(hook: keyof Plugin, loop: LoopState): Steps<void> {
+    loop.request = yield* this.#broker.notify(hook, loop.request, loop.response)
+  }
+}
