@@ -4,7 +4,7 @@ import { factsOf, headersOf } from '../http/exceptions.ts'
 import { PAGE_POLICY } from '../http/html.ts'
 import { type ErrorHandler, type HttpRequest, headerOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { setKnown } from '../http/response-headers.ts'
+import { setUnchecked } from '../http/response-headers.ts'
 import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
 import { jsonLine } from '../reporting/printable.ts'
@@ -37,7 +37,7 @@ export function createErrorController(develop?: Develop): {
         response.headers.set(name, value)
       }
       setSafeHeaders(response)
-      setKnown(response.headers, 'Vary', 'Accept')
+      setUnchecked(response.headers, 'Vary', 'Accept')
       answer(request, response, errorHandler, status, develop)
     },
   }
@@ -62,14 +62,14 @@ function answer(
   switch (offerFor(headerOf(request, 'accept') ?? '')) {
     case 'text/html':
       response.html(errorPage(page, develop?.(original, exception)))
-      setKnown(response.headers, 'Content-Security-Policy', PAGE_POLICY)
+      setUnchecked(response.headers, 'Content-Security-Policy', PAGE_POLICY)
       break
     case 'text/plain':
       response.text(linesOf(page))
       break
     default:
       response.text(jsonLine(problemOf(page)))
-      setKnown(response.headers, 'Content-Type', 'application/problem+json')
+      setUnchecked(response.headers, 'Content-Type', 'application/problem+json')
   }
 }
 
@@ -120,7 +120,7 @@ function cut(text: string): string {
 }
 
 function setSafeHeaders({ headers }: HttpResponse): void {
-  setKnown(headers, 'Cache-Control', 'no-store')
-  setKnown(headers, 'Referrer-Policy', 'no-referrer')
-  setKnown(headers, 'X-Content-Type-Options', 'nosniff')
+  setUnchecked(headers, 'Cache-Control', 'no-store')
+  setUnchecked(headers, 'Referrer-Policy', 'no-referrer')
+  setUnchecked(headers, 'X-Content-Type-Options', 'nosniff')
 }

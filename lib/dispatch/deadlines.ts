@@ -1,33 +1,30 @@
-interface Waiting {
+interface Pending {
   readonly expiresAt: number
   readonly expire: () => void
 }
 
-/**
- * One limit of time for many promises, with a single timer: all wait equally long, so the first to
- * have come is the first to expire.
- */
+/** One time limit for many promises, with a single timer: all have the same limit, so they expire in order. */
 export class Deadlines {
   readonly #limitMs: number
-  readonly #waiting = new Set<Waiting>()
+  readonly #pending = new Set<Pending>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(limitMs: number) {
     this.#limitMs = limitMs
   }
 
-  /** Settles as the promise does, or rejects with what `expired` returns when the time is over. */
-  within<T>(promise: PromiseLike<T>, expired: () => Error): Promise<T> {
+  /** Settles as the promise does, or rejects with the error of `createError` when the limit is over. */
+  within<T>(promise: PromiseLike<T>, createError: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
-      const waiting = {
-        // Not the clock of the day, which jumps.
+      const pending = {
+        // The monotonic clock: the time of day can jump.
         expiresAt: performance.now() + this.#limitMs,
-        expire: () => reject(expired()),
+        expire: () => reject(createError()),
       }
-      this.#add(waiting)
+      this.#add(pending)
       const settle = <V>(finish: (value: V) => void) => {
         return (value: V): void => {
-          this.#delete(waiting)
+          this.#delete(pending)
           finish(value)
         }
       }
@@ -35,28 +32,28 @@ export class Deadlines {
     })
   }
 
-  #add(waiting: Waiting): void {
-    this.#waiting.add(waiting)
+  #add(pending: Pending): void {
+    this.#pending.add(pending)
     this.#timer ??= setTimeout(this.#expire, this.#limitMs)
     this.#timer.ref()
   }
 
-  #delete(waiting: Waiting): void {
-    this.#waiting.delete(waiting)
-    // A process with nothing else to do must not wait for the timer.
-    if (this.#waiting.size === 0) this.#timer?.unref()
+  #delete(pending: Pending): void {
+    this.#pending.delete(pending)
+    // The timer must not keep an idle process alive.
+    if (this.#pending.size === 0) this.#timer?.unref()
   }
 
   readonly #expire = (): void => {
     this.#timer = undefined
     const now = performance.now()
-    for (const waiting of this.#waiting) {
-      if (waiting.expiresAt > now) {
-        this.#timer = setTimeout(this.#expire, waiting.expiresAt - now)
+    for (const pending of this.#pending) {
+      if (pending.expiresAt > now) {
+        this.#timer = setTimeout(this.#expire, pending.expiresAt - now)
         return
       }
-      this.#waiting.delete(waiting)
-      waiting.expire()
+      this.#pending.delete(pending)
+      pending.expire()
     }
   }
 }

@@ -13,15 +13,15 @@ import { checkedRoutes } from '../routing/route-table.ts'
 import type { Router } from '../routing/router.ts'
 import { checkPlugin, type Plugin } from './plugin.ts'
 
-/** What one request may take (SPEC section 7). */
+/** Limits of one request (SPEC section 7). */
 export interface Limits extends FormLimits {
-  /** Bytes of a request target (default 8,192); beyond it 414. */
+  /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Milliseconds for an action, and for a plugin's moment (default 25,000); beyond it 503. */
+  /** Maximum milliseconds of an action, and of a hook of a plugin (default 25,000); beyond it 503. */
   readonly actionTimeoutMs: number
 }
 
-/** A path of whole segments, without a slash at its end. */
+/** A path of whole segments, without a trailing slash. */
 export const BASE_PATH: RegExp = /^(\/[\w.~-]+)*$/
 
 export const DEFAULT_LIMITS: Limits = {
@@ -31,38 +31,38 @@ export const DEFAULT_LIMITS: Limits = {
   actionTimeoutMs: 25_000,
 }
 
-/** What a {@link FrontController} is made from. */
+/** The options of a {@link FrontController}. */
 export interface FrontControllerOptions {
-  /** The controllers of the module `default`, by name; `error` replaces the built-in one. */
+  /** The controllers of the module `default` by name; `error` replaces the built-in error controller. */
   readonly controllers?: Controllers | undefined
-  /** Those of each other module, by the module's name. */
+  /** The controllers of each other module, by the name of the module. */
   readonly modules?: ReadonlyMap<string, Controllers> | undefined
-  /** How requested names find registered ones (default `exact`). */
+  /** How a requested name matches a registered one (default `exact`). */
   readonly names?: NameRule | undefined
-  /** What stands before the routed path, whole segments, such as `/app` (default none). */
+  /** The path prefix of all URLs, in whole segments, such as `/app` (default none). */
   readonly basePath?: string | undefined
-  /** In place of the router for `/module/controller/action/key/value`. */
+  /** A custom router, in place of the one for `/module/controller/action/key/value`. */
   readonly router?: Router | undefined
   /**
-   * Routes by name, in front of the default route, the last one tried first.
+   * Named routes, tried before the default route, the last one first.
    *
    * @example
    * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }
    */
   readonly routes?: RoutePatterns | undefined
-  /** What takes part in every request, in this order (default none). */
+  /** Plugins, whose hooks run for every request in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
-  /** What one request may take; what is left out keeps its default. */
+  /** Limits of one request; a missing one has its default. */
   readonly limits?: Partial<Limits> | undefined
-  /** Where errors are logged: pino, winston, `console` (default nowhere). */
+  /** The log for errors: pino, winston, `console` (default none). */
   readonly logger?: Logger | undefined
-  /** Is handed the report of every error, those too that the log only counts. */
+  /** Called with the report of every error, including those that the log only counts. */
   readonly onReport?: ((report: ErrorReport) => unknown) | undefined
-  /** The names of parameters whose values may be shown in reports (default none). */
+  /** Names of parameters whose values may appear in reports (default none). */
   readonly logParams?: readonly string[] | undefined
-  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` count (default none). */
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` are trusted (default none). */
   readonly trustProxy?: readonly string[] | undefined
-  /** Whether the built-in error page tells what went wrong, and where (default: not). */
+  /** Whether the built-in error page shows what failed and where (default false). */
   readonly development?: boolean | undefined
 }
 
@@ -82,7 +82,7 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
   'development',
 ]
 
-/** The options, checked and whole: every module with its controllers, the built-in ones among them. */
+/** Checked options with their defaults: every module with its controllers, including the built-in ones. */
 export interface CheckedOptions {
   readonly modules: readonly (readonly [string, Controllers])[]
   readonly names: NameKeys
@@ -96,7 +96,11 @@ export interface CheckedOptions {
   readonly trusted: BlockList
 }
 
-/** @throws {TypeError | RangeError} With the name of the option that is not what it should be. */
+/**
+ * Checks options, and adds the defaults.
+ *
+ * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ */
 export function checkedOptions(
   options: FrontControllerOptions,
   errorController: Controller,
@@ -144,10 +148,10 @@ function allModules(
   checkMap(modules, 'modules')
   for (const [name, each] of modules) checkMap(each, `modules.get('${name}')`)
   const builtIn = new Map<string, Controller>([['error', errorController]])
-  // Nothing to be served yet: a page that tells how to begin.
+  // Nothing to serve yet: a page that explains the first steps.
   if (controllers.size + modules.size === 0) builtIn.set('index', welcomeController)
-  const taken = new Set([...controllers.keys()].map(names.controller))
-  const missing = [...builtIn].filter(([name]) => !taken.has(names.controller(name)))
+  const registered = new Set([...controllers.keys()].map(names.controller))
+  const missing = [...builtIn].filter(([name]) => !registered.has(names.controller(name)))
   return [['default', new Map([...missing, ...controllers])], ...modules]
 }
 

@@ -4,26 +4,26 @@ import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** What a plugin does at a moment. Another request that it returns takes the place of the one given. */
+/** A function that a plugin runs at one point of a request. A request that it returns replaces the current one. */
 export type Hook = (
   request: HttpRequest,
   response: HttpResponse,
-  // biome-ignore lint/suspicious/noConfusingVoidType: a moment that returns nothing is the common one.
+  // biome-ignore lint/suspicious/noConfusingVoidType: most hooks return nothing.
 ) => void | HttpRequest | Promise<void | HttpRequest>
 
-/** What takes part in every request, at the six moments that ZF1 knows. */
+/** Hooks that run for every request, at the six points of ZF1. */
 export interface Plugin {
   /** Before the request is rewritten and routed. */
   readonly routeStartup?: Hook
-  /** After that: module, controller and action are known. */
+  /** After routing: module, controller and action are known. */
   readonly routeShutdown?: Hook
-  /** Before the loop goes round for the first time; the form has been read. */
+  /** Before the first dispatch; the form has been read. */
   readonly dispatchLoopStartup?: Hook
-  /** Before each dispatch, that of the error action included; a request it returns is dispatched instead. */
+  /** Before each dispatch, including that of the error action. A returned request is dispatched instead. */
   readonly preDispatch?: Hook
-  /** After each dispatch that did not fail; a request it returns is dispatched next. */
+  /** After each dispatch that did not fail. A returned request is dispatched next. */
   readonly postDispatch?: Hook
-  /** After the last round; a request it returns comes too late. */
+  /** After the last dispatch. A returned request is ignored. */
   readonly dispatchLoopShutdown?: Hook
 }
 
@@ -37,29 +37,29 @@ const HOOKS: readonly (keyof Plugin)[] = [
 ]
 
 /**
- * Checks a plugin: a guard with a misspelt moment would let everybody pass.
+ * Checks a plugin. A guard whose hook is misspelt would guard nothing.
  *
- * @throws {TypeError} If it is no object, a moment of it no function, or none of its functions a moment.
+ * @throws {TypeError} If it is not an object, a hook is not a function, or no function of it is a hook.
  */
 export function checkPlugin(plugin: Plugin, name: string): void {
   if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')
-  const given = HOOKS.filter((moment) => plugin[moment] !== undefined)
-  for (const moment of given) {
-    if (typeof plugin[moment] === 'function') continue
-    throw new TypeError(`Expected "${moment}" of ${name} to be a function`)
+  const present = HOOKS.filter((hook) => plugin[hook] !== undefined)
+  for (const hook of present) {
+    if (typeof plugin[hook] === 'function') continue
+    throw new TypeError(`Expected "${hook}" of ${name} to be a function`)
   }
   const functions = functionNamesOf(plugin)
   for (const each of functions) {
-    const meant = HOOKS.find((moment) => moment.toLowerCase() === each.toLowerCase())
+    const meant = HOOKS.find((hook) => hook.toLowerCase() === each.toLowerCase())
     if (meant === undefined || meant === each) continue
-    throw new TypeError(`There is no moment "${each}" for ${name}: did you mean "${meant}"?`)
+    throw new TypeError(`There is no hook "${each}" for ${name}: did you mean "${meant}"?`)
   }
-  if (functions.length > 0 && given.length === 0) {
-    throw new TypeError(`Expected ${name} to have a moment out of ${HOOKS.join(', ')}`)
+  if (functions.length > 0 && present.length === 0) {
+    throw new TypeError(`Expected ${name} to have at least one hook of ${HOOKS.join(', ')}`)
   }
 }
 
-// Those of its class too.
+// Including the methods of its classes.
 function functionNamesOf(object: object): readonly string[] {
   const names: string[] = []
   for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each)) {
@@ -70,31 +70,31 @@ function functionNamesOf(object: object): readonly string[] {
   return names
 }
 
-/** Holds a promise to the limit of time. */
-export type Within = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
+/** Rejects a promise of a request with a 503 if it is still pending at the deadline. */
+export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
 
-/** Tells the plugins of one request about its moments, in the order they were given. */
+/** Runs the hooks of all plugins for one request, in the order of the plugins. */
 export class PluginBroker {
   #plugins: readonly Plugin[]
-  readonly #within: Within
+  readonly #withDeadline: WithDeadline
 
-  constructor(plugins: readonly Plugin[], within: Within) {
+  constructor(plugins: readonly Plugin[], withDeadline: WithDeadline) {
     this.#plugins = plugins
-    this.#within = within
+    this.#withDeadline = withDeadline
   }
 
-  /** @returns The request that a plugin put in place of the given one, or the given one. */
-  *notify(moment: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
+  /** @returns The request that a hook returned, or the given one. */
+  *notify(hook: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
     let current = request
     for (const plugin of this.#plugins) {
       try {
-        const returned = plugin[moment]?.(current, response)
+        const returned = plugin[hook]?.(current, response)
         const next = isPromiseLike(returned)
-          ? yield* wait(this.#within(current, returned))
+          ? yield* wait(this.#withDeadline(current, returned))
           : returned
-        current = nextRequest(next, moment) ?? current
+        current = nextRequest(next, hook) ?? current
       } catch (thrown) {
-        // It sits out the rest: a plugin that refuses every request must not refuse the error action too.
+        // Skips this plugin for the rest of the request: one that rejects everything must not also reject the error action.
         this.#plugins = this.#plugins.filter((other) => other !== plugin)
         throw thrown
       }

@@ -10,6 +10,7 @@ import { channels, publish } from '../reporting/diagnostics.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import type { WithDeadline } from './plugin.ts'
 
 /** The state of the loop for one request; its stages replace the request and fill in the response. */
 export interface LoopState {
@@ -21,9 +22,6 @@ export interface LoopState {
 
 /** What a dispatch ends with: nothing, a request to dispatch next, or the error that there is no such action. */
 export type Outcome = HttpRequest | Error | undefined
-
-/** Rejects a promise of a request with a 503 if it is still pending at the deadline. */
-export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
 
 /** What {@link RequestStages} needs. */
 export interface StageOptions {

@@ -1,15 +1,15 @@
 /**
- * Work that waits only where it has to: `yield* wait(promise)` is its `await`. What waits for nothing is
- * done at once, without a promise and without a turn of the queue: of a small request, 6 % of the time.
+ * A function that awaits only if it has to: `yield* wait(promise)` is its `await`. Without a promise to await, it
+ * completes synchronously: 6 % of W1 CPU (decision 008).
  */
 export type Steps<T> = Generator<PromiseLike<unknown>, T, unknown>
 
-/** Waits for a promise, inside of steps. */
+/** Awaits a promise inside steps. */
 export function* wait<T>(promise: PromiseLike<T>): Steps<T> {
   return (yield promise) as T
 }
 
-/** Does the steps, and returns what they come to: at once, or by a promise where they had to wait. */
+/** Runs steps. Returns their result, or a promise of it if they had to wait. */
 export function run<T>(steps: Steps<T>): T | Promise<T> {
   const step = steps.next()
   return step.done ? step.value : finish(steps, step.value)

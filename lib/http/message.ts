@@ -4,33 +4,33 @@ import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './target.ts'
 
-/** The headers of a request; several values of one name as `node:http` gives them. */
+/** The headers of a request; several values of one name as in `node:http`'s `message.headers`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** What a request is made from: in a test a plain object, on the wire a view of the message. */
+/** The source of a request: a plain object in a test, a view of the message over a connection. */
 export interface HttpRequestInit {
   /** The method, in upper case (default `GET`). */
   readonly method?: string | undefined
   /** The request target as it was sent, such as `/news/list?page=2`. */
   readonly target: string
-  /** An object or pairs (`Headers`, a list); names in any case (default: none). */
+  /** An object or pairs (`Headers`, a list); names are case-insensitive (default none). */
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
-  /** Text, bytes, or a stream of them: Node's, a web `ReadableStream`, an async iterable (default ''). */
+  /** Text, bytes, or a stream of them: a Node.js stream, a web `ReadableStream`, an async iterable (default ''). */
   readonly body?: BodySource | BodyChunks | undefined
-  /** One header by its lower-case name, where that costs less than all of them (default: out of `headers`). */
+  /** Returns one header by its lower-case name, if that is cheaper than `headers` (default: reads `headers`). */
   readonly header?: ((name: string) => string | undefined) | undefined
-  /** Aborts when the client has gone away. */
+  /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined
-  /** Whether it has gone away; where it is absent, the signal tells. */
+  /** Whether the client has closed the connection (default: whether the signal is aborted). */
   readonly aborted?: boolean | undefined
-  /** The address at the other end of the connection (default ''). */
+  /** The address of the peer (default ''). */
   readonly remoteAddress?: string | undefined
-  /** Why the message must not be served, though it could be read: a fault of its framing. */
+  /** Why the message must not be served although it was parsed: a fault of its framing. */
   readonly rejection?: HttpError | undefined
 }
 
-/** What came in, shared by all requests derived from it, so that it is parsed once. */
-export class Message implements HttpRequestInit {
+/** The source of a request with what was parsed of it; all requests derived from one message share it. */
+export class Message {
   readonly method: string
   readonly target: string
   readonly #init: HttpRequestInit
@@ -48,7 +48,7 @@ export class Message implements HttpRequestInit {
     this.target = init.target
   }
 
-  /** What it was made from. */
+  /** The source that the message was made from. */
   get source(): HttpRequestInit {
     return this.#init
   }
@@ -99,7 +99,7 @@ export class Message implements HttpRequestInit {
   }
 }
 
-/** The bytes of a form body, parsed when first asked for. */
+/** The bytes of a form body; the fields are parsed when they are first read. */
 export class FormBody {
   readonly bytes: Buffer
   #fields: URLSearchParams | undefined

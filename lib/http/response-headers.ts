@@ -1,9 +1,9 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
 
-/** A header's value: a list is sent as one field line each (`Set-Cookie`). */
+/** The value of a header. A list is sent as one field line for each item (`Set-Cookie`). */
 export type HeaderValue = string | number | readonly string[]
 
-// Whoever says where a message ends must be the one who writes it: two opinions are a smuggled request.
+// Only the code that writes the message may say where it ends: a contradiction lets a request be smuggled.
 const FRAMING = new Set([
   'connection',
   'keep-alive',
@@ -13,14 +13,14 @@ const FRAMING = new Set([
   'upgrade',
 ])
 
-/** Sets a header that is known to be one: what is written in this program need not be checked at each request. */
-export let setKnown: (headers: ResponseHeaders, name: string, value: string) => void
-/** The field lines as `writeHead` takes them, name and value in turns, but for `Content-Length`. */
+/** Sets a header without checking it: for names and values that are constants of this program. */
+export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
+/** Returns names and values in turn, as `writeHead` takes them, without `Content-Length`. */
 export let fieldLinesOf: (headers: ResponseHeaders) => string[]
 
 /**
- * The headers of a response: names in any case, values checked when they are set, so that a bad one
- * is an error of the action and never of the wire.
+ * The headers of a response. Names are case-insensitive. Values are checked when they are set, so an invalid one is an
+ * error of the action that sets it.
  *
  * @example
  * response.headers.set('Cache-Control', 'no-store').append('Set-Cookie', 'a=1; HttpOnly')
@@ -28,24 +28,24 @@ export let fieldLinesOf: (headers: ResponseHeaders) => string[]
 export class ResponseHeaders
   implements Iterable<[name: string, value: string | readonly string[]]>
 {
-  // A list: a response has a few headers, and to make a Map took longer than to route the request.
+  // A list: a response has few headers, and creating a Map took longer than routing the request.
   readonly #fields: Field[] = []
 
   static {
-    setKnown = (headers, name, value) => headers.#put(name, value)
+    setUnchecked = (headers, name, value) => headers.#put(name, value)
     fieldLinesOf = (headers) => headers.#fieldLines()
   }
 
-  /** How many different names there are. */
+  /** The number of different names. */
   get size(): number {
     return this.#fields.length
   }
 
   /**
-   * Sets a header, in place of what it was.
+   * Sets a header, and replaces its earlier value.
    *
-   * @throws {TypeError} If the name or the value can't stand in a header, or the name is one of the
-   * framing headers (`Transfer-Encoding`, `Connection`, ...), which belong to the wire.
+   * @throws {TypeError} If the name or the value is invalid in HTTP, or the server sets the header itself
+   * (`Transfer-Encoding`, `Connection`, ...).
    */
   set(name: string, value: HeaderValue): this {
     const values = checkHeader(name, value)
@@ -54,7 +54,7 @@ export class ResponseHeaders
   }
 
   /**
-   * Adds a field line to those that the name has already.
+   * Adds a field line to a header.
    *
    * @throws {TypeError} As {@link ResponseHeaders.set} does.
    */
@@ -62,18 +62,18 @@ export class ResponseHeaders
     return this.set(name, [this.#find(String(name))?.value ?? [], value].flat())
   }
 
-  /** The value, several field lines joined by `, `; undefined where there is none. */
+  /** Returns the value of a header, with several field lines joined by `, `; undefined if it is not set. */
   get(name: string): string | undefined {
     const value = this.#find(name)?.value
     return value === undefined || typeof value === 'string' ? value : value.join(', ')
   }
 
-  /** Whether there is a header of the name. */
+  /** Whether a header is set. */
   has(name: string): boolean {
     return this.#find(name) !== undefined
   }
 
-  /** Takes a header away; false where there was none. */
+  /** Removes a header. Returns whether it was set. */
   delete(name: string): boolean {
     const field = this.#find(name)
     if (field === undefined) return false
@@ -81,7 +81,7 @@ export class ResponseHeaders
     return true
   }
 
-  /** Each name as it was written last, and its value; in the order in which they were first set. */
+  /** Iterates over names, as they were last written, and values, in the order in which they were first set. */
   *[Symbol.iterator](): IterableIterator<[name: string, value: string | readonly string[]]> {
     for (const { name, value } of this.#fields) yield [name, value]
   }
@@ -125,7 +125,7 @@ function isSameName(one: string, other: string): boolean {
  * Checks that a header can be sent.
  *
  * @returns Its field lines.
- * @throws {TypeError} If it can't, or belongs to the wire.
+ * @throws {TypeError} If it is invalid, or the server sets it itself.
  */
 export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
@@ -138,7 +138,7 @@ export function checkHeader(name: string, value: HeaderValue): readonly string[]
     )
   }
   for (const each of values) validateHeaderValue(name, each)
-  // One proxy reads 0x5 as five, the next one as nothing.
+  // One proxy reads 0x5 as five, another as zero.
   if (key === 'content-length' && !(values.length === 1 && /^\d{1,15}$/.test(values[0] ?? ''))) {
     throw new TypeError('Expected the header "content-length" to be one whole number')
   }

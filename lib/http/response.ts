@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
-import { ResponseHeaders, setKnown } from './response-headers.ts'
+import { ResponseHeaders, setUnchecked } from './response-headers.ts'
 
 const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 
@@ -157,7 +157,7 @@ export class HttpResponse {
 
   #fill(type: string, body: string): void {
     // Replaces an earlier type: text() after html() must not be read as a page.
-    setKnown(this.headers, 'Content-Type', type)
+    setUnchecked(this.headers, 'Content-Type', type)
     this.body = body
   }
 }

@@ -126,7 +126,7 @@ describe('checkedOptions()', () => {
       [
         { plugins: [{ guard() {} }] },
         'TypeError',
-        /Expected plugins\[0\] to have a moment out of /,
+        /Expected plugins\[0\] to have at least one hook of /,
       ],
       [{ controllers: { news } }, 'TypeError', /Map/],
       [{ modules: new Map([['admin', { news }]]) }, 'TypeError', /Map/],

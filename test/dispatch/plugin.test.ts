@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
-import { PluginBroker, type Within } from '../../lib/dispatch/plugin.ts'
+import { PluginBroker, type WithDeadline } from '../../lib/dispatch/plugin.ts'
 import { run } from '../../lib/dispatch/steps.ts'
 import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
 import { moments } from '../support/hooks.ts'
 
-const within: Within = (_, promise) => Promise.resolve(promise)
+const within: WithDeadline = (_, promise) => Promise.resolve(promise)
 
 describe('PluginBroker.notify()', () => {
   const request = new HttpRequest({ target: '/' })
