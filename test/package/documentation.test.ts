@@ -37,8 +37,8 @@ describe('The documentation', () => {
     assert.deepEqual(missing, [])
   })
 
-  it('has every export in docs/api.md: `npm run docs` writes it', () => {
-    const reference = readFileSync(repositoryFile('docs/api.md'), 'utf8')
+  it('has every export in docs/reference/api.md: `npm run docs` writes it', () => {
+    const reference = readFileSync(repositoryFile('docs/reference/api.md'), 'utf8')
     const missing = names.filter(([, name]) => !new RegExp(`^### ${name}\\b`, 'm').test(reference))
     assert.deepEqual(missing, [])
   })
