@@ -3,13 +3,13 @@ import { HttpError } from 'portico'
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
 /**
- * Takes the place of the built-in error page: nothing of the request but its controller is shown.
+ * Replaces the built-in error page. Shows the controller of the request and nothing else of it.
  * @param {HttpRequest} request
  * @param {HttpResponse} response
  */
 export function error(request, response) {
   const handler = request.errorHandler
-  if (handler === undefined) throw new TypeError('The error action was given no error')
+  if (handler === undefined) throw new TypeError('Expected a request with an error handler')
   const { exception, type, request: original } = handler
   const { status, headers } = exception instanceof HttpError ? exception : new HttpError(500, '')
   response.status = status

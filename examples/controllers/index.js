@@ -1,6 +1,6 @@
 // node dist/server.js --controllers examples/controllers
 //
-// After `npm ci && npm run build`: a small news site. --port is where it listens (3000).
+// A small news site. Run `npm ci && npm run build` first. --port sets the port (default 3000).
 
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 

@@ -2,7 +2,7 @@ import { HttpError } from 'portico'
 
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
-// A shop window, not a store: what is saved is gone when the server stops.
+// Kept in memory only: saved articles are lost when the server stops.
 const articles = new Map([
   ['1', { id: '1', title: 'Portico opens its doors', body: 'A front controller for node:http.' }],
   [

@@ -1,5 +1,5 @@
 // node examples/embedding/express.js
-// In Express 5: Portico takes what it has an action for, Express the rest.
+// Express 5: Portico handles the requests that have an action, Express handles the others.
 import express from 'express'
 import { createMiddleware, FrontController } from 'portico'
 
@@ -9,11 +9,11 @@ const news = {
   save: (request, response) => response.text(`Saved ${request.form.get('title')}`),
 }
 
-// Under one path, named twice: the whole target is routed, and the front controller takes the path off.
+// `basePath` must equal the mount path: Portico routes the whole target and removes `basePath` itself.
 const front = new FrontController({ basePath: '/app', controllers: new Map([['news', news]]) })
 
 const app = express()
-// Before what parses bodies: a body comes in once.
+// Mount Portico before the body parsers: a body can be read only once.
 app.use('/app', createMiddleware(front, { fallThrough: true }))
 app.use(express.urlencoded())
 app.post('/app/old', (request, response) => void response.send(`Express has ${request.body.title}`))

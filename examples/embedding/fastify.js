@@ -1,5 +1,5 @@
 // node examples/embedding/fastify.js
-// In Fastify, through @fastify/middie: it runs before the body is parsed, so a form reaches either side whole.
+// Fastify with @fastify/middie: it runs before Fastify parses the body, so both sides can read a form.
 import middie from '@fastify/middie'
 import fastify from 'fastify'
 import { createMiddleware, FrontController } from 'portico'

@@ -1,5 +1,5 @@
 // node examples/embedding/http.js
-// A front controller in a server of one's own, and what an action has of the wire.
+// A front controller in your own server, with streams as bodies and access to the message of node:http.
 import { createServer } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createRequestListener, FrontController, incomingMessageOf } from 'portico'
@@ -10,7 +10,7 @@ const clock = {
     response.json({ now: new Date().toISOString() })
   },
 
-  // An async iterable as the body; the signal ends the wait when the client has gone away.
+  // The body is an async iterable. The signal aborts the sleep when the client disconnects.
   ticks(request, response) {
     response.headers.set('Content-Type', 'text/event-stream')
     response.body = (async function* () {
@@ -21,7 +21,7 @@ const clock = {
     })()
   },
 
-  // A web stream as the body: what came is sent back in capitals.
+  // The body is a web stream. It sends the request body back in capital letters.
   shout(request, response) {
     response.body = new Response(request.body).body?.pipeThrough(
       new TransformStream({
@@ -32,7 +32,7 @@ const clock = {
     )
   },
 
-  // The message of node:http, for what a request does not tell itself.
+  // incomingMessageOf() returns the message of node:http, for data that an HttpRequest does not have.
   wire(request, response) {
     response.json({ httpVersion: incomingMessageOf(request)?.httpVersion })
   },

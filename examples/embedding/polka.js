@@ -1,5 +1,5 @@
 // node examples/embedding/polka.js
-// In Polka: what Portico has no action for goes to the routes of Polka.
+// Polka: requests without an action in Portico go to the routes of Polka.
 import { createServer } from 'node:http'
 import polka from 'polka'
 import { createMiddleware, FrontController } from 'portico'

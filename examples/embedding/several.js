@@ -1,5 +1,5 @@
 // node examples/embedding/several.js
-// Two front controllers in one process, each under a path of its own: they share nothing.
+// Two front controllers in one process. Each has its own base path, and they share nothing.
 import { createServer } from 'node:http'
 import { createRequestListener, FrontController } from 'portico'
 
@@ -17,7 +17,7 @@ const site = (basePath, name) => {
 const app = site('/app', 'the site')
 const admin = site('/admin', 'the back office')
 
-// Whole segments: /administration is no page of the back office.
+// Match whole segments only: /administration does not belong to the back office.
 const server = createServer((message, out) => {
   const isAdmin = /^\/admin(?=[/?]|$)/.test(message.url ?? '')
   return isAdmin ? admin(message, out) : app(message, out)

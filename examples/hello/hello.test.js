@@ -1,6 +1,6 @@
 // node --test examples/hello/hello.test.js
 //
-// After `npm ci && npm run build`. No port is opened: requests and responses are plain values.
+// Run `npm ci && npm run build` first. The tests open no port: requests and responses are plain values.
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from 'portico'
@@ -13,12 +13,12 @@ describe('/hello/world', () => {
     assert.equal(response.body, 'Hello, Ada!\n')
   })
 
-  it('greets the world where there is no name', async () => {
+  it('greets the world without a name', async () => {
     const { body } = await front.handle(new HttpRequest({ target: '/hello/world' }))
     assert.equal(body, 'Hello, world!\n')
   })
 
-  it('is the only page', async () => {
+  it('responds with 404 to another action', async () => {
     const { status, exceptions } = await front.handle(new HttpRequest({ target: '/hello/moon' }))
     assert.equal(status, 404)
     assert.match(String(exceptions[0]), /Action "moon" does not exist/)

@@ -1,6 +1,6 @@
 // node examples/hello/server.js
 //
-// After `npm ci && npm run build`. Then http://127.0.0.1:3000/hello/world/name/Ada says hello to Ada.
+// Run `npm ci && npm run build` first. Then open http://127.0.0.1:3000/hello/world/name/Ada.
 import { serve } from 'portico'
 import { front } from './front.js'
 

@@ -6,19 +6,21 @@ import { errors, Pool } from 'undici'
 
 /**
  * @typedef {object} StranglerOptions
- * @property {string} origin Where the old server listens, such as `http://127.0.0.1:8000`.
- * @property {ReadonlySet<string>} moved What is answered here: `news` is a controller, `admin/report` one of
- * a module, `news/list` a single action.
- * @property {boolean} [behindProxy] Whether a proxy stands in front, and nobody else can reach this server:
- * what it says in `X-Forwarded-*` is then passed on (default: it is replaced).
- * @property {number} [timeoutMs] Milliseconds until the old server must begin to answer, and between two
- * pieces of an answer (default 25,000: below the `socketTimeoutMs` of `serve()`).
+ * @property {string} origin URL of the old server, such as `http://127.0.0.1:8000`.
+ * @property {ReadonlySet<string>} moved What the front controller handles: `news` is a controller,
+ * `admin/report` a controller of a module, `news/list` a single action.
+ * @property {boolean} [behindProxy] Whether a proxy stands in front and no other client can reach this server.
+ * `X-Forwarded-*` headers are then passed on (default: they are replaced).
+ * @property {number} [timeoutMs] Milliseconds to wait for the old server: for the start of its response, and
+ * between two chunks (default 25,000; it must be below `socketTimeoutMs` of `serve()`).
  */
 
 /**
- * A handler for a site on the move: what has moved is answered by the front controller, all else by
- * the old server. Around the front controller and not inside of it, so that what the old server is
- * asked was not read, decoded or refused here: a path in Latin-1, a huge upload, a form of any kind.
+ * Creates a handler for a site that moves to Portico step by step.
+ *
+ * The front controller handles the requests in `moved`; the old server handles all others. The handler wraps
+ * the front controller, so Portico does not read, decode or reject a request for the old server: a path in
+ * Latin-1, a huge upload and every kind of form pass through.
  *
  * @param {FrontController} front
  * @param {StranglerOptions} options
@@ -32,11 +34,11 @@ export function createStrangler(front, { origin, moved, behindProxy = false, tim
   })
   return {
     async handle(request) {
-      if (staysHere(request, moved)) return front.handle(request)
+      if (isHandledHere(request, moved)) return front.handle(request)
       try {
-        return await ask(old, request, headersFor(request, behindProxy))
+        return await forwardTo(old, request, headersFor(request, behindProxy))
       } catch (error) {
-        return front.handle(failed(request, error))
+        return front.handle(withRejection(request, error))
       }
     },
     report: (error, about) => front.report(error, about),
@@ -46,27 +48,27 @@ export function createStrangler(front, { origin, moved, behindProxy = false, tim
 }
 
 /**
- * The names of all controllers that can be asked for, as {@link createStrangler} takes them.
+ * Returns the names of all controllers that a client can request, in the form that {@link createStrangler} takes.
  *
  * @param {{ controllers: Controllers, modules: ReadonlyMap<string, Controllers> }} directory
  * @returns {Set<string>}
  */
-export function namesOf({ controllers, modules }) {
-  const own = [...controllers.keys()].filter((name) => name !== 'error')
-  const others = [...modules].flatMap(([module, each]) =>
+export function controllerNames({ controllers, modules }) {
+  const ofDefaultModule = [...controllers.keys()].filter((name) => name !== 'error')
+  const ofModules = [...modules].flatMap(([module, each]) =>
     [...each.keys()].map((name) => `${module}/${name}`),
   )
-  return new Set([...own, ...others])
+  return new Set([...ofDefaultModule, ...ofModules])
 }
 
 /**
  * @param {HttpRequest} request
  * @param {ReadonlySet<string>} moved
  */
-function staysHere({ rejection, method, target }, moved) {
-  // Two servers might not agree on where a message of doubtful framing ends; TRACE would mirror our headers.
+function isHandledHere({ rejection, method, target }, moved) {
+  // With ambiguous framing, two servers may disagree where a message ends. TRACE would return our headers.
   if (rejection !== undefined || method === 'TRACE' || !target.startsWith('/')) return true
-  // Slashes at the start and an empty name mean what they mean to the router.
+  // Reads leading slashes and empty names as the router does.
   const [path = ''] = target.split('?', 1)
   const [first = '', second = ''] = path.replace(/^\/+/, '').split('/', 2)
   return moved.has(first || 'index') || moved.has(`${first}/${second || 'index'}`)
@@ -77,8 +79,8 @@ function staysHere({ rejection, method, target }, moved) {
  * @param {HttpRequest} request
  * @param {Record<string, string | string[]>} headers
  */
-async function ask(old, request, headers) {
-  const answer = await old.request({
+async function forwardTo(old, request, headers) {
+  const received = await old.request({
     path: request.target,
     method: /** @type {Dispatcher.HttpMethod} */ (request.method),
     headers,
@@ -86,9 +88,9 @@ async function ask(old, request, headers) {
     signal: request.signal,
   })
   const response = new HttpResponse()
-  response.body = answer.body
-  response.status = answer.statusCode
-  for (const [name, value] of Object.entries(endToEnd(answer.headers))) {
+  response.body = received.body
+  response.status = received.statusCode
+  for (const [name, value] of Object.entries(endToEndHeaders(received.headers))) {
     response.headers.set(name, value)
   }
   return response
@@ -100,13 +102,13 @@ function hasBody({ headers }) {
 }
 
 /**
- * `Host` stays as it came: the old site makes its links and cookies of it.
+ * Keeps `Host` as the client sent it: the old site builds links and cookies from it.
  *
  * @param {HttpRequest} request
  * @param {boolean} behindProxy
  */
 function headersFor({ headers, client }, behindProxy) {
-  const { forwarded: _, expect: __, ...sent } = endToEnd(headers)
+  const { forwarded: _, expect: __, ...sent } = endToEndHeaders(headers)
   if (!behindProxy) {
     sent['x-forwarded-for'] = client.address
     sent['x-forwarded-proto'] = client.protocol
@@ -115,7 +117,7 @@ function headersFor({ headers, client }, behindProxy) {
   return sent
 }
 
-// RFC 9110, section 7.6.1: what is meant for this connection alone, and what `Connection` names besides.
+// RFC 9110, section 7.6.1: these headers, and those that `Connection` names, belong to one connection only.
 const HOP_BY_HOP = [
   ...['connection', 'proxy-connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding'],
   ...['upgrade', 'proxy-authenticate', 'proxy-authorization'],
@@ -125,25 +127,26 @@ const HOP_BY_HOP = [
  * @param {Readonly<Record<string, string | readonly string[] | undefined>>} headers
  * @returns {Record<string, string | string[]>}
  */
-function endToEnd(headers) {
+function endToEndHeaders(headers) {
   const named = String(headers.connection ?? '').split(',')
   const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())])
   const kept = Object.entries(headers).filter(([name]) => !dropped.has(name))
-  return Object.fromEntries(kept.map(([name, value = '']) => [name, unfrozen(value)]))
+  return Object.fromEntries(kept.map(([name, value = '']) => [name, mutableCopy(value)]))
 }
 
 /** @param {string | readonly string[]} value */
-function unfrozen(value) {
+function mutableCopy(value) {
   return typeof value === 'string' ? value : [...value]
 }
 
 /**
- * The same request, for the front controller to refuse: so `error/error` answers, and it is reported.
+ * Returns the same request with a rejection. The front controller then dispatches `error/error` and reports
+ * the error.
  *
  * @param {HttpRequest} request
  * @param {unknown} error
  */
-function failed({ method, target, headers, client, signal }, error) {
+function withRejection({ method, target, headers, client, signal }, error) {
   const { address: remoteAddress } = client
   const rejection = signal.aborted ? signal.reason : toHttpError(error)
   return new HttpRequest({ method, target, headers, signal, remoteAddress, rejection })

@@ -1,5 +1,5 @@
 <?php
-// The old site: what is left of it, a front controller of a few pages.
+// The old site: a front controller with a few pages.
 $path = explode('?', $_SERVER['REQUEST_URI'], 2)[0];
 
 switch ($path) {
@@ -10,7 +10,7 @@ switch ($path) {
         break;
     case '/account/upload':
         $file = $_FILES['file'];
-        tell(['name' => $file['name'], 'size' => $file['size'], 'error' => $file['error'],
+        sendJson(['name' => $file['name'], 'size' => $file['size'], 'error' => $file['error'],
             'sha256' => hash_file('sha256', $file['tmp_name']), 'fields' => $_POST]);
         break;
     case '/account/broken':
@@ -29,7 +29,7 @@ switch ($path) {
         echo 'late';
         break;
     case '/account/watched':
-        // Writes until nobody listens any more, and then leaves a note.
+        // Writes until the client disconnects, then writes the result to the file `note`.
         ignore_user_abort(true);
         header('Content-Type: text/plain');
         for ($i = 0; $i < 500 && !connection_aborted(); $i++) {
@@ -53,7 +53,7 @@ switch ($path) {
         echo "<h1>Seite nicht gefunden: sch\xf6n</h1>";
         break;
     default:
-        tell([
+        sendJson([
             'answeredBy' => 'PHP',
             'method' => $_SERVER['REQUEST_METHOD'],
             'target' => bin2hex($_SERVER['REQUEST_URI']),
@@ -64,8 +64,8 @@ switch ($path) {
         ]);
 }
 
-function tell(array $what): void
+function sendJson(array $data): void
 {
     header('Content-Type: application/json');
-    echo json_encode($what, JSON_INVALID_UTF8_SUBSTITUTE);
+    echo json_encode($data, JSON_INVALID_UTF8_SUBSTITUTE);
 }
