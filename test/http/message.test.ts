@@ -13,13 +13,13 @@ describe('Message', () => {
     }
   })
 
-  it('is a GET without headers, body or signal unless it is told more', () => {
+  it('defaults to a GET without headers, body or signal', () => {
     const { method, target, headers, query, body, signal } = new Message({ target: '/a' })
     assert.deepEqual([method, target, body, signal], ['GET', '/a', '', undefined])
     assert.deepEqual([Object.keys(headers), query.size], [[], 0])
   })
 
-  it('hands on what it was made from', () => {
+  it('returns the values of its source', () => {
     const body = Readable.from([])
     const { signal } = new AbortController()
     const message = new Message({ method: 'PUT', target: '*', body, signal })
@@ -28,7 +28,7 @@ describe('Message', () => {
     assert.equal(message.signal, signal)
   })
 
-  it('takes headers as pairs too', () => {
+  it('accepts headers as pairs', () => {
     const pairs: [string, string][] = [['Content-Type', 'text/plain']]
     for (const headers of [pairs, new Headers(pairs), new Map(pairs)]) {
       const message = new Message({ target: '/a', headers })
@@ -36,7 +36,7 @@ describe('Message', () => {
     }
   })
 
-  it('knows headers by their lower-case names, and by nothing inherited', () => {
+  it('finds headers by their lower-case names, and no inherited properties', () => {
     const { headers } = new Message({
       target: '/',
       headers: {
@@ -55,7 +55,7 @@ describe('Message', () => {
     }
   })
 
-  it('reads the query string past the first "?"', () => {
+  it('reads the query string after the first "?"', () => {
     const queries: [string, [string, string][]][] = [
       ['/a', []],
       ['/a?', []],
@@ -75,7 +75,7 @@ describe('Message', () => {
     }
   })
 
-  it('looks at nothing before it is asked for, and parses it once', () => {
+  it('parses nothing before it is read, and everything once', () => {
     const asked: string[] = []
     const init = {
       target: '/a?b=1',

@@ -53,7 +53,7 @@ describe('HttpRequest', () => {
     assert.equal(request.errorHandler, undefined)
   })
 
-  it('has an id that is a UUID, one for all that is derived from it', () => {
+  it('has a UUID that all requests derived from it share', () => {
     const request = new HttpRequest({ target: '/' })
     assert.match(request.id, /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/)
     assert.equal(withState(request, news).forward({ action: 'list' }).id, request.id)
@@ -64,7 +64,7 @@ describe('HttpRequest', () => {
     assert.throws(() => new HttpRequest({} as HttpRequestInit), TypeError)
   })
 
-  it('is another one for each finding, over one message', () => {
+  it('is replaced by another request over the same message when its state changes', () => {
     const request = new HttpRequest({ target: '/news/view/id/42?a=1', headers: { A: '1' } })
     const derived = withState(request, news)
     assert.deepEqual([stateOf(request).isRouted, stateOf(derived).isRouted], [false, true])
@@ -79,13 +79,13 @@ describe('HttpRequest', () => {
     ])
   })
 
-  it('takes pairs that a router has read already', () => {
+  it('accepts pairs that a router has parsed', () => {
     const pairs = new URLSearchParams('id=1')
     assert.equal(routed({ route: { ...news.route, pairs } }).pairs, pairs)
     assert.equal(routed({ route: { module: 'm', controller: 'c', action: 'a' } }).pairs.size, 0)
   })
 
-  it('gives the body within the limit, and that of a form again', async () => {
+  it('returns the body within the limit, and the bytes of a form again', async () => {
     assert.equal(await read(routed({}, { body: 'text' })), 'text')
     await assert.rejects(
       read(routed({ settings: { maxBodyBytes: 3, trusted: new BlockList() } }, { body: 'text' })),
@@ -97,7 +97,7 @@ describe('HttpRequest', () => {
 })
 
 describe('HttpRequest.param()', () => {
-  it('takes the first source that has the name: pairs, query, form', () => {
+  it('returns the value of the first source that has the name: pairs, query, form', () => {
     const request = withPairs('a/path', 'a=query&b=query', 'a=form&b=form&c=form')
     assert.deepEqual(
       ['a', 'b', 'c', 'd'].map((name) => request.param(name)),
@@ -105,7 +105,7 @@ describe('HttpRequest.param()', () => {
     )
   })
 
-  it('takes the last value inside a source, and leaves all to be asked for', () => {
+  it('returns the last value inside a source; all values can be read from the source', () => {
     const request = withPairs('a/1/a/2', 'b=1&b=2&a=3', 'c=1&c=')
     assert.deepEqual(
       ['a', 'b', 'c'].map((name) => request.param(name)),
@@ -116,7 +116,7 @@ describe('HttpRequest.param()', () => {
     assert.deepEqual(request.form.getAll('c'), ['1', ''])
   })
 
-  it('lets an empty value win over a later source', () => {
+  it('prefers an empty value to a later source', () => {
     assert.equal(withPairs('a/', 'a=query').param('a'), '')
     assert.equal(withPairs('', 'a', 'a=form').param('a'), '')
   })
@@ -125,7 +125,7 @@ describe('HttpRequest.param()', () => {
     for (const name of odd) assert.equal(routed().param(name), undefined)
   })
 
-  it('takes any name for data, whatever its source', () => {
+  it('treats any name as data, whatever its source', () => {
     for (const name of odd) {
       const sources = [`${name}/x`, `${name}=x`, `${name}=x`]
       sources.forEach((_, source) => {
@@ -135,7 +135,7 @@ describe('HttpRequest.param()', () => {
     }
   })
 
-  it('gives the reserved names from the routing alone', () => {
+  it('takes reserved names only from the routing', () => {
     const forged = 'module/x/controller/x/action/x/q/x/error_handler/x'
     const search = forged.replace(/([a-z_]+)\/x/g, '$1=x').replaceAll('/', '&')
     for (const request of [withPairs(forged), withPairs('', search), withPairs('', '', search)]) {
@@ -154,7 +154,7 @@ describe('HttpRequest.param()', () => {
     assert.equal(withPairs('', '', search).form.get('module'), 'x')
   })
 
-  it('gives error_handler as an object, on the re-dispatch alone', () => {
+  it('returns error_handler as an object, only on the re-dispatch', () => {
     const errorHandler = {
       exception: new Error('x'),
       type: 'EXCEPTION_OTHER',
@@ -184,7 +184,7 @@ describe('HttpRequest.params', () => {
     )
   })
 
-  it('tell error_handler where there is one', () => {
+  it('include error_handler if there is one', () => {
     const errorHandler = {
       exception: new Error(),
       type: 'EXCEPTION_OTHER',
@@ -205,7 +205,7 @@ describe('HttpRequest.params', () => {
 })
 
 describe('HttpRequest.forward()', () => {
-  it('goes to another action, and keeps what is not named', () => {
+  it('changes the action, and keeps what is not given', () => {
     const next = routed().forward({ action: 'list' })
     assert.deepEqual(facts(next), [
       ...['/news/view/id/42', '/news/view/id/42', 'default', 'news', 'list'],
@@ -228,7 +228,7 @@ describe('HttpRequest.forward()', () => {
     }
   })
 
-  it('goes to the default module and the controller index where nothing is routed yet', () => {
+  it('uses the default module and the controller index before routing', () => {
     const next = new HttpRequest({ target: '/x' }).forward({ action: 'list' })
     assert.deepEqual(facts(next), ['', '', 'default', 'index', 'list', ''])
   })
@@ -244,7 +244,7 @@ describe('HttpRequest.forward()', () => {
     assert.equal(next.query.get('page'), '1')
   })
 
-  it('leaves the original as it was', () => {
+  it('does not change the original', () => {
     const request = routed()
     const before = facts(request)
     const next = request.forward({
@@ -258,7 +258,7 @@ describe('HttpRequest.forward()', () => {
     assert.equal(request.param('id'), '42')
   })
 
-  it('forges no reserved name', () => {
+  it('cannot set a reserved name', () => {
     const params = { module: 'x', controller: 'x', action: 'x', q: 'x', error_handler: 'x' }
     const next = routed().forward({ action: 'list', params })
     assert.deepEqual(
@@ -287,7 +287,7 @@ describe('HttpRequest.forward()', () => {
 })
 
 describe('isRequest()', () => {
-  it('is true of what the constructor made, and of nothing that only looks like it', () => {
+  it('is true for constructed requests, and false for objects that only look like one', () => {
     const request = routed()
     assert.equal(isRequest(request), true)
     assert.equal(isRequest(request.forward({ action: 'list' })), true)
@@ -306,7 +306,7 @@ describe('isRequest()', () => {
 })
 
 describe('isAborted()', () => {
-  it('believes the message, and else the signal', () => {
+  it('reads the message, or else the signal', () => {
     const aborted = AbortSignal.abort()
     const table: [Partial<HttpRequestInit>, boolean][] = [
       [{}, false],
@@ -318,7 +318,7 @@ describe('isAborted()', () => {
     for (const [init, expected] of table) assert.equal(isAborted(routed({}, init)), expected)
   })
 
-  it('is nothing of the time that is over', () => {
+  it('is false when only the deadline is over', () => {
     const request = routed()
     stateOf(request).cancellation.abort(new Error('over'))
     assert.equal(isAborted(request), false)
@@ -328,13 +328,13 @@ describe('isAborted()', () => {
 describe('HttpRequest.signal', () => {
   const reason = new Error('over')
 
-  it('is one signal, not aborted', () => {
+  it('is one signal that is not aborted', () => {
     const request = routed()
     assert.equal(request.signal, request.signal)
     assert.equal(request.signal.aborted, false)
   })
 
-  it('aborts when the client has gone away', () => {
+  it('aborts when the client closes the connection', () => {
     const client = new AbortController()
     const request = routed({}, { signal: client.signal })
     const { signal } = request
@@ -345,7 +345,7 @@ describe('HttpRequest.signal', () => {
     assert.equal(request.forward({ action: 'list' }).signal.reason, reason)
   })
 
-  it('aborts when the time is over, asked for before or after', () => {
+  it('aborts at the deadline, whether it is read before or after', () => {
     const client = new AbortController()
     for (const init of [{}, { signal: client.signal }]) {
       const before = routed({}, init)
@@ -360,7 +360,7 @@ describe('HttpRequest.signal', () => {
     assert.equal(client.signal.aborted, false)
   })
 
-  it('is its own: the time of one request is not that of another', () => {
+  it('is separate for each request: the deadline of one does not abort another', () => {
     const request = routed()
     const next = request.forward({ action: 'list' })
     stateOf(request).cancellation.abort(reason)

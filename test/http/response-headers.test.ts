@@ -13,7 +13,7 @@ describe('ResponseHeaders', () => {
     assert.deepEqual([...headers], [['Cache-Control', 'no-store']])
   })
 
-  it('has nothing under a name that was not set', () => {
+  it('returns undefined for a name that is not set', () => {
     const headers = new ResponseHeaders()
     for (const name of ['x', '__proto__', 'constructor', 'toString']) {
       assert.equal(headers.get(name), undefined)
@@ -23,7 +23,7 @@ describe('ResponseHeaders', () => {
     assert.deepEqual([headers.size, ...headers], [0])
   })
 
-  it('takes a prototype name for a name', () => {
+  it('treats a prototype name as an ordinary name', () => {
     const headers = new ResponseHeaders().set('__proto__', 'a').set('constructor', 'b')
     assert.deepEqual(
       [...headers],
@@ -34,13 +34,13 @@ describe('ResponseHeaders', () => {
     )
   })
 
-  it('deletes', () => {
+  it('deletes a header', () => {
     const headers = new ResponseHeaders().set('A', '1').set('B', '2')
     assert.equal(headers.delete('a'), true)
     assert.deepEqual([headers.has('A'), headers.get('A'), headers.size], [false, undefined, 1])
   })
 
-  it('takes numbers, and lists as a line each', () => {
+  it('accepts numbers, and lists as one line for each item', () => {
     const headers = new ResponseHeaders().set('Age', 0).set('Set-Cookie', ['a=1', 'b=2'])
     assert.equal(headers.get('Age'), '0')
     assert.equal(headers.get('Set-Cookie'), 'a=1, b=2')
@@ -53,21 +53,21 @@ describe('ResponseHeaders', () => {
     )
   })
 
-  it('keeps a list of its own', () => {
+  it('copies a list', () => {
     const cookies = ['a=1']
     const headers = new ResponseHeaders().set('Set-Cookie', cookies)
     cookies.push('b=2\r\nX: y')
     assert.equal(headers.get('Set-Cookie'), 'a=1')
   })
 
-  it('appends to what is there, and to nothing', () => {
+  it('appends to an existing header, and to a missing one', () => {
     const headers = new ResponseHeaders().append('Vary', 'Accept').append('vary', 'Cookie')
     assert.equal(headers.get('Vary'), 'Accept, Cookie')
     assert.equal(headers.set('A', 1).append('A', '2').append('a', '3').get('A'), '1, 2, 3')
     assert.equal(headers.set('A', 'new').get('A'), 'new')
   })
 
-  it('refuses a value that would forge a header', () => {
+  it('rejects a value that would forge a header', () => {
     const headers = new ResponseHeaders().set('X', 'kept')
     for (const value of [
       'a\r\nSet-Cookie: b',
@@ -85,7 +85,7 @@ describe('ResponseHeaders', () => {
     assert.deepEqual([...headers], [['X', 'kept']])
   })
 
-  it('refuses a value that is no text, no number and no list of texts', () => {
+  it('rejects a value that is not a string, a number or a list of strings', () => {
     const headers = new ResponseHeaders()
     const values = [
       undefined,
@@ -109,7 +109,7 @@ describe('ResponseHeaders', () => {
     assert.equal(headers.size, 0)
   })
 
-  it('refuses a Content-Length that is not one whole number', () => {
+  it('rejects a Content-Length that is not one whole number', () => {
     const headers = new ResponseHeaders()
     const values = ['', 'x', '0x5', '1e3', '+5', '-5', '5.0', ' 5', '5 ', '5,5', '1'.repeat(16)]
     for (const value of [...values, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, ['5', '5']]) {
@@ -127,7 +127,7 @@ describe('ResponseHeaders', () => {
     assert.throws(() => headers.append('Content-Length', '5'), TypeError)
   })
 
-  it('refuses a name that is no token', () => {
+  it('rejects a name that is not a token', () => {
     const headers = new ResponseHeaders()
     for (const name of ['', 'a b', 'a:', 'a\r\nb', 'é', 'a\0', '(a)']) {
       assert.throws(() => headers.set(name, 'x'), TypeError, JSON.stringify(name))
@@ -136,7 +136,7 @@ describe('ResponseHeaders', () => {
     assert.equal(headers.size, 0)
   })
 
-  it('leaves the framing of the message to the server', () => {
+  it('rejects the headers of the framing, which the server sets', () => {
     const headers = new ResponseHeaders()
     for (const name of [
       'Connection',
@@ -155,7 +155,7 @@ describe('ResponseHeaders', () => {
 })
 
 describe('checkHeader()', () => {
-  it('gives the field lines of a header that can be sent', () => {
+  it('returns the field lines of a valid header', () => {
     assert.deepEqual(checkHeader('X', 'a'), ['a'])
     assert.deepEqual(checkHeader('X', 1.5), ['1.5'])
     assert.deepEqual(checkHeader('X', ['a', '']), ['a', ''])

@@ -15,7 +15,7 @@ describe('HttpResponse', () => {
     assert.deepEqual(facts(new HttpResponse()), pristine)
   })
 
-  it('takes the statuses from 200 to 599 and no others', () => {
+  it('accepts statuses from 200 to 599 only', () => {
     const response = new HttpResponse()
     for (const status of [599, 204, 200]) {
       response.status = status
@@ -32,7 +32,7 @@ describe('HttpResponse', () => {
     assert.equal(response.status, 200)
   })
 
-  it('takes text, bytes, a stream or nothing for a body', () => {
+  it('accepts text, bytes, a stream or nothing as its body', () => {
     const response = new HttpResponse()
     for (const body of [
       '',
@@ -59,7 +59,7 @@ describe('HttpResponse', () => {
     assert.equal(response.body, undefined)
   })
 
-  it('sets the type with the content, always', () => {
+  it('always sets the type together with the content', () => {
     const response = new HttpResponse()
     const table: [() => void, string, string][] = [
       [() => response.html('<p>'), 'text/html; charset=utf-8', '<p>'],
@@ -74,7 +74,7 @@ describe('HttpResponse', () => {
     assert.deepEqual([response.headers.size, response.status], [1, 200])
   })
 
-  it('answers with JSON of every value that has a JSON form', () => {
+  it('sends every value that has a JSON form as JSON', () => {
     const response = new HttpResponse()
     for (const value of [null, 0, '', false, []]) {
       response.json(value)
@@ -82,7 +82,7 @@ describe('HttpResponse', () => {
     }
   })
 
-  it('throws where a value has none, and stays as it was', () => {
+  it('throws for a value without a JSON form, and stays unchanged', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)
     const response = new HttpResponse()
@@ -104,7 +104,7 @@ describe('HttpResponse.redirect()', () => {
     }
   })
 
-  it('refuses a status that is no redirect, and stays as it was', () => {
+  it('rejects a status that is not a redirect, and stays unchanged', () => {
     const response = new HttpResponse()
     for (const status of [200, 300, 304, 305, 309, 404, Number.NaN]) {
       assert.throws(() => response.redirect('/', status), {
@@ -115,7 +115,7 @@ describe('HttpResponse.redirect()', () => {
     assert.deepEqual(facts(response), pristine)
   })
 
-  it('percent-encodes what cannot stand in a header, and nothing twice', () => {
+  it('percent-encodes what a header cannot hold, and nothing twice', () => {
     const table = [
       ['/a%20b?c=%26', '/a%20b?c=%26'],
       ['/a b\tc', '/a%20b%09c'],
@@ -133,8 +133,8 @@ describe('HttpResponse.redirect()', () => {
   })
 })
 
-describe('HttpResponse.reset()', () => {
-  it('gives a pristine one that holds the exception, and all before it', () => {
+describe('responseLifecycle.reset()', () => {
+  it('returns an empty response that holds the exception and all earlier ones', () => {
     const [first, second] = [new Error('1'), new Error('2')]
     const response = new HttpResponse()
     response.redirect('/elsewhere')
@@ -148,7 +148,7 @@ describe('HttpResponse.reset()', () => {
     assert.equal(Object.isFrozen(reset.exceptions), true)
   })
 
-  it('hears nothing of what the failed action still writes', () => {
+  it('ignores what the failed action writes afterwards', () => {
     const response = new HttpResponse()
     const reset = responseLifecycle.reset(response, new Error())
     response.status = 201
@@ -157,7 +157,7 @@ describe('HttpResponse.reset()', () => {
     assert.deepEqual(facts(reset).slice(0, 4), pristine.slice(0, 4))
   })
 
-  it('lets go of a stream', async () => {
+  it('destroys a stream', async () => {
     const body = Readable.from(['a'])
     const response = new HttpResponse()
     response.body = body
@@ -168,14 +168,14 @@ describe('HttpResponse.reset()', () => {
 })
 
 describe('HttpResponse.body', () => {
-  it('does not end the process where it fails before anybody reads it', async () => {
+  it('does not end the process if it fails before it is read', async () => {
     const body = new Readable({ read() {} })
     new HttpResponse().body = body
     assert.equal(body.listenerCount('error'), 1)
     await closed(body.destroy(new Error('no such file')))
   })
 
-  it('lets go of the stream whose place another body takes, and not of itself', () => {
+  it('destroys a stream that another body replaces, but not when it is set again', () => {
     const [first, second] = [new Readable({ read() {} }), new Readable({ read() {} })]
     const response = new HttpResponse()
     response.body = first
@@ -188,8 +188,8 @@ describe('HttpResponse.body', () => {
   })
 })
 
-describe('responseLifecycle.seal(HttpResponse)', () => {
-  it('keeps the body, and lets go of one that comes later', async () => {
+describe('responseLifecycle.seal()', () => {
+  it('keeps the body, and destroys one that is set later', async () => {
     const [sent, late] = [new Readable({ read() {} }), new Readable({ read() {} })]
     const response = new HttpResponse()
     response.body = sent
@@ -203,7 +203,7 @@ describe('responseLifecycle.seal(HttpResponse)', () => {
     await closed(late)
   })
 
-  it('leaves alone the body that was set already', () => {
+  it('does not destroy the body when it is set again', () => {
     const sent = new Readable({ read() {} })
     const response = new HttpResponse()
     response.body = sent
@@ -213,8 +213,8 @@ describe('responseLifecycle.seal(HttpResponse)', () => {
   })
 })
 
-describe('responseLifecycle.discard(HttpResponse)', () => {
-  it('lets go of a body that comes later, and hears of its errors', async () => {
+describe('responseLifecycle.discard()', () => {
+  it('destroys a body that is set later, and handles its errors', async () => {
     const response = new HttpResponse()
     responseLifecycle.discard(response)
     const late = new Readable({ read() {}, destroy: (_, done) => done(new Error('late')) })
@@ -224,7 +224,7 @@ describe('responseLifecycle.discard(HttpResponse)', () => {
     assert.equal(late.destroyed, true)
   })
 
-  it('does not stumble over a stream that can not be destroyed', () => {
+  it('tolerates a stream whose destroy() throws', () => {
     const response = new HttpResponse()
     response.body = Object.assign(new Readable({ read() {} }), {
       destroy() {
@@ -235,7 +235,7 @@ describe('responseLifecycle.discard(HttpResponse)', () => {
     assert.deepEqual(responseLifecycle.reset(response, new Error('x')).body, undefined)
   })
 
-  it('destroys a stream, and hears of its errors', async () => {
+  it('destroys a stream, and handles its errors', async () => {
     const body = new Readable({
       read() {},
       destroy: (_, done) => done(new Error('late')),
@@ -248,7 +248,7 @@ describe('responseLifecycle.discard(HttpResponse)', () => {
     assert.equal(body.destroyed, true)
   })
 
-  it('leaves other bodies alone', () => {
+  it('ignores other bodies', () => {
     const response = new HttpResponse()
     response.text('a')
     responseLifecycle.discard(response)
@@ -256,7 +256,7 @@ describe('responseLifecycle.discard(HttpResponse)', () => {
   })
 })
 
-// By hand: once() would take the error for its own.
+// Not once() of node:events: it rejects on the error.
 function closed(stream: Readable): Promise<void> {
   return new Promise((resolve) => stream.once('close', resolve))
 }

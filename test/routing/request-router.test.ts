@@ -20,8 +20,8 @@ async function answer(target: string): Promise<[status: number, body: unknown]> 
   return [status, status === 200 ? JSON.parse(String(body)) : undefined]
 }
 
-describe('A path that was routed before', () => {
-  it('is routed again as the first time, and its query is read anew', async () => {
+describe('A path that is remembered', () => {
+  it('is routed as the first time, and its query is parsed again', async () => {
     for (const id of ['1', '2', '3']) {
       assert.deepEqual(await answer(`/news/list?id=${id}`), [200, ['/news/list', '/news/list', id]])
       assert.deepEqual(await answer('/news/list/id/%31'), [
@@ -31,7 +31,7 @@ describe('A path that was routed before', () => {
     }
   })
 
-  it('is refused for what follows it, as the first time', async () => {
+  it('is rejected for what follows it, as the first time', async () => {
     const tooMany = `?${'a&'.repeat(1_001)}`
     const tooLong = `?a=${'b'.repeat(9_000)}`
     for (let i = 0; i < 2; i++) {
@@ -44,7 +44,7 @@ describe('A path that was routed before', () => {
     }
   })
 
-  it('is found among more paths than are remembered', async () => {
+  it('is routed after more paths than the memo holds', async () => {
     for (let i = 0; i < 2_500; i++) {
       const [status, body] = await answer(`/news/list/id/${i % 1_250}`)
       assert.deepEqual([status, (body as string[])[2]], [200, String(i % 1_250)])
