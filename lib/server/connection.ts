@@ -2,126 +2,147 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 
-// So many requests of a connection are under way at a time; further ones are not begun before, and not read.
-const MOST_PIPELINED = 64
+// Maximum pipelined requests in flight per connection. Later ones are queued, and reading is paused.
+const MAX_IN_FLIGHT = 64
 
 /**
- * What the exchanges on one socket share. By the socket, and not by the response: one that waits behind
- * another on the connection never hears of its end.
+ * The state that the exchanges on one socket share.
+ *
+ * It belongs to the socket and not to a response: a response that is queued behind another never emits `close`.
  */
 export interface Connection {
-  /** The answer to the request that came last. */
-  last: ServerResponse | undefined
-  /** How many requests came since all were answered. */
+  /** Kept here because a destroyed message has no socket. */
+  readonly socket: Socket
+  /** The response to the most recent request. */
+  latest: ServerResponse | undefined
+  /** Number of requests that arrived ahead of a response, since the last time all responses had been sent. */
   pipelined: number
-  /** How many of them have begun, and are not answered. */
-  begun: number
-  /** What begins those that have not, when it is their turn. */
-  readonly waiting: (() => void)[]
-  /** Whether no further ones are read for now. */
-  isHeld: boolean
-  /** Whether a request came that must be the last: what stands behind it is not looked at. */
-  isOver: boolean
-  /** What was wrong with what came; nothing that comes after it is looked at. */
+  /** Number of pipelined requests that have started and whose responses are not sent yet. */
+  active: number
+  /** Starts the pipelined requests that have not started, in their order. */
+  readonly queued: (() => void)[]
+  /** Whether reading is paused because too many requests are in flight. */
+  isPaused: boolean
+  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
+  hasLastRequest: boolean
+  /** What was wrong with the bytes received: everything behind them is ignored. */
   fault: HttpError | undefined
-  /** What is called when the socket closes. */
+  /** Called when the socket closes. */
   readonly onClose: Set<() => void>
 }
 
-// On the socket itself: to look a socket up in a WeakMap is to go to a cold place in memory for each request.
+// A property of the socket: a WeakMap would add a cache miss to every request.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
 type ConnectedSocket = Socket & { [CONNECTION]?: Connection }
 
-/** The connection of a socket. */
+/** Returns the connection of a socket; creates it at the first call. */
 export function connectionOf(socket: ConnectedSocket): Connection {
-  return socket[CONNECTION] ?? newConnection(socket)
+  return socket[CONNECTION] ?? createConnection(socket)
 }
 
-function newConnection(socket: ConnectedSocket): Connection {
-  const onClose = new Set<() => void>()
+function createConnection(socket: ConnectedSocket): Connection {
   const connection: Connection = {
-    last: undefined,
+    socket,
+    latest: undefined,
     pipelined: 0,
-    begun: 0,
-    waiting: [],
-    isHeld: false,
-    isOver: false,
+    active: 0,
+    queued: [],
+    isPaused: false,
+    hasLastRequest: false,
     fault: undefined,
-    onClose,
+    onClose: new Set(),
   }
   socket[CONNECTION] = connection
   socket.once('close', () => {
-    connection.waiting.length = 0
-    for (const listener of onClose) listener()
+    connection.queued.length = 0
+    for (const listener of connection.onClose) listener()
   })
   return connection
 }
 
 /**
- * Notes a request that came, and holds back a client that sends too many ahead of their answers.
+ * Records a request that has arrived, and pauses reading if too many are pipelined.
  *
- * @param mostMs How long at a time: the clock of a request that has come in part runs on meanwhile.
+ * @param maxPauseMs Maximum length of one pause: the timeout of a partly received request keeps running.
  */
-export function noteRequest(
+export function recordRequest(
   connection: Connection,
-  socket: Socket,
   out: ServerResponse,
-  mostMs: number,
+  maxPauseMs: number,
 ): void {
-  const { last } = connection
-  connection.last = out
-  if (last === undefined || last.writableFinished) connection.pipelined = 0
-  else if (++connection.pipelined >= MOST_PIPELINED) hold(connection, socket, last, mostMs)
+  const { latest } = connection
+  connection.latest = out
+  if (latest === undefined || latest.writableFinished) connection.pipelined = 0
+  else if (++connection.pipelined >= MAX_IN_FLIGHT) pauseReading(connection, latest, maxPauseMs)
 }
 
-/** Begins a request that was sent ahead of an answer: at once, or when fewer of its connection are under way. */
-export function beginInTurn(connection: Connection, out: ServerResponse, begin: () => void): void {
-  const { waiting } = connection
-  const start = (): void => {
-    connection.begun++
+/** Starts a pipelined request: at once, or when fewer than the maximum are in flight. */
+export function startInTurn(connection: Connection, out: ServerResponse, start: () => void): void {
+  const startNow = (): void => {
+    connection.active++
     out.once('finish', () => {
-      connection.begun--
-      waiting.shift()?.()
+      connection.active--
+      connection.queued.shift()?.()
     })
-    begin()
+    start()
   }
-  if (connection.begun < MOST_PIPELINED) start()
-  else waiting.push(start)
+  if (connection.active < MAX_IN_FLIGHT) startNow()
+  else connection.queued.push(startNow)
 }
 
-// Until an answer is out whose request has come whole. `node:http` lets a connection flow on behind each message
-// and for each body, so it is paused again and again.
-function hold(connection: Connection, socket: Socket, last: ServerResponse, mostMs: number): void {
+// Pauses until the response before the latest one closes: the request of that response has arrived whole.
+function pauseReading(connection: Connection, out: ServerResponse, maxPauseMs: number): void {
+  const { socket } = connection
   socket.pause()
-  if (connection.isHeld) return
-  const pause = (): void => void socket.pause()
-  const release = (): void => {
+  if (connection.isPaused) return
+  const pauseAgain = (): void => void socket.pause()
+  const resumeReading = (): void => {
     clearTimeout(timer)
-    last.off('close', release)
-    socket.off('resume', pause)
-    connection.isHeld = false
-    // What is broken is not read on.
+    out.off('close', resumeReading)
+    socket.off('resume', pauseAgain)
+    connection.isPaused = false
+    // After a fault nothing more is read.
     if (connection.fault === undefined) socket.resume()
   }
-  const timer = setTimeout(release, mostMs).unref()
-  connection.isHeld = true
-  socket.on('resume', pause)
-  last.once('close', release)
+  const timer = setTimeout(resumeReading, maxPauseMs).unref()
+  connection.isPaused = true
+  // node:http resumes the socket after each message and for each body.
+  socket.on('resume', pauseAgain)
+  out.once('close', resumeReading)
 }
 
-/** Whether a message came behind one that must be the last on its connection. */
+/** Calls `onGone` if the client leaves before a response has been sent, and `onSent` when it has been sent. */
+export function watchOutcome(
+  { socket, onClose }: Connection,
+  out: ServerResponse,
+  onGone: () => void,
+  onSent?: () => void,
+): void {
+  if (socket.destroyed) {
+    onGone()
+    return
+  }
+  if (out.writableFinished) return
+  onClose.add(onGone)
+  out.once('finish', () => {
+    onClose.delete(onGone)
+    onSent?.()
+  })
+}
+
+/** Whether a message arrived behind the last request of its connection. */
 export function isAfterLast({ socket }: { readonly socket: ConnectedSocket }): boolean {
-  return socket[CONNECTION]?.isOver === true
+  return socket[CONNECTION]?.hasLastRequest === true
 }
 
-/** The answer that is under way on a socket; undefined where none is. */
+/** Returns the latest response of a socket until it has been sent; then undefined. */
 export function activeResponse(socket: ConnectedSocket): ServerResponse | undefined {
-  const last = socket[CONNECTION]?.last
-  return last?.writableFinished ? undefined : last
+  const latest = socket[CONNECTION]?.latest
+  return latest?.writableFinished ? undefined : latest
 }
 
-/** Whether a request was answered on a socket. */
-export function hasAnswered(socket: ConnectedSocket): boolean {
-  return socket[CONNECTION]?.last !== undefined
+/** Whether a request has arrived on a socket. */
+export function hasRequested(socket: ConnectedSocket): boolean {
+  return socket[CONNECTION]?.latest !== undefined
 }

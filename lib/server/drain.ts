@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { activeResponse, hasAnswered } from './connection.ts'
+import { activeResponse, hasRequested } from './connection.ts'
 
-// A client may have sent its next request on an idle connection just now: that one is still answered.
+// A client may just have sent its next request on an idle connection. That request still gets a response.
 const IDLE_GRACE_MS = 600
 const SWEEP_MS = 100
 
@@ -18,33 +18,33 @@ export async function drain(
   sockets: Set<Socket>,
   timeoutMs: number,
 ): Promise<number> {
-  // Not http's own close(): that one cuts idle connections at once, under a request on its way.
+  // Not close() of node:http: it destroys idle connections at once, and with them a request that is on its way.
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
-  let destroyed = 0
   const startedAt = performance.now()
   const bytesRead = new Map<Socket, number>()
-  // Again and again: a long answer that began before the stop leaves its connection open. Not by
-  // closeIdleConnections(): to that an answer is over when it is queued, not when it is sent.
-  const idle = setInterval(() => {
+  // Repeated, because a response that started before the stop leaves its connection open. Not
+  // closeIdleConnections(): it takes a response as complete when it is queued, not when it is sent.
+  const sweep = setInterval(() => {
     for (const socket of sockets) {
-      const isQuiet = activeResponse(socket) === undefined && isUnheard(socket, bytesRead)
-      if (isQuiet && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
+      const isIdle = activeResponse(socket) === undefined && isSilent(socket, bytesRead)
+      if (isIdle && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
     }
   }, SWEEP_MS)
+  let destroyed = 0
   const deadline = setTimeout(() => {
     destroyed = sockets.size
     for (const socket of sockets) socket.destroy()
   }, timeoutMs)
   await closed
-  clearInterval(idle)
+  clearInterval(sweep)
   clearTimeout(deadline)
   return destroyed
 }
 
-// Whether nothing came since the last look, and what came before was answered: or nothing ever did, as of
-// the connections that a browser opens ahead of need.
-function isUnheard(socket: Socket, bytesRead: Map<Socket, number>): boolean {
+// Whether nothing arrived since the last sweep and all that arrived before was a request with a response, or nothing
+// has ever arrived: browsers open connections ahead of need.
+function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
   const before = bytesRead.get(socket)
   bytesRead.set(socket, socket.bytesRead)
-  return socket.bytesRead === 0 || (before === socket.bytesRead && hasAnswered(socket))
+  return socket.bytesRead === 0 || (before === socket.bytesRead && hasRequested(socket))
 }

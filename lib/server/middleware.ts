@@ -2,45 +2,44 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HttpRequest } from '../http/request.ts'
 import { createRequestListener, type Handler, type ListenerOptions } from './request-listener.ts'
 
-/** What Express, Polka, Connect and `@fastify/middie` take. */
+/** A middleware as Express, Polka, Connect and `@fastify/middie` accept it. */
 export type Middleware = (
   message: IncomingMessage & { readonly originalUrl?: string | undefined },
   out: ServerResponse,
   next: (error?: unknown) => void,
 ) => void
 
-/** What a middleware is told beside the handler. */
+/** Options of {@link createMiddleware}. */
 export interface MiddlewareOptions extends ListenerOptions {
   /**
-   * Whether a request that the handler has no action for goes on to `next()`, its body unread and nothing
-   * reported (default: it does not, and the error controller answers it).
+   * Whether a request without an action goes on to `next()`, its body unread and nothing reported (default: no, and
+   * the error controller responds).
    *
-   * Known by the target alone: plugins are not asked. A method that an action does not take is a 405.
+   * The target alone decides: plugins are not run for it. A method that an action does not allow is a 405.
    */
   readonly fallThrough?: boolean | undefined
 }
 
 /**
- * A middleware that answers requests through a handler.
+ * Creates a middleware that responds to requests with a handler.
  *
- * It goes by the whole target: where a framework has cut the path it is mounted under from `req.url`, by
- * `req.originalUrl`. So mount it under the base path of the front controller, and before what parses bodies.
+ * It uses the whole request target: `req.originalUrl` if a framework has removed the mount path from `req.url`. Mount
+ * it under the base path of the front controller, and before any body parser.
  *
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler can't answer, or if requests are to fall through one that can't tell
- * which ones it serves.
+ * @throws {TypeError} If the handler has no function `handle`, or none called `serves` while `fallThrough` is set.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options
   const listener = createRequestListener(handler, listenerOptions)
   if (fallThrough && typeof handler.serves !== 'function') {
-    throw new TypeError('Expected a handler with a function "serves", to fall through it')
+    throw new TypeError('Expected a handler with a function "serves" for the option "fallThrough"')
   }
   return (message, out, next) => {
     const target = message.originalUrl ?? message.url ?? '/'
-    if (fallThrough && handler.serves?.(headOf(message, target)) === false) {
+    if (fallThrough && handler.serves?.(bodilessRequest(message, target)) === false) {
       next()
       return
     }
@@ -49,7 +48,8 @@ export function createMiddleware(handler: Handler, options: MiddlewareOptions = 
   }
 }
 
-// Without the body: whoever answers it in the end must find it whole.
-function headOf({ method, headers, socket }: IncomingMessage, target: string): HttpRequest {
+// The body is left unread for the middleware that responds in the end.
+function bodilessRequest(message: IncomingMessage, target: string): HttpRequest {
+  const { method, headers, socket } = message
   return new HttpRequest({ method, target, headers, remoteAddress: socket.remoteAddress })
 }

@@ -6,51 +6,51 @@ import { isAfterLast } from './connection.ts'
 import { type Access, Exchange, type ExchangeOptions } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 
-const HOLD_MS = 5_000
+const MAX_PAUSE_MS = 5_000
 
-/** Gives every request a response; a {@link FrontController} is one. */
+/** Returns a response for every request. A {@link FrontController} is one. */
 export interface Handler {
-  /** Answers a request; a promise that rejects is answered with a bare 500. */
+  /** Returns the response to a request. If the promise rejects, the client gets a 500 without a body. */
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** The same, without a promise where none is needed: asked in place of `handle` where it is there. */
+  /** Does the same as `handle`, without a promise where none is needed. Used in place of `handle` if present. */
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
-  /** Is told of an error that came when the answer was on its way, or on a connection before there was a request. */
+  /** Receives errors that occur while a response is sent, and errors of a connection that sends no valid request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
-  /** Whether it has an answer of its own for a request, by its target: asked before a middleware answers. */
+  /**
+   * Returns whether the handler has an action for the target of a request. Required by the option `fallThrough` of a
+   * middleware.
+   */
   serves?(request: HttpRequest): boolean
-  /** Is told that the server stops. */
+  /** Called when the server has stopped. */
   flush?(): void
 }
 
-/** What a listener is told beside the handler. */
+/** Options of {@link createRequestListener}. */
 export interface ListenerOptions {
-  /** What the header section of a message may hold (default 100 fields, 16,384 bytes); beyond it 431. */
+  /** Limits of the header section (default 100 fields, 16,384 bytes); beyond them 431. */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
-  /** Whether the server is about to stop: answers then say `Connection: close` (default: it is not). */
+  /**
+   * Returns whether the server is stopping (default: never). Responses then have `Connection: close`, on each
+   * connection the last one.
+   */
   readonly closing?: (() => boolean) | undefined
   /**
-   * How long a client is held back at a time that sends too many requests ahead of their answers, in
-   * milliseconds (default 5,000); less than the server gives a request to come.
+   * Maximum time for which reading is paused when a client pipelines too many requests, in milliseconds (default
+   * 5,000). Must be less than the server's timeouts for receiving a request.
    */
   readonly maxPauseMs?: number | undefined
-  /** Is told of every request when its answer is out, or its client gone. */
+  /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }
 
-/** @throws {TypeError} If it can't answer. */
-function checkHandler(handler: Handler): void {
-  if (typeof handler?.handle === 'function') return
-  throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
-}
-
 /**
- * A listener for `node:http` that answers every request through a handler.
+ * Creates a listener for `node:http` that responds to every request with a handler.
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
- * @throws {TypeError} If the handler can't answer.
+ * @throws {TypeError} If the handler has no function `handle`.
  */
 export function createRequestListener(
   handler: Handler,
@@ -60,54 +60,79 @@ export function createRequestListener(
   const exchangeOptions: ExchangeOptions = {
     headerLimits: { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits },
     closing: options.closing ?? (() => false),
-    maxPauseMs: options.maxPauseMs ?? HOLD_MS,
+    maxPauseMs: options.maxPauseMs ?? MAX_PAUSE_MS,
     onAccess: options.onAccess,
     expectsContinue: options.expectsContinue ?? new WeakSet(),
   }
-  const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
-    handler.respond === undefined ? handler.handle(request) : handler.respond(request)
-  const onBodyError = (error: Error, { request }: HttpResponse): void =>
-    handler.report?.(error, { request, status: 500 })
-  const answer = (exchange: Exchange): void => {
-    const request = new HttpRequest(exchange)
+  const { respond } = new Responder(handler, exchangeOptions.closing)
+  return (message, out) => {
+    // Nothing behind the last request of a connection gets a response.
+    if (isAfterLast(message)) return
+    new Exchange(message, out, exchangeOptions).start(respond)
+  }
+}
+
+function checkHandler(handler: Handler): void {
+  if (typeof handler?.handle === 'function') return
+  throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
+}
+
+/** Passes requests to a handler, and its responses to their exchanges. */
+class Responder {
+  readonly #handler: Handler
+  readonly #closing: () => boolean
+
+  constructor(handler: Handler, closing: () => boolean) {
+    this.#handler = handler
+    this.#closing = closing
+  }
+
+  // Bound, and so created once per server and not once per request.
+  readonly respond = (exchange: Exchange): void => {
+    const request = new HttpRequest(exchange.incoming)
     try {
-      const response = respond(request)
+      const response = this.#handle(request)
       if (isPromiseLike(response)) {
         response.then(
-          (settled) => deliver(exchange, request, settled),
-          (error) => fail(exchange, request, error),
+          (settled) => this.#deliver(exchange, request, settled),
+          (error) => this.#fail(exchange, request, error),
         )
       } else {
-        deliver(exchange, request, response)
+        this.#deliver(exchange, request, response)
       }
     } catch (error) {
-      fail(exchange, request, error)
+      this.#fail(exchange, request, error)
     }
   }
-  const deliver = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
-    // When the server stops, what has come is parsed first: only the last answer ends the connection.
-    if (exchangeOptions.closing()) setImmediate(send, exchange, request, response)
-    else send(exchange, request, response)
+
+  #handle(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
+    const handler = this.#handler
+    return handler.respond === undefined ? handler.handle(request) : handler.respond(request)
   }
-  const send = (exchange: Exchange, request: HttpRequest, response: HttpResponse): void => {
+
+  #deliver(exchange: Exchange, request: HttpRequest, response: HttpResponse): void {
+    // When the server stops, only the last response of a connection ends it: first parse what has arrived.
+    if (this.#closing()) setImmediate(() => this.#send(exchange, request, response))
+    else this.#send(exchange, request, response)
+  }
+
+  #send(exchange: Exchange, request: HttpRequest, response: HttpResponse): void {
     try {
       response.request ??= request
-      exchange.send(response, onBodyError)
+      exchange.send(response, this.#reportBodyError)
     } catch (error) {
-      fail(exchange, request, error)
+      this.#fail(exchange, request, error)
     }
   }
-  const fail = (exchange: Exchange, request: HttpRequest, error: unknown): void => {
+
+  #fail(exchange: Exchange, request: HttpRequest, error: unknown): void {
     const response = new HttpResponse()
     response.status = 500
     response.request = request
     exchange.fail(response)
-    handler.report?.(error, { request, status: 500 })
+    this.#handler.report?.(error, { request, status: 500 })
   }
 
-  return (message, out) => {
-    // It gets no answer.
-    if (isAfterLast(message)) return
-    new Exchange(message, out, exchangeOptions).begin(answer)
-  }
+  readonly #reportBodyError = (error: Error, { request }: HttpResponse): void =>
+    this.#handler.report?.(error, { request, status: 500 })
 }

@@ -169,7 +169,7 @@ function failing(fields: object, answer?: ServerResponse, ended = false) {
     },
   })
   if (ended) socket.end()
-  if (answer !== undefined) connectionOf(socket as Socket).last = answer
+  if (answer !== undefined) connectionOf(socket as Socket).latest = answer
   server.emit('clientError', Object.assign(new Error('quotes CANARY'), fields), socket as Socket)
   return { socket, sent: () => sent }
 }

@@ -34,9 +34,9 @@ describe('activeResponse()', () => {
     const connection = connectionOf(socket)
     assert.equal(activeResponse(socket), undefined)
     const answer = new ServerResponse({ method: 'GET' } as IncomingMessage)
-    connection.last = answer
+    connection.latest = answer
     assert.equal(activeResponse(socket), answer)
-    connection.last = { writableFinished: true } as ServerResponse
+    connection.latest = { writableFinished: true } as ServerResponse
     assert.equal(activeResponse(socket), undefined)
   })
 })

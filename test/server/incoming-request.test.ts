@@ -86,7 +86,7 @@ describe('A body that was read before the request came', () => {
       assert.equal(status, 500)
     }
     const expected =
-      'The body was read before the request came here: mount this before what parses bodies'
+      'The body was read before the request arrived here: mount Portico before any body parser'
     assert.deepEqual(told, [expected, expected])
   })
 })

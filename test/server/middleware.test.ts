@@ -133,7 +133,7 @@ describe('createMiddleware()', () => {
       body: 'a=1',
     })
     assert.equal(status, 500)
-    assert.match(told.join(), /^The body was read before the request came here/)
+    assert.match(told.join(), /^The body was read before the request arrived here/)
   })
 
   it('keeps the headers that a middleware before it has set', async (t) => {
@@ -179,7 +179,7 @@ describe('createMiddleware()', () => {
     const handler = { handle: async () => Promise.reject(new Error()) }
     assert.throws(() => createMiddleware(handler, { fallThrough: true }), {
       name: 'TypeError',
-      message: 'Expected a handler with a function "serves", to fall through it',
+      message: 'Expected a handler with a function "serves" for the option "fallThrough"',
     })
     assert.doesNotThrow(() => createMiddleware(handler))
   })

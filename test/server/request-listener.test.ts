@@ -288,15 +288,13 @@ describe('createRequestListener()', () => {
   })
 
   it('ends the connection when a handler fails whose headers have left', async (t) => {
-    // The writer adds its listeners when the headers have left.
-    const body = Object.assign(new Readable({ read() {} }), {
-      once(): never {
-        throw new Error('too late')
-      },
-    })
     const told = deferred<unknown>()
     const handler: Handler = {
       async handle() {
+        const body = new Readable({ read() {} })
+        body.once = () => {
+          throw new Error('too late')
+        }
         const response = new HttpResponse()
         response.body = body
         return response
