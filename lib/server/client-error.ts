@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
@@ -9,8 +9,22 @@ import type { Handler } from './request-listener.ts'
 
 interface ParserError extends Error {
   readonly code?: string
-  /** What the parser was given; never logged, it holds secrets. */
+  /** The bytes that the parser rejected. Never logged: they hold secrets. */
   readonly rawPacket?: Buffer
+}
+
+/** What a client error means. */
+interface Diagnosis {
+  /**
+   * - `excess`: bytes arrived behind the last request of the connection.
+   * - `gone`: the client left.
+   * - `malformed`: the bytes are no valid request, or arrived too late.
+   */
+  readonly kind: 'excess' | 'gone' | 'malformed'
+  /** The status of the rejection. */
+  readonly status: number
+  /** The code of the error, such as `HPE_INVALID_METHOD`; '' if it has none. */
+  readonly code: string
 }
 
 const STATUSES: Readonly<Record<string, number>> = {
@@ -20,75 +34,27 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-// The client went away, in the midst of what it sent.
+// The client left in the middle of a message.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 /**
- * Answers what `node:http`'s parser refuses, or what took too long to come, with the least that is
- * correct, closes the connection, and reports it. Where it was the body of a request that is being
- * answered, that request fails with it instead, and the error action answers.
+ * Handles what the parser of `node:http` rejects, what arrives too late, and the method CONNECT.
+ *
+ * Sends a minimal response, closes the connection and reports the error. If the error is in the body of a request that
+ * is still active, that request fails with it instead, and the error action responds.
  */
 export function handleClientErrors(server: Server, handler: Handler, maxTargetBytes: number): void {
-  server.on('clientError', (error: ParserError, socket: Socket) => {
-    const { code = '' } = error
-    const connection = connectionOf(socket)
-    // More of what was refused already.
-    if (connection.fault !== undefined) return
-    const underWay = activeResponse(socket)
-    if (code === 'HPE_CLOSED_CONNECTION') {
-      // What comes behind the last answer must not cost a client that answer.
-      if (underWay === undefined) socket.destroy()
-      return
-    }
-    const isGone = GONE.has(code) || !socket.writable
-    const status = statusOf(error, maxTargetBytes)
-    // By the code alone: the parser's own message may quote what it was sent.
-    connection.fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
-
-    if (underWay?.req.complete === false) failBody(underWay, connection.fault, isGone)
-    else if (isGone) after(underWay, () => socket.destroy())
-    else {
-      handler.report?.(connection.fault, { status })
-      // Nothing else is read while an answer is under way: a client that trickles must not keep it open.
-      if (underWay !== undefined) socket.pause()
-      after(underWay, () => refuse(socket, status))
-    }
-  })
-  server.on('connect', (message, socket) => {
-    // `node:http` has let go of it: a reset would end the process.
-    socket.on('error', () => socket.destroy())
-    if (isAfterLast(message)) {
-      socket.resume()
-      return
-    }
-    handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
-    after(activeResponse(message.socket), () => refuse(socket, 405))
-  })
+  server.on('clientError', (error: ParserError, socket: Socket) =>
+    onClientError(classify(error, socket.writable, maxTargetBytes), socket, handler),
+  )
+  server.on('connect', (message, socket) => onConnect(message, socket, handler))
 }
 
-function failBody(underWay: ServerResponse, fault: HttpError, isGone: boolean): void {
-  const { req, headersSent } = underWay
-  // Who hears of the error may destroy the message, that then has none.
-  const { socket } = req
-  // Whoever reads the body hears of it, and only then: an error without a listener ends the process.
-  if (req.listenerCount('error') > 0) req.emit('error', fault)
-  if (isGone || headersSent) socket.destroy()
-  else socket.pause()
-}
-
-// What a client still sends is dropped for a while: to close under it would reset the connection, and the
-// answer with it.
-function refuse(socket: Duplex, status: number): void {
-  // The answer before it was the last one.
-  if (!socket.writable) return
-  socket.end(answerOf(status)).resume()
-  setTimeout(() => socket.destroy(), LINGER_MS).unref()
-}
-
-// The answers to the requests before it come first.
-function after(underWay: ServerResponse | undefined, act: () => void): void {
-  if (underWay === undefined) act()
-  else underWay.once('close', act)
+function classify(error: ParserError, isWritable: boolean, maxTargetBytes: number): Diagnosis {
+  const { code = '' } = error
+  const status = statusOf(error, maxTargetBytes)
+  if (code === 'HPE_CLOSED_CONNECTION') return { kind: 'excess', status, code }
+  return { kind: GONE.has(code) || !isWritable ? 'gone' : 'malformed', status, code }
 }
 
 function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number): number {
@@ -98,11 +64,81 @@ function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number)
 
 function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): boolean {
   if (packet === undefined || !/^[A-Z]+ /.test(packet.toString('latin1', 0, 16))) return false
-  const end = packet.indexOf('\n')
-  return end < 0 || end > maxTargetBytes
+  const lineEnd = packet.indexOf('\n')
+  return lineEnd < 0 || lineEnd > maxTargetBytes
 }
 
-function answerOf(status: number): string {
+function onClientError({ kind, status, code }: Diagnosis, socket: Socket, handler: Handler): void {
+  const connection = connectionOf(socket)
+  // A second error comes from the rest of a message that is rejected already.
+  if (connection.fault !== undefined) return
+  const active = activeResponse(socket)
+  switch (kind) {
+    case 'excess':
+      // Bytes behind the last request must not cost the client the response to it.
+      if (active === undefined) socket.destroy()
+      break
+    case 'gone':
+      connection.fault = new ClientGoneError()
+      if (isBodyArriving(active)) {
+        failBody(active.req, connection.fault)
+        socket.destroy()
+      } else afterResponse(active, () => socket.destroy())
+      break
+    case 'malformed':
+      // Only the code: the parser's own message may quote the bytes of the client.
+      connection.fault = new MalformedMessageError(status, code)
+      if (isBodyArriving(active)) {
+        // Read before the body fails, because the error action may respond at once.
+        const { headersSent } = active
+        failBody(active.req, connection.fault)
+        if (headersSent) socket.destroy()
+        else socket.pause()
+      } else {
+        handler.report?.(connection.fault, { status })
+        // A client that sends byte by byte must not keep the connection open while a response is active.
+        if (active !== undefined) socket.pause()
+        afterResponse(active, () => reject(socket, status))
+      }
+  }
+}
+
+function onConnect(message: IncomingMessage, socket: Duplex, handler: Handler): void {
+  // node:http no longer listens to this socket: without a listener, a reset would end the process.
+  socket.on('error', () => socket.destroy())
+  if (isAfterLast(message)) {
+    socket.resume()
+    return
+  }
+  handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
+  afterResponse(activeResponse(message.socket), () => reject(socket, 405))
+}
+
+function isBodyArriving(active: ServerResponse | undefined): active is ServerResponse {
+  return active?.req.complete === false
+}
+
+// Only if somebody listens: an `error` event without a listener would end the process.
+function failBody(message: IncomingMessage, fault: HttpError): void {
+  if (message.listenerCount('error') > 0) message.emit('error', fault)
+}
+
+// Responses to earlier requests are sent first.
+function afterResponse(active: ServerResponse | undefined, act: () => void): void {
+  if (active === undefined) act()
+  else active.once('close', act)
+}
+
+// Bytes that still arrive are dropped for a while: closing at once would reset the connection, and the client might
+// lose the response.
+function reject(socket: Duplex, status: number): void {
+  // The response before this one has ended the connection.
+  if (!socket.writable) return
+  socket.end(minimalResponse(status)).resume()
+  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+}
+
+function minimalResponse(status: number): string {
   const allow = status === 405 ? `Allow: ${STANDARD_METHODS.join(', ')}\r\n` : ''
   return (
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${allow}` +
