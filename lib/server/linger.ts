@@ -1,12 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 
-/** How long a client may still send when it has been answered, in milliseconds. */
+/** Maximum time for which bytes are still accepted after a response, in milliseconds. */
 export const LINGER_MS = 1_000
 
-// How much it may send meanwhile.
-const LINGER_BYTES = 16_777_216
+const MAX_LINGER_BYTES = 16_777_216
 
-/** Takes what a client still sends of a message, and drops it, within bounds; then calls. */
+/** Reads and drops the rest of a message, until it ends or a bound is reached, and then calls `done`. */
 export function linger(message: IncomingMessage, done: () => void): void {
   let bytes = 0
   const finish = (): void => {
@@ -16,7 +15,7 @@ export function linger(message: IncomingMessage, done: () => void): void {
   }
   const onData = (chunk: Buffer): void => {
     bytes += chunk.length
-    if (bytes > LINGER_BYTES) finish()
+    if (bytes > MAX_LINGER_BYTES) finish()
   }
   const timer = setTimeout(finish, LINGER_MS)
   message.on('data', onData).on('end', finish).on('close', finish).resume()

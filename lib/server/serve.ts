@@ -8,19 +8,22 @@ import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import { createRequestListener, type Handler } from './request-listener.ts'
 
-/** What a connection may take (SPEC section 7). */
+/** Limits of the server and its connections (SPEC section 7). */
 export interface ServerLimits extends HeaderLimits {
-  /** Bytes of a request target (default 8,192); beyond it 414. */
+  /** Maximum number of bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Connections at a time (default 10,000); one more is dropped. */
+  /** Maximum number of open connections (default 10,000); further ones are closed at once. */
   readonly maxConnections: number
-  /** Milliseconds for the headers to come (default 10,000); beyond it 408. */
+  /** Maximum time in which the headers must arrive, in milliseconds (default 10,000); beyond it 408. */
   readonly headersTimeoutMs: number
-  /** Milliseconds for the whole request to come (default 30,000); beyond it 408. */
+  /** Maximum time in which the whole request must arrive, in milliseconds (default 30,000); beyond it 408. */
   readonly requestTimeoutMs: number
-  /** Milliseconds that a connection may be idle between two requests (default 65,000). */
+  /** Maximum time that a connection may be idle between two requests, in milliseconds (default 65,000). */
   readonly keepAliveTimeoutMs: number
-  /** Milliseconds without a byte either way (default 30,000): ends clients that do not read, after two of it. */
+  /**
+   * Maximum time without a byte in either direction, in milliseconds (default 30,000). A client that does not read its
+   * response is disconnected after twice this time.
+   */
   readonly socketTimeoutMs: number
 }
 
@@ -34,33 +37,33 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
   socketTimeoutMs: 30_000,
 }
 
-/** Where and how to listen. */
+/** Options of {@link serve}. */
 export interface ServeOptions {
-  /** The port; 0 takes a free one (default 3000). */
+  /** The port (default 3000); 0 picks a free one. */
   readonly port?: number | undefined
-  /** The address (default `127.0.0.1`). */
+  /** The address to listen on (default `127.0.0.1`). */
   readonly host?: string | undefined
-  /** A socket that listens already, in place of port and host: a file descriptor, as systemd hands it over. */
+  /** File descriptor of a socket that listens already, as systemd passes it. Replaces `port` and `host`. */
   readonly fd?: number | undefined
-  /** What a connection may take; what is left out keeps its default. */
+  /** Limits that differ from their defaults. */
   readonly limits?: Partial<ServerLimits> | undefined
-  /** How long {@link Service.close} waits for requests in flight, in milliseconds (default 10,000). */
+  /** Maximum time that {@link Service.close} waits for requests in flight, in milliseconds (default 10,000). */
   readonly closeTimeoutMs?: number | undefined
-  /** Is told of every request when its answer is out (default: nobody is). */
+  /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
 }
 
-/** A server that listens. */
+/** A server that is listening. */
 export interface Service {
-  /** Such as `http://127.0.0.1:3000`. */
+  /** The URL of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string
-  /** The server of `node:http`, for what is not done here, such as `upgrade`. */
+  /** The server of `node:http`, for what Portico does not handle, such as `upgrade`. */
   readonly server: Server
   /**
-   * Stops: accepts no more connections, answers what is in flight with `Connection: close`, and ends
-   * what is left when the time is over.
+   * Stops the server: accepts no more connections, responds to requests in flight with `Connection: close`, and
+   * destroys the connections that are left after `closeTimeoutMs`.
    *
-   * @returns How many connections had to be destroyed.
+   * @returns The number of connections that were destroyed.
    */
   close(): Promise<number>
 }
@@ -75,19 +78,21 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
 ]
 
 /**
- * Listens, and answers every request through a handler.
+ * Starts a server that responds to every request with a handler.
  *
- * @returns When it listens.
- * @throws {TypeError | RangeError} If an option or a limit is not what it should be.
- * @throws {Error} If it can't: the port is in use, the address is not this machine's.
+ * @example
+ * const service = await serve(front, { port: 8080 })
+ * @returns The service, as soon as it listens.
+ * @throws {TypeError | RangeError} If an option or a limit is unknown or has a wrong value.
+ * @throws {Error} If it can't listen, for example because the port is in use.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
   const { closeTimeoutMs = 10_000, onAccess } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   let closing = false
-  const server = limitedServer(limits)
-  const sockets = openSockets(server, limits.maxConnections)
+  const server = createLimitedServer(limits)
+  const sockets = trackSockets(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
     headerLimits: limits,
@@ -97,7 +102,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue,
   })
   server.on('request', listener)
-  // Node would answer it itself, with nothing of what is checked here.
+  // Without this, node:http would respond to an unknown expectation itself, and skip our checks.
   server.on('checkExpectation', listener)
   server.on('checkContinue', (message, out) => {
     expectsContinue.add(message)
@@ -119,24 +124,24 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   }
 }
 
-function limitedServer(limits: ServerLimits): Server {
+function createLimitedServer(limits: ServerLimits): Server {
   const server = createServer({
-    // The parser counts the target too; which of both was too long is told apart by our own checks.
+    // The parser counts the target as well. Our own checks then find out which of the two was too long.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // At its default, 30 s, every cut would come so much later.
+    // The default is 30 s, and every timeout would be late by up to that much.
     connectionsCheckingInterval: 1_000,
     insecureHTTPParser: false,
-    // Our own check answers through the error action, and sees two of them as well.
+    // Our own check rejects two hosts as well, and the error action responds to it.
     requireHostHeader: false,
   })
-  // Node would drop further fields in silence; our own check refuses them.
+  // node:http would drop further fields silently; our own check rejects them.
   server.maxHeadersCount = 0
-  // The only brake on clients that do not read their answers.
+  // The only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs
-  // Any other value answers pipelined requests with a 503.
+  // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
   return server
 }
@@ -145,8 +150,8 @@ function listenOptionsOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions):
   return fd === undefined ? { port, host } : ({ fd } as ListenOptions)
 }
 
-// Not server.maxConnections: full workers of a cluster hand a connection round for ever.
-function openSockets(server: Server, maxConnections: number): Set<Socket> {
+// Not server.maxConnections: workers of a cluster that are full would pass a connection around forever.
+function trackSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
     if (sockets.size >= maxConnections) {
@@ -164,7 +169,7 @@ function urlOf(address: AddressInfo | string | null): string {
   return httpUrl(address.address, address.port)
 }
 
-/** The URL of an address and a port; an IPv6 address stands in brackets. */
+/** Returns the URL of an address and a port, with an IPv6 address in brackets. */
 export function httpUrl(address: string, port: number): string {
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`
 }
