@@ -4,62 +4,61 @@ import { createServer, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { type ErrorReport, FrontController, type Service, serve } from '../../lib/index.ts'
 import { handleClientErrors } from '../../lib/server/client-error.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
 import { send } from '../support/http.ts'
+import { serveActions } from '../support/wire.ts'
 
 const head = 'GET /app/echo HTTP/1.1\r\nHost: a\r\n'
 
 describe('handleClientErrors()', () => {
   // biome-ignore format: a table
-  const refused: [what: string, bytes: string | Buffer, status: number, code: string][] = [
-    ['what is no method', 'HELLO / HTTP/1.1\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
-    ['a beginning of TLS', Buffer.from('16030102000100', 'hex'), 400, 'HPE_INVALID_METHOD'],
-    ['a target with a blank', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'HPE_INVALID_CONSTANT'],
+  const rejected: [what: string, bytes: string | Buffer, status: number, code: string][] = [
+    ['an invalid method', 'HELLO / HTTP/1.1\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
+    ['the start of a TLS handshake', Buffer.from('16030102000100', 'hex'), 400, 'HPE_INVALID_METHOD'],
+    ['a target with a space', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'HPE_INVALID_CONSTANT'],
     ['a field without a colon', `${head}nocolon\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
     ['a folded field', `${head}X: a\r\n b\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
-    ['a blank before the colon', `${head}Content-Length : 5\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
+    ['a space before the colon', `${head}Content-Length : 5\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
     ['two lengths', `${head}Content-Length: 5\r\nContent-Length: 6\r\n\r\n`, 400, 'HPE_UNEXPECTED_CONTENT_LENGTH'],
-    ['a length that is none', `${head}Content-Length: +5\r\n\r\n`, 400, 'HPE_INVALID_CONTENT_LENGTH'],
-    ['a length and chunks', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400, 'HPE_INVALID_TRANSFER_ENCODING'],
+    ['an invalid length', `${head}Content-Length: +5\r\n\r\n`, 400, 'HPE_INVALID_CONTENT_LENGTH'],
+    ['a length and a chunked body', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400, 'HPE_INVALID_TRANSFER_ENCODING'],
     ['a header section of 30 kB', `${head}X: ${'a'.repeat(30_000)}\r\n\r\n`, 431, 'HPE_HEADER_OVERFLOW'],
     ['a target of 30 kB', `GET /${'a'.repeat(30_000)} HTTP/1.1\r\n\r\n`, 414, 'HPE_HEADER_OVERFLOW'],
     ['a target without an end', `GET /${'a'.repeat(30_000)}`, 414, 'HPE_HEADER_OVERFLOW'],
   ]
-  for (const [what, bytes, status, code] of refused) {
-    it(`answers ${what} with ${status}, closes the connection, and reports it by its code alone`, async (t) => {
+  for (const [what, bytes, status, code] of rejected) {
+    it(`responds to ${what} with ${status}, closes the connection, and reports only the code`, async (t) => {
       const { port, reports } = await serving(t)
-      const answer = await send(port, bytes)
-      assert.equal(answer, bare(status))
-      const told = reports.map((report) => [report.status, report.code, report.message])
-      assert.deepEqual(told, [[status, code, `The connection sent no valid request (${code})`]])
+      assert.equal(await send(port, bytes), minimalResponse(status))
+      const facts = reports.map((report) => [report.status, report.code, report.message])
+      assert.deepEqual(facts, [[status, code, `The connection sent no valid request (${code})`]])
     })
   }
 
-  it('tells nothing of what was sent', async (t) => {
+  it('reports none of the bytes that were sent', async (t) => {
     const { port, reports } = await serving(t)
     await send(port, 'GET /?secret=CANARY HTTP/1.1\r\nCookie CANARY\r\n\r\n')
     assert.equal(reports.length, 1)
     assert.doesNotMatch(JSON.stringify(reports), /CANARY/)
   })
 
-  it('refuses what follows a whole request when that one has been answered', async (t) => {
+  it('rejects malformed bytes behind a request after the response to that request', async (t) => {
     const { port, reports } = await serving(t)
-    const answer = await send(port, `${head}\r\nHELLO\r\n\r\n`)
-    assert.match(answer, /^HTTP\/1\.1 200 OK\r\n/)
-    assert.ok(answer.endsWith(`ok${bare(400)}`), answer)
+    const received = await send(port, `${head}\r\nHELLO\r\n\r\n`)
+    assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
+    assert.ok(received.endsWith(`ok${minimalResponse(400)}`), received)
     assert.equal(reports.length, 1)
   })
 
-  it('refuses CONNECT, and outlives the reset of its connection', async (t) => {
+  it('rejects CONNECT, and survives a reset of its connection', async (t) => {
     const { port, service, reports } = await serving(t)
     const socket = connect(port, '127.0.0.1')
-    const refused = once(service.server, 'connect')
+    const rejected = once(service.server, 'connect')
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
-    const [, served] = await refused
-    // Not by once(): that one would listen for the error too.
+    const [, served] = await rejected
+    // Not once() of node:events: it would listen for the error as well.
     const closed = deferred()
     served.on('close', closed.resolve)
     socket.resetAndDestroy()
@@ -71,7 +70,7 @@ describe('handleClientErrors()', () => {
     assert.match(await send(port, `${head}Connection: close\r\n\r\n`), /ok$/)
   })
 
-  it('looks at no CONNECT behind the last answer of a connection', async (t) => {
+  it('ignores a CONNECT behind the last response of a connection', async (t) => {
     const { port, service } = await serving(t)
     const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
     for (const [first, status] of [
@@ -80,29 +79,29 @@ describe('handleClientErrors()', () => {
       ['GET /app/echo HTTP/1.0\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n', 400],
       [`${head}Expect: foo\r\nContent-Length: 1\r\n\r\na`, 417],
     ] as const) {
-      const answers = await send(port, first + tunnel)
-      const statuses = [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code))
+      const received = await send(port, first + tunnel)
+      const statuses = [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, code]) => Number(code))
       assert.deepEqual(statuses, [status], first)
     }
     assert.ok(service.server.listening)
   })
 
-  it('lets a slow answer go before the rejection', async (t) => {
-    const { port, asked, finish, service } = await serving(t)
+  it('sends a slow response before the rejection', async (t) => {
+    const { port, started, finish, service } = await serving(t)
     const malformed = once(service.server, 'clientError')
-    const answer = send(port, `${head.replace('echo', 'slow')}\r\nHELLO\r\n\r\n`)
-    await Promise.all([asked, malformed])
+    const received = send(port, `${head.replace('echo', 'slow')}\r\nHELLO\r\n\r\n`)
+    await Promise.all([started, malformed])
     finish()
-    assert.ok((await answer).endsWith(`done${bare(400)}`), await answer)
+    assert.ok((await received).endsWith(`done${minimalResponse(400)}`), await received)
   })
 
-  it('leaves an answer alone when the client sends on after its last request', async (t) => {
-    const { port, asked, finish, reports, service } = await serving(t)
+  it('sends the last response whole when the client sends more bytes', async (t) => {
+    const { port, started, finish, reports, service } = await serving(t)
     const socket = connect(port, '127.0.0.1')
     const chunks: Buffer[] = []
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.write(`${head.replace('echo', 'slow')}Connection: close\r\n\r\n`)
-    await asked
+    await started
     const malformed = once(service.server, 'clientError')
     socket.write('GET / HTTP/1.1\r\n\r\n')
     const [{ code }] = await malformed
@@ -125,15 +124,15 @@ describe('handleClientErrors()', () => {
     ['HPE_HEADER_OVERFLOW', `X: ${'a'.repeat(100)}`, 431],
   ]
   for (const [i, [code, rawPacket, status]] of codes.entries()) {
-    it(`says ${status} to ${code} (${i + 1})`, () => {
+    it(`responds to ${code} with ${status} (${i + 1})`, () => {
       const { socket, sent } = failing({ code, rawPacket: rawPacket && Buffer.from(rawPacket) })
-      assert.equal(sent(), bare(status))
+      assert.equal(sent(), minimalResponse(status))
       assert.ok(socket.writableEnded)
     })
   }
 
   for (const code of ['ECONNRESET', 'HPE_CLOSED_CONNECTION']) {
-    it(`lets go of the socket after ${code}, but not under an answer`, () => {
+    it(`destroys the socket after ${code}, but not while a response is active`, () => {
       const idle = failing({ code })
       assert.deepEqual([idle.socket.destroyed, idle.sent()], [true, ''])
       const busy = failing({ code }, new ServerResponse({ method: 'GET' } as never))
@@ -141,13 +140,13 @@ describe('handleClientErrors()', () => {
     })
   }
 
-  it('lets go of a socket that takes no answer', () => {
+  it('destroys a socket that is not writable', () => {
     const { socket, sent } = failing({ code: 'HPE_INVALID_METHOD' }, undefined, true)
     assert.deepEqual([socket.destroyed, sent()], [true, ''])
   })
 })
 
-function bare(status: number): string {
+function minimalResponse(status: number): string {
   // biome-ignore format: a table
   const phrases: Record<number, string> = {
     400: 'Bad Request', 408: 'Request Timeout', 413: 'Payload Too Large', 414: 'URI Too Long',
@@ -156,10 +155,10 @@ function bare(status: number): string {
   return `HTTP/1.1 ${status} ${phrases[status]}\r\nConnection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n`
 }
 
-// A client error on a socket that only keeps what it is sent.
-function failing(fields: object, answer?: ServerResponse, ended = false) {
+// Emits a client error for a socket that records what is written to it.
+function failing(fields: object, active?: ServerResponse, ended = false) {
   const server = createServer()
-  handleClientErrors(server, { handle: () => Promise.reject(new Error('not asked')) }, 50)
+  handleClientErrors(server, { handle: () => Promise.reject(new Error('not called')) }, 50)
   let sent = ''
   const socket = new Duplex({
     read() {},
@@ -169,36 +168,20 @@ function failing(fields: object, answer?: ServerResponse, ended = false) {
     },
   })
   if (ended) socket.end()
-  if (answer !== undefined) connectionOf(socket as Socket).latest = answer
+  if (active !== undefined) connectionOf(socket as Socket).latest = active
   server.emit('clientError', Object.assign(new Error('quotes CANARY'), fields), socket as Socket)
   return { socket, sent: () => sent }
 }
 
-interface Serving {
-  readonly port: number
-  readonly service: Service
-  readonly reports: ErrorReport[]
-  readonly asked: Promise<void>
-  readonly finish: () => void
-}
-
-async function serving(t: TestContext): Promise<Serving> {
-  const [asked, finish] = [deferred(), deferred()]
-  const reports: ErrorReport[] = []
-  const app = {
-    echo: (_: unknown, response: { text(text: string): void }) => response.text('ok'),
-    async slow(_: unknown, response: { text(text: string): void }) {
-      asked.resolve()
+async function serving(t: TestContext) {
+  const [started, finish] = [deferred(), deferred()]
+  const served = await serveActions(t, {
+    echo: (_, response) => response.text('ok'),
+    async slow(_, response) {
+      started.resolve()
       await finish.promise
       response.text('done')
     },
-  }
-  const front = new FrontController({
-    controllers: new Map([['app', app]]),
-    onReport: (report) => reports.push(report),
   })
-  const service = await serve(front, { port: 0 })
-  t.after(() => service.close())
-  const port = Number(new URL(service.url).port)
-  return { port, service, reports, asked: asked.promise, finish: finish.resolve }
+  return { ...served, started: started.promise, finish: finish.resolve }
 }

@@ -22,17 +22,17 @@ describe('readFraming()', () => {
   ][] = [
     ['a plain request', '1.1', [host], undefined],
     ['a request of HTTP/1.0 without a host', '1.0', [], undefined],
-    ['a request of HTTP/1.0 with two', '1.0', [host, host], duplicate],
+    ['a request of HTTP/1.0 with two hosts', '1.0', [host, host], duplicate],
     ['no host', '1.1', [['X', 'a']], missing],
-    ['two hosts that are equal', '1.1', [host, host], duplicate],
-    ['two hosts in another case', '1.1', [host, ['HOST', 'b']], duplicate],
+    ['two equal hosts', '1.1', [host, host], duplicate],
+    ['two hosts in names of different case', '1.1', [host, ['HOST', 'b']], duplicate],
     ['HTTP/0.9', '0.9', [host], version],
     ['HTTP/2.0', '2.0', [host], version],
     ['chunks', '1.1', [host, ['Transfer-Encoding', 'Chunked']], undefined],
     ['a length', '1.1', [host, ['Content-Length', '3']], undefined],
     ['another coding', '1.1', [host, ['Transfer-Encoding', 'gzip']], coding],
     ['a list of codings', '1.1', [host, ['Transfer-Encoding', 'gzip, chunked']], coding],
-    ['chunks with a blank', '1.1', [host, ['Transfer-Encoding', 'chunked ']], coding],
+    ['chunks with a space', '1.1', [host, ['Transfer-Encoding', 'chunked ']], coding],
     [
       'two codings',
       '1.1',
@@ -53,12 +53,12 @@ describe('readFraming()', () => {
     ],
   ]
   for (const [what, httpVersion, fields, rejection] of table) {
-    it(`${rejection === undefined ? 'lets pass' : `refuses with ${rejection[0]}`}: ${what}`, () => {
+    it(`${rejection === undefined ? 'accepts' : `rejects with ${rejection[0]}`}: ${what}`, () => {
       assert.deepEqual(rejectionOf(httpVersion, fields), rejection)
     })
   }
 
-  it('knows a host when it sees one', () => {
+  it('accepts a name or an address with a port as host, and rejects anything else', () => {
     const good = [
       'a',
       'a.example',
@@ -77,14 +77,14 @@ describe('readFraming()', () => {
       assert.deepEqual(rejectionOf('1.1', [['Host', value]]), malformed, value)
   })
 
-  it('counts 100 fields, and refuses one more', () => {
+  it('accepts 100 fields, and rejects 101', () => {
     const fields = (count: number): Field[] => [host, ...Array(count - 1).fill(['X', ''])]
     assert.equal(rejectionOf('1.1', fields(100)), undefined)
     const rejection = [431, 'The request has more than 100 header fields']
     assert.deepEqual(rejectionOf('1.1', fields(101)), rejection)
   })
 
-  it('counts every byte of the field lines: 16,384, and not one more', () => {
+  it('accepts 16,384 bytes of field lines, and rejects 16,385', () => {
     // "Host: a\r\n" is 9 bytes, and "X: \r\n" 5.
     const fields = (bytes: number): Field[] => [host, ['X', 'a'.repeat(bytes - 14)]]
     assert.equal(rejectionOf('1.1', fields(16_384)), undefined)
@@ -92,7 +92,7 @@ describe('readFraming()', () => {
     assert.deepEqual(rejectionOf('1.1', fields(16_385)), rejection)
   })
 
-  it('sees that another protocol may follow', () => {
+  it('detects an upgrade to another protocol', () => {
     const upgrades = (...fields: Field[]): boolean =>
       readFraming({ httpVersion: '1.1', rawHeaders: fields.flat() }, DEFAULT_HEADER_LIMITS).upgrades
     assert.equal(upgrades(host), false)

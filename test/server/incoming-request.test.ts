@@ -1,17 +1,197 @@
 import assert from 'node:assert/strict'
 import { createServer, IncomingMessage } from 'node:http'
+import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
+import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
+import { READ_ALREADY } from '../../lib/http/body.ts'
 import {
   createRequestListener,
   FrontController,
   HttpRequest,
   incomingMessageOf,
 } from '../../lib/index.ts'
-import { exchange, listening } from '../support/http.ts'
+import { deferred } from '../support/deferred.ts'
+import { bytesOf, exchange, listening, parse, send } from '../support/http.ts'
+import {
+  keepAliveBytesOf,
+  listenWithActions,
+  sendInPieces,
+  serveActions,
+  splitResponses,
+  withClose,
+} from '../support/wire.ts'
+
+const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
+const post = (action: string, fields: string): string =>
+  `POST /app/${action} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`
+
+describe('IncomingRequest.body', () => {
+  it('sends a 100 (Continue) only when the body is requested', async (t) => {
+    const { port } = await serveActions(t, {
+      form: (request, response) => response.text(`${request.form}`),
+      ignores: (_, response) => response.text('ok'),
+    })
+    const expects = `Expect: 100-continue\r\n${form}Content-Length: 3\r\n`
+    const closing = `Connection: close\r\n${expects}`
+    const continued = await send(port, `${post('form', closing)}a=1`)
+    assert.match(continued, /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n.*a=1$/s)
+    for (const [bytes, expected] of [
+      [post('form', expects.replace('3', '3000000')), 413],
+      [post('form', expects.replace('Content-Length', 'Content-Encoding: gzip\r\n$&')), 415],
+      [post('form', expects.replace('Host: a', '')).replace('Host: a\r\n', ''), 400],
+      [post('ignores', expects.replace(form, '')), 200],
+    ] as const) {
+      const { status, headers } = parse(await send(port, bytes))
+      assert.deepEqual([status, headers.connection], [expected, 'close'])
+    }
+  })
+
+  it('reads a body that arrives with the headers, in pieces, or with the next request', async (t) => {
+    const { port } = await serveActions(t, {
+      form: (request, response) => response.text(`${request.form}`),
+      body: async (request, response) => response.text(await text(request.body)),
+    })
+    const sized = (fields: string): string => `${fields}Content-Length: 7\r\n`
+    const chunked = (fields: string): string => `${fields}Transfer-Encoding: chunked\r\n`
+    for (const [head, body] of [
+      [post('form', sized(form)), 'a=1&b=2'],
+      [post('form', chunked(form)), '3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n'],
+      [post('body', sized('')), 'a=1&b=2'],
+      [post('body', chunked('')), '3\r\na=1\r\n4\r\n&b=2\r\n0\r\n\r\n'],
+    ] as const) {
+      const last = `${withClose(head)}${body}`
+      for (const pieces of [
+        [`${head}${body}${last}`],
+        [`${head}${body}`, last],
+        [head, `${body}${last}`],
+        [head, body.slice(0, 5), body.slice(5), last],
+        [`${head}${body.slice(0, 5)}`, `${body.slice(5)}${last}`],
+        [...`${head}${body}`, last],
+      ]) {
+        const responses = splitResponses(await sendInPieces(port, pieces)).map(parse)
+        assert.deepEqual(
+          responses.map(({ status, headers, body }) => [status, headers.connection, body]),
+          [
+            [200, 'keep-alive', 'a=1&b=2'],
+            [200, 'close', 'a=1&b=2'],
+          ],
+          `${pieces.length} pieces of ${head}`,
+        )
+      }
+    }
+  })
+
+  it('can be read once, also after the action has waited for the end of the message', async (t) => {
+    const { port } = await serveActions(t, {
+      async form(request, response) {
+        const message = incomingMessageOf(request)
+        if (message !== undefined) await finished(message)
+        response.text(`${request.form}`)
+      },
+      async twice(request, response) {
+        const first = await text(request.body)
+        const second = text(request.body).catch(({ message }: Error) => message)
+        response.text(`${first}|${await second}`)
+      },
+    })
+    for (const [head, body] of [
+      [post('form', `${form}Content-Length: 3\r\nConnection: close\r\n`), 'a=1'],
+      [post('twice', `Content-Length: 3\r\nConnection: close\r\n`), `a=1|${READ_ALREADY}`],
+    ] as const) {
+      for (const pieces of [[`${head}a=1`], [head, 'a=1']]) {
+        assert.equal(parse(await sendInPieces(port, pieces)).body, body, `${pieces}`)
+      }
+    }
+  })
+
+  it('is complete when malformed bytes follow it', async (t) => {
+    const { port } = await serveActions(t, {
+      async late(request, response) {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        response.text(await text(request.body))
+      },
+    })
+    const received = await send(port, `${post('late', 'Content-Length: 3\r\n')}a=1no request`)
+    const [first = '', second = ''] = received.split(/(?=HTTP\/1\.1 400 )/)
+    assert.deepEqual([parse(first).body, parse(second).status], ['a=1', 400])
+  })
+
+  it('has the bytes of a form as they were sent, and those of any other type', async (t) => {
+    const { port } = await listenWithActions(t, {
+      async echo(request, response) {
+        const chunks: Buffer[] = []
+        for await (const chunk of request.body) chunks.push(chunk)
+        response.text(`${Buffer.concat(chunks)}|${request.form}`)
+      },
+    })
+    const target = '/app/echo'
+    const json = await exchange(port, { method: 'POST', target, body: '{"a":1}' })
+    assert.equal(json.body, '{"a":1}|')
+    const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+    const urlencoded = await exchange(port, { method: 'POST', target, headers, body: 'a=%31' })
+    assert.equal(urlencoded.body, 'a=%31|a=1')
+  })
+
+  it('throws if a middleware has read it before, for a form and for an action', async (t) => {
+    const messages: string[] = []
+    const front = new FrontController({
+      controllers: new Map([['app', { run: (request: HttpRequest) => void request.body }]]),
+      onReport: ({ message }) => void messages.push(message),
+    })
+    const listener = createRequestListener(front)
+    const server = createServer((message, out) => {
+      message.on('end', () => listener(message, out)).resume()
+    })
+    const port = await listening(t, server)
+    for (const type of ['application/x-www-form-urlencoded', 'application/json']) {
+      const { status } = await exchange(port, {
+        method: 'POST',
+        target: '/app/run',
+        headers: [['Content-Type', type]],
+        body: 'a=1',
+      })
+      assert.equal(status, 500)
+    }
+    const expected =
+      'The body was read before the request arrived here: mount Portico before any body parser'
+    assert.deepEqual(messages, [expected, expected])
+  })
+})
+
+describe('IncomingRequest.signal', () => {
+  it('aborts when the client leaves, also for a request behind another', async (t) => {
+    const started = deferred()
+    const aborted = deferred()
+    const { port } = await listenWithActions(t, {
+      first: () => aborted.promise,
+      second(request) {
+        request.signal.addEventListener('abort', () => aborted.resolve())
+        started.resolve()
+        return aborted.promise
+      },
+    })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(keepAliveBytesOf({ target: '/app/first' }))
+    socket.write(bytesOf({ target: '/app/second' }))
+    await started.promise
+    socket.destroy()
+    await aborted.promise
+  })
+})
+
+describe('IncomingRequest.remoteAddress', () => {
+  it('is the address of the client', async (t) => {
+    const { port } = await serveActions(t, {
+      who: ({ client }, response) => response.text(client.address),
+    })
+    assert.equal((await exchange(port, { target: '/app/who' })).body, '127.0.0.1')
+  })
+})
 
 describe('incomingMessageOf()', () => {
-  it('gives the message of a request, a forwarded one and that of the error action too', async (t) => {
+  it('returns the message of a request, a forwarded request and that of the error action', async (t) => {
     const seen: unknown[] = []
     const see = (request: HttpRequest): void => {
       const message = incomingMessageOf(request)
@@ -38,55 +218,42 @@ describe('incomingMessageOf()', () => {
     assert.deepEqual(seen, [true, true, true])
   })
 
-  it('gives nothing where no message came over the wire', () => {
+  it('returns undefined for a request that did not arrive over the wire', () => {
     assert.equal(incomingMessageOf(new HttpRequest({ target: '/' })), undefined)
   })
 
-  it('does not show the message to whoever prints the request', async (t) => {
-    const front = new FrontController({
-      controllers: new Map([
-        [
-          'app',
-          {
-            run(request: HttpRequest, response: { text(text: string): void }) {
-              response.text(inspect(request, { depth: 9, showHidden: true }))
-            },
+  it('returns a message that emits "end" and "close", whatever its body', async (t) => {
+    const sized = 'Content-Length: 3\r\n'
+    for (const bytes of [
+      post('form', '').replace('POST', 'GET'),
+      post('form', 'Content-Length: 0\r\n'),
+      `${post('form', `${form}${sized}`)}a=1`,
+      `${post('form', sized)}a=1`,
+    ]) {
+      for (const event of ['end', 'close']) {
+        const emitted = deferred()
+        const { port } = await serveActions(t, {
+          form(request, response) {
+            incomingMessageOf(request)?.once(event, emitted.resolve)
+            response.text(`${request.form}`)
           },
-        ],
-      ]),
+        })
+        const socket = connect(port, '127.0.0.1')
+        t.after(() => socket.destroy())
+        socket.write(bytes)
+        await emitted.promise
+      }
+    }
+  })
+
+  it('leaves the message out of an inspected request', async (t) => {
+    const { port } = await listenWithActions(t, {
+      run: (request, response) => response.text(inspect(request, { depth: 9, showHidden: true })),
     })
-    const port = await listening(t, createServer(createRequestListener(front)))
     const target = '/app/run/key/secret-value'
     const headers = [['Cookie', 'secret-value']] as const
     const { status, body } = await exchange(port, { target, headers })
     assert.equal(status, 200)
     assert.doesNotMatch(body, /secret-value/)
-  })
-})
-
-describe('A body that was read before the request came', () => {
-  it('is an error that says so, for a form and for what an action reads', async (t) => {
-    const told: string[] = []
-    const front = new FrontController({
-      controllers: new Map([['app', { run: (request: HttpRequest) => void request.body }]]),
-      onReport: ({ message }) => void told.push(message),
-    })
-    const listener = createRequestListener(front)
-    const server = createServer((message, out) => {
-      message.on('end', () => listener(message, out)).resume()
-    })
-    const port = await listening(t, server)
-    for (const type of ['application/x-www-form-urlencoded', 'application/json']) {
-      const { status } = await exchange(port, {
-        method: 'POST',
-        target: '/app/run',
-        headers: [['Content-Type', type]],
-        body: 'a=1',
-      })
-      assert.equal(status, 500)
-    }
-    const expected =
-      'The body was read before the request arrived here: mount Portico before any body parser'
-    assert.deepEqual(told, [expected, expected])
   })
 })

@@ -19,14 +19,14 @@ import { exchange, listening, type RawRequest, type RawResponse } from '../suppo
 
 const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
 
-// What the host answers where Portico does not: the body that came, so that a byte that is missing shows.
+// Responds with the body where Portico does not respond, so that a missing byte shows.
 async function host(message: IncomingMessage, out: ServerResponse): Promise<void> {
   let body = ''
   for await (const chunk of message) body += chunk
   out.end(`host ${message.url} ${body}`)
 }
 
-// Each framework with the middleware under /app, and the host behind it.
+// Each framework mounts the middleware under /app, and the host behind it.
 const frameworks: Record<string, (middleware: Middleware) => Promise<Server>> = {
   'Express 5': async (middleware) => {
     const app = express().use('/app', middleware).use(host)
@@ -55,7 +55,7 @@ const frameworks: Record<string, (middleware: Middleware) => Promise<Server>> = 
 
 for (const [name, mount] of Object.entries(frameworks)) {
   describe(`createMiddleware() in ${name}`, () => {
-    const asking = async (t: TestContext, options: { fallThrough?: boolean } = {}) => {
+    const mounted = async (t: TestContext, options: { fallThrough?: boolean } = {}) => {
       const reports: ErrorReport[] = []
       const front = frontOf({ onReport: (report) => void reports.push(report) })
       const port = await listening(t, await mount(createMiddleware(front, options)))
@@ -65,14 +65,14 @@ for (const [name, mount] of Object.entries(frameworks)) {
       }
     }
 
-    it('answers under its base path, by the whole target', async (t) => {
-      const { ask } = await asking(t)
+    it('responds under its base path, by the whole target', async (t) => {
+      const { ask } = await mounted(t)
       const { body } = await ask({ target: '/app/news/list/page/2?a=1' })
       assert.equal(body, '/app/news/list/page/2?a=1 page=2')
     })
 
     it('reads a form', async (t) => {
-      const { ask } = await asking(t, { fallThrough: true })
+      const { ask } = await mounted(t, { fallThrough: true })
       const { body } = await ask({
         method: 'POST',
         target: '/app/news/save',
@@ -82,8 +82,8 @@ for (const [name, mount] of Object.entries(frameworks)) {
       assert.equal(body, 'a=1')
     })
 
-    it('takes whole segments only', async (t) => {
-      const { ask, reports } = await asking(t, { fallThrough: true })
+    it('matches whole segments only', async (t) => {
+      const { ask, reports } = await mounted(t, { fallThrough: true })
       const { body } = await ask({ target: '/application/news/list' })
       assert.equal(
         body.replace(/^[\da-f]+\r\n|\r\n0\r\n\r\n$/g, ''),
@@ -92,8 +92,8 @@ for (const [name, mount] of Object.entries(frameworks)) {
       assert.equal(reports.length, 0)
     })
 
-    it('falls through for what has no action, with the body whole and nothing reported', async (t) => {
-      const { ask, reports } = await asking(t, { fallThrough: true })
+    it('falls through if there is no action, with the whole body and without a report', async (t) => {
+      const { ask, reports } = await mounted(t, { fallThrough: true })
       for (const target of ['/app/nosuch', '/app/news/nosuch', '/app/error/error', '/elsewhere']) {
         const { status, body } = await ask({ method: 'POST', target, headers: form, body: 'a=1' })
         assert.equal(status, 200, target)
@@ -102,8 +102,8 @@ for (const [name, mount] of Object.entries(frameworks)) {
       assert.equal(reports.length, 0)
     })
 
-    it('answers with its own error page for what has no action, unless asked to fall through', async (t) => {
-      const { ask, reports } = await asking(t)
+    it('responds with its own error page if there is no action and it does not fall through', async (t) => {
+      const { ask, reports } = await mounted(t)
       assert.equal((await ask({ target: '/app/nosuch' })).status, 404)
       assert.deepEqual(
         reports.map(({ type }) => type),
@@ -111,8 +111,8 @@ for (const [name, mount] of Object.entries(frameworks)) {
       )
     })
 
-    it('answers an error of its own itself', async (t) => {
-      const { ask, reports } = await asking(t, { fallThrough: true })
+    it('responds to its own errors', async (t) => {
+      const { ask, reports } = await mounted(t, { fallThrough: true })
       assert.equal((await ask({ target: '/app/news/fails' })).status, 500)
       assert.equal((await ask({ target: '/app/news/list/%00' })).status, 400)
       assert.equal(reports.length, 2)
@@ -121,9 +121,9 @@ for (const [name, mount] of Object.entries(frameworks)) {
 }
 
 describe('createMiddleware()', () => {
-  it('says so where a middleware before it has read the body', async (t) => {
-    const told: string[] = []
-    const front = frontOf({ onReport: ({ message }) => void told.push(message) })
+  it('reports that a middleware before it has read the body', async (t) => {
+    const messages: string[] = []
+    const front = frontOf({ onReport: ({ message }) => void messages.push(message) })
     const app = express().use(express.urlencoded(), createMiddleware(front))
     const port = await listening(t, createServer(app))
     const { status } = await exchange(port, {
@@ -133,7 +133,7 @@ describe('createMiddleware()', () => {
       body: 'a=1',
     })
     assert.equal(status, 500)
-    assert.match(told.join(), /^The body was read before the request arrived here/)
+    assert.match(messages.join(), /^The body was read before the request arrived here/)
   })
 
   it('keeps the headers that a middleware before it has set', async (t) => {
@@ -151,7 +151,7 @@ describe('createMiddleware()', () => {
     )
   })
 
-  it('asks a router of one own, and leaves what that one throws to the error controller', async (t) => {
+  it('uses a custom router, and passes the errors of that router to the error controller', async (t) => {
     const router = {
       route({ path }: HttpRequest) {
         if (path === '/throws') throw new Error('no')
@@ -175,7 +175,7 @@ describe('createMiddleware()', () => {
     assert.deepEqual(await ask('/app/throws'), [500, ''])
   })
 
-  it('refuses to fall through a handler that can not tell what it serves', () => {
+  it('rejects the option fallThrough for a handler without a function "serves"', () => {
     const handler = { handle: async () => Promise.reject(new Error()) }
     assert.throws(() => createMiddleware(handler, { fallThrough: true }), {
       name: 'TypeError',
@@ -184,7 +184,7 @@ describe('createMiddleware()', () => {
     assert.doesNotThrow(() => createMiddleware(handler))
   })
 
-  it('adds no listener to the process, nor to a message that falls through', async (t) => {
+  it('adds no listener to the process or to a message that falls through', async (t) => {
     const middleware = createMiddleware(frontOf(), { fallThrough: true })
     const counts: number[] = []
     const total = (emitter: NodeJS.EventEmitter): number =>

@@ -1,0 +1,290 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { describe, it } from 'node:test'
+import type { Action } from '../../lib/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { bytesOf, exchange, parse, send } from '../support/http.ts'
+import { listenWithActions, serveActions, settled } from '../support/wire.ts'
+
+// The chunk of length 0 at the end of a complete response.
+const LAST_CHUNK = /\r\n0\r\n\r\n$/
+
+describe('writeResponse()', () => {
+  it('sends the same header fields for HEAD as for GET, and no body', async (t) => {
+    const { port } = await listenWithActions(t, {
+      text: (_, response) => response.text('grün'),
+      stream: (_, response) => {
+        response.body = Readable.from(['a', 'b'])
+      },
+      sized: (_, response) => {
+        response.headers.set('Content-Length', 2)
+        response.body = Readable.from(['a', 'b'])
+      },
+      nothing: () => {},
+      gone: (_, response) => {
+        response.status = 204
+      },
+      fails: () => {
+        throw new Error('no')
+      },
+    })
+    for (const action of ['text', 'stream', 'sized', 'nothing', 'gone', 'fails', 'nosuch']) {
+      const target = `/app/${action}`
+      const get = await exchange(port, { target })
+      const head = await exchange(port, { method: 'HEAD', target })
+      assert.equal(withoutDate(head.rawHeaders), withoutDate(get.rawHeaders), action)
+      assert.equal(head.body, '', action)
+    }
+  })
+
+  it('sends no body with the statuses 204, 205 and 304', async (t) => {
+    const bodiless = (status: number): Action => {
+      return (_, response) => {
+        response.text('text')
+        response.status = status
+      }
+    }
+    const { port } = await listenWithActions(t, {
+      none: bodiless(204),
+      reset: bodiless(205),
+      same: bodiless(304),
+    })
+    for (const [action, length] of [
+      ['none', undefined],
+      ['reset', '0'],
+      ['same', undefined],
+    ] as const) {
+      const { headers, body } = await exchange(port, { target: `/app/${action}` })
+      assert.deepEqual([headers['content-length'], body], [length, ''], action)
+    }
+  })
+
+  it('counts bytes for Content-Length, not characters', async (t) => {
+    const { port } = await listenWithActions(t, { text: (_, response) => response.text('grün') })
+    const { headers, body } = await exchange(port, { target: '/app/text' })
+    assert.equal(headers['content-length'], '5')
+    assert.equal(Buffer.from(body, 'latin1').toString(), 'grün')
+  })
+
+  it('sends each value of a header on a line of its own', async (t) => {
+    const { port } = await listenWithActions(t, {
+      cookies(_, response) {
+        response.headers.append('Set-Cookie', 'a=1').append('Set-Cookie', 'b=2')
+      },
+    })
+    const { rawHeaders } = await exchange(port, { target: '/app/cookies' })
+    assert.match(rawHeaders, /Set-Cookie: a=1\r\nSet-Cookie: b=2\r\n/)
+  })
+
+  it('ignores the Content-Length of an action for a body that is no stream', async (t) => {
+    const { port } = await listenWithActions(t, {
+      lies(_, response) {
+        response.text('four')
+        response.headers.set('Content-Length', 2)
+      },
+    })
+    const { rawHeaders, body } = await exchange(port, { target: '/app/lies' })
+    assert.match(rawHeaders, /Content-Length: 4/)
+    assert.doesNotMatch(rawHeaders, /Content-Length: 2/)
+    assert.equal(body, 'four')
+  })
+
+  it('sends a whole rejection to a client that is still sending, and then closes', async (t) => {
+    const { port } = await serveActions(t, {})
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.setEncoding('latin1').on('data', (chunk) => {
+      received += chunk
+    })
+    const failed = once(socket, 'error').then(([error]) => Promise.reject(error))
+    const closed = once(socket, 'close')
+    failed.catch(() => {})
+    const bytes = 4_000_000
+    const type = 'Content-Type: application/x-www-form-urlencoded'
+    socket.write(
+      `POST /app/form HTTP/1.1\r\nHost: a\r\n${type}\r\nContent-Length: ${bytes}\r\n\r\n`,
+    )
+    for (let sent = 0; sent < bytes; sent += 100_000) {
+      if (!socket.write('a'.repeat(100_000))) await Promise.race([once(socket, 'drain'), failed])
+    }
+    await Promise.race([closed, failed])
+    const { status, headers } = parse(received)
+    assert.deepEqual([status, headers.connection], [413, 'close'])
+  })
+})
+
+describe('writeResponse() with a stream', () => {
+  it('sends it whole to a client whose body is left unread, and then closes', async (t) => {
+    const sent = 200_000
+    const { port } = await serveActions(t, {
+      stream(_, response) {
+        response.body = Readable.from([Buffer.alloc(sent, 'a')], { objectMode: false })
+      },
+    })
+    const upload = 4_000_000
+    for (const method of ['POST', 'HEAD']) {
+      const head = `${method} /app/stream HTTP/1.1\r\nHost: a\r\nContent-Length: ${upload}\r\n\r\n`
+      const { status, headers, body } = parse(await send(port, head + 'b'.repeat(upload)))
+      assert.deepEqual([status, headers.connection], [200, 'close'])
+      assert.equal(body.match(/a/g)?.length ?? 0, method === 'HEAD' ? 0 : sent)
+    }
+  })
+
+  it('sends it without chunks to a client of HTTP/1.0', async (t) => {
+    const { port } = await listenWithActions(t, {
+      stream(_, response) {
+        response.body = Readable.from(['a', 'b'])
+      },
+    })
+    const { headers, body } = parse(await send(port, 'GET /app/stream HTTP/1.0\r\n\r\n'))
+    assert.equal(headers['transfer-encoding'], undefined)
+    assert.equal(body, 'ab')
+  })
+
+  it('sends no more than the declared length, and closes the connection', async (t) => {
+    const { port } = await listenWithActions(t, {
+      lies(_, response) {
+        response.headers.set('Content-Length', 2)
+        response.body = Readable.from(['abc'])
+      },
+    })
+    const { body } = await exchange(port, { target: '/app/lies' })
+    assert.ok(body.length <= 2, body)
+  })
+
+  it('closes the connection when it fails after its first bytes', async (t) => {
+    const { port } = await listenWithActions(t, {
+      fails(_, response) {
+        response.body = Readable.from(
+          (async function* () {
+            yield 'first'
+            throw new Error('no more')
+          })(),
+        )
+      },
+    })
+    const { status, body } = await exchange(port, { target: '/app/fails' })
+    assert.equal(status, 200)
+    assert.doesNotMatch(body, LAST_CHUNK)
+  })
+
+  it('closes the connection when an object follows its first bytes', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      odd(_, response) {
+        response.body = Readable.from(['text', { no: 'bytes' }])
+      },
+    })
+    assert.doesNotMatch((await exchange(port, { target: '/app/odd' })).body, LAST_CHUNK)
+    assert.equal(reports.length, 1)
+  })
+
+  it('keeps serving other connections after an object in a stream', async (t) => {
+    const { port, reports } = await listenWithActions(t, {
+      objects(_, response) {
+        response.body = Readable.from(['first', { secret: 1 }, 'never'])
+      },
+      text: (_, response) => response.text('ok'),
+    })
+    const received = await send(port, bytesOf({ target: '/app/objects' }))
+    assert.doesNotMatch(received, /never|\r\n0\r\n\r\n$/)
+    assert.equal((await exchange(port, { target: '/app/text' })).body, 'ok')
+    assert.deepEqual(
+      reports.map(({ name, status, controller, action }) => [name, status, controller, action]),
+      // The listener's request has not been routed: the names come from the one in the response.
+      [['TypeError', 500, 'app', 'objects']],
+    )
+  })
+
+  it('reports one that is closed before its end, and closes the connection', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      closed(_, response) {
+        const body = new Readable({ read: () => {} })
+        body.push('text')
+        setImmediate(() => setImmediate(() => body.destroy()))
+        response.body = body
+      },
+    })
+    const { body } = await exchange(port, { target: '/app/closed' })
+    assert.doesNotMatch(body, LAST_CHUNK)
+    assert.equal(reports.length, 1)
+  })
+
+  it('reports one that fails after its first bytes, but not a client that leaves', async (t) => {
+    const closed = deferred()
+    const { port, reports } = await listenWithActions(t, {
+      fails(_, response) {
+        response.body = Readable.from(
+          (async function* () {
+            yield 'first'
+            throw new RangeError('no more')
+          })(),
+        )
+      },
+      endless(_, response) {
+        response.body = new Readable({
+          read() {
+            this.push('x'.repeat(1_000))
+          },
+        }).once('close', closed.resolve)
+      },
+    })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.write(bytesOf({ target: '/app/endless' }))
+    await once(client, 'data')
+    client.destroy()
+    await closed.promise
+    await exchange(port, { target: '/app/fails' })
+    assert.deepEqual(
+      reports.map(({ name, status }) => [name, status]),
+      [['RangeError', 500]],
+    )
+  })
+
+  it('stops reading it while the client does not read, and destroys it when the client leaves', async (t) => {
+    const total = 4_096
+    const closed = deferred()
+    let read = 0
+    const { port } = await listenWithActions(t, {
+      large(_, response) {
+        response.body = new Readable({
+          read() {
+            read++
+            this.push(read > total ? null : Buffer.alloc(65_536))
+          },
+        }).once('close', closed.resolve)
+      },
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytesOf({ target: '/app/large' }))
+    await new Promise((resolve) => socket.once('readable', resolve))
+    await settled(() => read)
+    assert.ok(read < total / 2, `${read} of ${total} chunks were read`)
+    socket.destroy()
+    await closed.promise
+  })
+
+  it('destroys it if the client has left before', async (t) => {
+    const started = deferred()
+    const left = deferred()
+    const closed = deferred()
+    const { port } = await listenWithActions(t, {
+      async late(request, response) {
+        request.signal.addEventListener('abort', () => left.resolve())
+        started.resolve()
+        await left.promise
+        response.body = Readable.from(['late']).once('close', closed.resolve)
+      },
+    })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(bytesOf({ target: '/app/late' }))
+    await started.promise
+    socket.destroy()
+    await closed.promise
+  })
+})
+
+function withoutDate(headers: string): string {
+  return headers.replace(/\r\nDate: [^\r]*/, '')
+}
