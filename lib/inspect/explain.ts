@@ -4,7 +4,7 @@ import { isReserved } from '../http/params.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { safeName, shapeOf } from '../reporting/shape.ts'
-import { withoutOuterSlashes } from '../routing/module-route.ts'
+import { trimSlashes } from '../routing/segments.ts'
 import { type ExplainedError, tellError } from './explain-error.ts'
 import { type Site, type WrittenAction, written } from './site.ts'
 
@@ -97,7 +97,7 @@ function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
 // What stands past the names may be a secret, a key without a value too.
 function tellPath(request: HttpRequest): { path: string; droppedKey: string | null } {
   const { route } = stateOf(request)
-  const trimmed = withoutOuterSlashes(request.path)
+  const trimmed = trimSlashes(request.path)
   const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
   const names = trimmed.slice(0, trimmed.length - pairs.length)
   const told = [...request.pairs].map(([key, value]) => `${safeName(key)}/${shapeOf(value)}`)

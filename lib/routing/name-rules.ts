@@ -1,19 +1,19 @@
 /**
- * How a requested name finds a registered one: `exact`, one URL for one action; or `zf1`, folded
- * as Zend Framework 1 folds them.
+ * How a requested name is compared with the registered names. `exact`: they must be equal, so each
+ * action has one URL. `zf1`: both are folded as Zend Framework 1 folds them.
  */
 export type NameRule = 'exact' | 'zf1'
 
-/** Takes a name, registered or requested, to the key that it is looked up by. */
+/** Converts a registered or a requested name to the key that it is looked up by. */
 export interface NameKeys {
   module(name: string): string
   controller(name: string): string
   action(name: string): string
 }
 
-const same = (name: string): string => name
+const unchanged = (name: string): string => name
 
-const exact: NameKeys = { module: same, controller: same, action: same }
+const exact: NameKeys = { module: unchanged, controller: unchanged, action: unchanged }
 
 const zf1: NameKeys = {
   module: lowerCase,
@@ -21,7 +21,7 @@ const zf1: NameKeys = {
   action: camelCase,
 }
 
-// ZF1's _formatName(): words end at '-', '.' and ' '; what is left beside letters and digits drops out.
+// ZF1's _formatName(): words end at '-', '.' and ' '; only letters and digits remain.
 function camelCase(name: string): string {
   return lowerCase(name)
     .replace(/[^a-z0-9.\- ]/g, '')
@@ -33,10 +33,10 @@ function lowerCase(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** The names of each rule. */
+/** The keys of each rule. */
 export const nameKeys: Readonly<Record<NameRule, NameKeys>> = { exact, zf1 }
 
-/** The name under which a function is reached as an action: `fooBar` as `foo-bar`. */
+/** Returns the URL name of a function that is an action: `foo-bar` for `fooBar`. */
 export function actionName(functionName: string): string {
   return functionName.replace(
     /[A-Z]/g,

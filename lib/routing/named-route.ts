@@ -1,158 +1,162 @@
 import { decodeSegment } from '../http/params.ts'
-import type { Route } from '../http/route.ts'
+import type { PathRoute } from './module-route.ts'
 import {
-  isRouteName,
+  type PatternSegment,
   parsePattern,
   type RoutePattern,
   routeError,
-  type Text,
-  type Variable,
-  variablesOf,
 } from './route-pattern.ts'
-import { type RouteNames, type RouteTarget, routeNames } from './route-target.ts'
-import { type Pair, writeName, writePairs, writeText } from './segments.ts'
+import { isRouteName, type RouteTarget, routeNames, writeTargetName } from './route-target.ts'
+import { type Pair, writePairs, writeValue } from './segments.ts'
 
-/** One route: a path to a place, and a place to a path. */
+/** A custom route: it matches the segments of a path, and builds the segments of a target. */
 export class NamedRoute {
   readonly name: string
-  /** Where it leads when it is given nothing. */
+  /** The target of a path that sets no variable. */
   readonly defaults: RouteTarget
-  readonly #parts: readonly (Text | Variable)[]
-  readonly #takesPairs: boolean
+  readonly #pattern: readonly PatternSegment[]
+  readonly #acceptsPairs: boolean
   readonly #variables: ReadonlySet<string>
   readonly #optional: ReadonlySet<string>
-  // Keys that a `*` must not set once more.
-  readonly #taken: ReadonlySet<string>
+  // Keys that the pairs of a `*` must not set.
+  readonly #ownKeys: ReadonlySet<string>
 
-  /** @throws {TypeError} With the name of the route, and what it has that it can't have. */
+  /** @throws {TypeError} If the pattern is invalid; with the name of the route and the invalid part. */
   constructor(name: string, pattern: RoutePattern) {
-    const { parts, takesPairs, defaults, optional } = parsePattern(name, pattern)
+    const { segments, variables, acceptsPairs, defaults, optional } = parsePattern(name, pattern)
     this.name = name
     this.defaults = defaults
-    this.#parts = parts
-    this.#takesPairs = takesPairs
-    this.#variables = new Set(variablesOf(parts))
+    this.#pattern = segments
+    this.#acceptsPairs = acceptsPairs
+    this.#variables = new Set(variables)
     this.#optional = optional
-    this.#taken = new Set([...routeNames, ...this.#variables, ...optional])
+    this.#ownKeys = new Set([...routeNames, ...variables, ...optional])
   }
 
-  /** Where a path goes, split at its slashes; undefined where it is not of this route. */
-  match(segments: readonly string[]): Route | undefined {
-    const parts = this.#parts
-    if (segments.length > parts.length && !this.#takesPairs) return undefined
-    for (let i = 0; i < parts.length; i++) {
-      if (!this.#takes(parts[i] as Text | Variable, segments[i])) return undefined
-    }
-    return this.#route(segments)
+  // Matching: from the segments of a path to a route.
+
+  /** Returns the route of a path, given by its segments; undefined if the path does not match. */
+  match(segments: readonly string[]): PathRoute | undefined {
+    if (segments.length > this.#pattern.length && !this.#acceptsPairs) return undefined
+    const isMatch = this.#pattern.every((part, i) => this.#accepts(part, segments[i]))
+    return isMatch ? this.#toRoute(segments) : undefined
   }
 
-  /**
-   * The segments that {@link NamedRoute.match} takes to a place.
-   *
-   * @throws {TypeError} If there are none.
-   */
-  segmentsOf(place: RouteTarget): string[] {
-    const rest = writePairs(this.#rest(place))
-    const segments: string[] = []
-    for (const part of this.#parts.toReversed()) {
-      const isNeeded = segments.length + rest.length > 0 || !this.#isDefault(part, place)
-      if (isNeeded) segments.push(this.#write(part, place))
-    }
-    return [...segments.toReversed(), ...rest]
-  }
-
-  #takes(part: Text | Variable, segment: string | undefined): boolean {
-    if ('text' in part) {
-      if (segment === part.text) return true
-      // One URL for one action: what needs no escape is not found under one.
-      const isEscaped = part.text !== part.written && segment !== undefined
-      return isEscaped && decodeSegment(segment) === part.text
-    }
+  #accepts(part: PatternSegment, segment: string | undefined): boolean {
+    if ('literal' in part) return acceptsLiteral(part.literal, part.encoded, segment)
     const { variable, requirement } = part
     if (segment === undefined) return this.#optional.has(variable)
     if (segment === '' && !this.#optional.has(variable)) return false
-    return requirement === undefined || requirement.test(read(variable, segment))
+    return requirement === undefined || requirement.test(decodeValue(variable, segment))
   }
 
-  #route(segments: readonly string[]): Route {
-    const names: { -readonly [name in keyof RouteNames]: string } = { ...namesOf(this.defaults) }
-    const found = new Map<string, string>()
-    for (const [i, part] of this.#parts.entries()) {
+  #toRoute(segments: readonly string[]): PathRoute {
+    const { module, controller, action } = this.defaults
+    const names = { module, controller, action }
+    const values = new Map<string, string>()
+    for (const [i, part] of this.#pattern.entries()) {
       const segment = segments[i] ?? ''
-      if ('text' in part || segment === '') continue
+      if ('literal' in part || segment === '') continue
       if (isRouteName(part.variable)) names[part.variable] = segment
-      else found.set(part.variable, segment)
+      else values.set(part.variable, segment)
     }
-    const pairs = [...found].flat()
-    this.#addRest(pairs, segments)
-    for (const [key, value] of this.defaults.pairs) {
-      if (!found.has(key)) pairs.push(encodeURIComponent(key), encodeURIComponent(value))
-    }
+    const defaults = this.defaults.pairs.filter(({ key }) => !values.has(key))
+    const pairs = [
+      ...[...values].flat(),
+      ...this.#starPairs(segments),
+      ...defaults.flatMap(({ key, value }) => [encodeURIComponent(key), encodeURIComponent(value)]),
+    ]
     return { ...names, pairs: pairs.join('/'), name: this.name }
   }
 
-  #addRest(pairs: string[], segments: readonly string[]): void {
-    for (let i = this.#parts.length; i + 1 < segments.length; i += 2) {
-      const [key = '', value = ''] = [segments[i], segments[i + 1]]
-      if (!this.#taken.has(decodeSegment(key))) pairs.push(key, value)
+  // The keys and values that match the `*`. A last key without a value is dropped.
+  #starPairs(segments: readonly string[]): string[] {
+    const pairs: string[] = []
+    for (let i = this.#pattern.length; i + 1 < segments.length; i += 2) {
+      const [key = '', value = ''] = segments.slice(i, i + 2)
+      if (!this.#ownKeys.has(decodeSegment(key))) pairs.push(key, value)
     }
+    return pairs
   }
 
-  // What is left for the `*`.
-  #rest(place: RouteTarget): Pair[] {
+  // Building: from a target to the segments of a path.
+
+  /**
+   * Builds the segments of a path that {@link NamedRoute.match} resolves to a target.
+   *
+   * @throws {TypeError} If this route has no such path.
+   */
+  build(target: RouteTarget): string[] {
+    this.#checkFixedNames(target)
+    const segments = writePairs(this.#pairsOutsidePattern(target))
+    for (const part of this.#pattern.toReversed()) {
+      // A path omits default values at its end.
+      if (segments.length === 0 && this.#isDefault(part, target)) continue
+      segments.unshift(this.#write(part, target))
+    }
+    return segments
+  }
+
+  #checkFixedNames(target: RouteTarget): void {
     for (const key of routeNames) {
-      if (!this.#variables.has(key) && place[key] !== this.defaults[key]) {
+      if (!this.#variables.has(key) && target[key] !== this.defaults[key]) {
         throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
       }
     }
-    const rest = place.pairs.filter(([key]) => !this.#variables.has(key))
-    const fixed = new Map(this.defaults.pairs.map(([key, value]) => [key, value]))
-    const free = rest.filter(([key, value]) => fixed.get(key) !== value)
-    for (const [key] of free) {
-      if (!this.#takesPairs || this.#taken.has(key)) {
-        throw routeError(this.name, `has no place for this "${key}"`)
-      }
-    }
-    return free
   }
 
-  #isDefault(part: Text | Variable, place: RouteTarget): boolean {
-    if ('text' in part || !this.#optional.has(part.variable)) return false
-    return valueIn(place, part.variable) === valueIn(this.defaults, part.variable)
+  // The pairs that neither a variable nor a default holds: only a `*` can hold them.
+  #pairsOutsidePattern(target: RouteTarget): Pair[] {
+    const defaults = new Map(this.defaults.pairs.map(({ key, value }) => [key, value]))
+    const pairs = target.pairs.filter(
+      ({ key, value }) => !this.#variables.has(key) && defaults.get(key) !== value,
+    )
+    const extra = pairs.find(({ key }) => !this.#acceptsPairs || this.#ownKeys.has(key))
+    if (extra !== undefined) throw routeError(this.name, `has no variable for "${extra.key}"`)
+    return pairs
   }
 
-  #write(part: Text | Variable, place: RouteTarget): string {
-    if ('text' in part) return part.written
+  #isDefault(part: PatternSegment, target: RouteTarget): boolean {
+    if ('literal' in part || !this.#optional.has(part.variable)) return false
+    return valueIn(part.variable, target) === valueIn(part.variable, this.defaults)
+  }
+
+  #write(part: PatternSegment, target: RouteTarget): string {
+    if ('literal' in part) return part.encoded
     const { variable, requirement } = part
-    const segment = this.#writeVariable(variable, place)
-    if (requirement?.test(read(variable, segment)) === false) {
-      throw routeError(this.name, `has no place for this "${variable}"`)
+    const segment = isRouteName(variable)
+      ? writeTargetName(target, variable)
+      : writeValue(this.#pairOf(variable, target))
+    if (requirement?.test(decodeValue(variable, segment)) === false) {
+      throw routeError(
+        this.name,
+        `has a requirement for "${variable}" that the value does not meet`,
+      )
     }
     return segment
   }
 
-  #writeVariable(variable: string, place: RouteTarget): string {
-    const what = `the value of "${variable}"`
-    if (isRouteName(variable)) {
-      return writeName(place[variable], place.sent?.[variable] === place[variable], what)
-    }
-    const [pair, another] = place.pairs.filter(([key]) => key === variable)
-    if (pair === undefined || pair[1] === '') throw routeError(this.name, `needs "${variable}"`)
-    if (another !== undefined) throw routeError(this.name, `takes one "${variable}"`)
-    return writeText(pair[1], pair[2], what)
+  #pairOf(variable: string, target: RouteTarget): Pair {
+    const [pair, another] = target.pairs.filter(({ key }) => key === variable)
+    if (pair === undefined || pair.value === '') throw routeError(this.name, `needs "${variable}"`)
+    if (another !== undefined) throw routeError(this.name, `accepts only one "${variable}"`)
+    return pair
   }
 }
 
-function namesOf({ module, controller, action }: RouteTarget): RouteNames {
-  return { module, controller, action }
+function acceptsLiteral(literal: string, encoded: string, segment: string | undefined): boolean {
+  if (segment === literal) return true
+  // One URL for one action: an encoded form matches only a literal that needs encoding.
+  const needsEncoding = literal !== encoded
+  return needsEncoding && segment !== undefined && decodeSegment(segment) === literal
 }
 
-function valueIn(place: RouteTarget, variable: string): string | undefined {
-  if (isRouteName(variable)) return place[variable]
-  return place.pairs.find(([key]) => key === variable)?.[1]
+function valueIn(variable: string, target: RouteTarget): string | undefined {
+  if (isRouteName(variable)) return target[variable]
+  return target.pairs.find(({ key }) => key === variable)?.value
 }
 
 // Module, controller and action are never decoded.
-function read(variable: string, segment: string): string {
+function decodeValue(variable: string, segment: string): string {
   return isRouteName(variable) ? segment : decodeSegment(segment)
 }

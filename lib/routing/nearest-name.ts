@@ -1,15 +1,20 @@
-/** The candidate with the fewest letters to change, by any case; undefined where more than half would have to. */
+/**
+ * Returns the candidate with the smallest edit distance to a name, ignoring case.
+ *
+ * @returns undefined if more than half of every candidate would have to change.
+ */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
-  const asked = name.slice(0, 64).toLowerCase()
+  // Only 64 characters: a client chooses the name, and the time grows with its length.
+  const requested = name.slice(0, 64).toLowerCase()
   const ranked = candidates
-    .map((candidate) => ({ candidate, distance: distance(asked, candidate.toLowerCase()) }))
-    .filter(({ candidate, distance }) => distance <= candidate.length / 2)
-    .sort((one, other) => one.distance - other.distance)
+    .map((candidate) => ({ candidate, edits: editDistance(requested, candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= candidate.length / 2)
+    .sort((one, other) => one.edits - other.edits)
   return ranked[0]?.candidate
 }
 
-// Levenshtein's, a row at a time.
-function distance(one: string, other: string): number {
+// Levenshtein distance, row by row.
+function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {
     const next = [i]

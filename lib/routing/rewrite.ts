@@ -2,47 +2,47 @@ import { HttpError, NoRouteError } from '../http/errors.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { UNPRINTABLE } from './segments.ts'
 
-/** What the rewrite step makes of a target. */
+/** The result of {@link rewrite}. */
 export interface Rewritten {
-  /** The raw path past the base path, with its leading slash: what is routed. */
+  /** The raw path past the base path, with its leading slash: routing uses it. */
   readonly path: string
-  /** The same, percent-decoded once; the raw path where it can't be decoded. */
+  /** The same, percent-decoded once; the raw path if it cannot be decoded. */
   readonly q: string
-  /** Why the target can't be served, where it can't. */
+  /** The error to respond with; undefined if the target is valid. */
   readonly rejection?: HttpError | undefined
 }
 
 /**
  * Rewrites a request target to the path that is routed and to `q` (SPEC section 2).
  *
- * @param basePath What stands before the routed path, such as `/app`; whole segments only.
+ * @param basePath The part before the routed path, such as `/app`: whole segments only.
  */
 export function rewrite(target: string, basePath = ''): Rewritten {
   const raw = withoutOrigin(splitTarget(target).path)
   const path = withoutBase(raw, basePath)
   if (path === undefined) return { path: raw, q: raw, rejection: new NoRouteError() }
 
-  // A request target has no fragment (RFC 9112, section 3.2): one proxy cuts it, another routes by it.
+  // A request target has no fragment (RFC 9112, section 3.2): one proxy removes it, another routes by it.
   if (!path.startsWith('/') || target.includes('#')) {
-    return refused(path, 'The request target is not a path')
+    return rejected(path, 'The request target is not a path')
   }
-  return decoded(path)
+  return decodePath(path)
 }
 
-function decoded(path: string): Rewritten {
+function decodePath(path: string): Rewritten {
   let q = path
   try {
     if (path.includes('%')) q = decodeURIComponent(path)
   } catch {
-    // The URIError says no more than this.
-    return refused(path, 'The path is not percent-encoded UTF-8')
+    // The URIError adds nothing.
+    return rejected(path, 'The path is not percent-encoded UTF-8')
   }
-  if (UNPRINTABLE.test(q)) return refused(path, 'The path holds a control character')
+  if (UNPRINTABLE.test(q)) return rejected(path, 'The path holds a control character')
   return { path, q }
 }
 
-function refused(path: string, why: string): Rewritten {
-  return { path, q: path, rejection: new HttpError(400, why) }
+function rejected(path: string, reason: string): Rewritten {
+  return { path, q: path, rejection: new HttpError(400, reason) }
 }
 
 function withoutBase(path: string, basePath: string): string | undefined {

@@ -1,14 +1,14 @@
-import type { Route } from '../http/route.ts'
-import type { ModuleRoute } from './module-route.ts'
+import type { ModuleRoute, PathRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
-import { type RoutePattern, type RoutePatterns, routeError, splitPath } from './route-pattern.ts'
+import { type RoutePattern, type RoutePatterns, routeError } from './route-pattern.ts'
+import { splitPath } from './segments.ts'
 
-/** Named routes in front of the default one. */
+/** The named routes, tried before the default route. */
 export class RouteTable {
   readonly #routes: readonly NamedRoute[]
   readonly #default: ModuleRoute
 
-  /** @throws {TypeError} If a route leads to a module that is not registered. */
+  /** @throws {TypeError} If the module of a route is not registered. */
   constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRoute) {
     // The last added is tried first, as in ZF1.
     this.#routes = routes.toReversed()
@@ -20,8 +20,8 @@ export class RouteTable {
     }
   }
 
-  /** Where a path goes, such as `/news/42`. */
-  routePath(path: string): Route {
+  /** Finds the route of a path, such as `/news/42`. */
+  routePath(path: string): PathRoute {
     const segments = splitPath(path)
     for (const route of this.#routes) {
       const found = route.match(segments)
@@ -31,7 +31,11 @@ export class RouteTable {
   }
 }
 
-/** @throws {TypeError} If they are no routes, with the name of the one that is none. */
+/**
+ * Parses the option `routes`.
+ *
+ * @throws {TypeError} If it is not an object or a Map, or if a route is invalid; with its name.
+ */
 export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
   if (Object(routes) !== routes || Array.isArray(routes)) {
     throw new TypeError('Expected "routes" to be an object or a Map of routes')

@@ -1,24 +1,24 @@
 import type { UrlParams } from '../http/url-params.ts'
-import type { Pair } from './segments.ts'
+import { type Pair, type PairEncoding, toPairs, writeName } from './segments.ts'
 
-/** The three names of a place. */
+/** The names of a route target. */
 export interface RouteNames {
   readonly module: string
   readonly controller: string
   readonly action: string
 }
 
-/** Where a URL leads, whole. */
+/** The target of a URL: the names and the key/value pairs that routing finds in it. */
 export interface RouteTarget extends RouteNames {
   readonly pairs: readonly Pair[]
-  /** What it is made from: the place where a request is. */
-  readonly sent?: RouteNames | undefined
+  /** The names that the client sent, if the target was derived from a request. */
+  readonly received?: RouteNames | undefined
 }
 
-/** The names, in the order of the default route. */
+/** The keys of the names, in the order of the default route. */
 export const routeNames = ['module', 'controller', 'action'] as const
 
-/** Where a route leads that is given nothing. */
+/** The target of a route that sets nothing. */
 export const DEFAULT_TARGET: RouteTarget = {
   module: 'default',
   controller: 'index',
@@ -26,42 +26,63 @@ export const DEFAULT_TARGET: RouteTarget = {
   pairs: [],
 }
 
+/** Reports whether a key is `module`, `controller` or `action`. */
+export function isRouteName(key: string): key is keyof RouteNames {
+  return (routeNames as readonly string[]).includes(key)
+}
+
 /**
- * What is given, over the place where a request is, over the defaults of a route.
+ * Writes a name of a target as a segment.
  *
- * @param encode Whether what is given is to be encoded; false where it is.
- * @throws {TypeError} With the key whose value is none.
+ * @throws {TypeError} If no segment can hold the name.
+ */
+export function writeTargetName(target: RouteTarget, key: keyof RouteNames): string {
+  const name = target[key]
+  return writeName(name, target.received?.[key] === name, `the ${key} "${name}"`)
+}
+
+/**
+ * Merges parameters over the target of the current request, and that over the defaults of a route.
+ *
+ * @param encoding How the parameters become pairs.
+ * @throws {TypeError} If a value is not a string, a number or a list of those; with its key.
  */
 export function mergeTarget(
   params: UrlParams,
+  encoding: PairEncoding,
   current: RouteTarget | undefined,
   defaults: RouteTarget,
-  encode: boolean,
 ): RouteTarget {
-  const given = new Map(Object.entries(params).map(([key, value]) => [key, texts(key, value)]))
-  const name = (key: keyof RouteNames): string => {
-    const [text] = given.get(key) ?? [current?.[key]]
-    return text ?? defaults[key]
+  const given = new Map(Object.entries(params).map(([key, value]) => [key, toTexts(key, value)]))
+  const nameOf = (key: keyof RouteNames): string => {
+    const [name] = given.get(key) ?? [current?.[key]]
+    return name ?? defaults[key]
   }
-  const [module, controller, action] = routeNames.map(name) as [string, string, string]
+  const names = {
+    module: nameOf('module'),
+    controller: nameOf('controller'),
+    action: nameOf('action'),
+  }
   for (const key of routeNames) given.delete(key)
-  const kept = (current?.pairs ?? []).filter(([key]) => !given.has(key))
-  const added = [...given].flatMap(([key, values]) =>
-    values.map((value): Pair => (encode ? [key, value] : [key, value, 'encoded'])),
+  const kept = (current?.pairs ?? []).filter(({ key }) => !given.has(key))
+  const added = [...given].flatMap(([key, texts]) =>
+    toPairs(
+      texts.map((text) => [key, text]),
+      encoding,
+    ),
   )
-  const pairs = withDefaults([...kept, ...added], defaults.pairs)
-  return { module, controller, action, pairs, sent: current }
+  return { ...names, pairs: withDefaults([...kept, ...added], defaults.pairs), received: current }
 }
 
 function withDefaults(pairs: readonly Pair[], defaults: readonly Pair[]): readonly Pair[] {
-  const keys = new Set(pairs.map(([key]) => key))
-  return [...pairs, ...defaults.filter(([key]) => !keys.has(key))]
+  const keys = new Set(pairs.map(({ key }) => key))
+  return [...pairs, ...defaults.filter(({ key }) => !keys.has(key))]
 }
 
-function texts(key: string, value: unknown): string[] {
+// An empty list stands for null and undefined.
+function toTexts(key: string, value: unknown): string[] {
   const values: unknown[] = [value ?? []].flat()
-  const isName = (routeNames as readonly string[]).includes(key)
-  if (isName && (values.length > 1 || typeof (values[0] ?? '') !== 'string')) {
+  if (isRouteName(key) && (values.length > 1 || typeof (values[0] ?? '') !== 'string')) {
     throw new TypeError(`Expected the ${key} of a URL to be a string`)
   }
   return values.map((each) => {

@@ -1,12 +1,13 @@
 import type { HttpRequest } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 
-/** Finds where a request goes, by its `path`; undefined where it finds nothing. */
+/** A custom router: it finds the route of a request by its `path`. */
 export interface Router {
   /**
-   * Finds where a request goes: at once, not by a promise. An error that it throws is dispatched to `error/error`.
+   * Returns the route of a request, synchronously: a promise is not accepted. An error that it throws is
+   * dispatched to `error/error`.
    *
-   * @returns undefined where it finds nothing: a 404 of the type `EXCEPTION_NO_ROUTE`.
+   * @returns undefined if no route matches: a 404 of the type `EXCEPTION_NO_ROUTE`.
    */
   route(request: HttpRequest): Route | undefined
 }

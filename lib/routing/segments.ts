@@ -1,32 +1,72 @@
-/**
- * A key and its value, and where they come from: from a request, whose client can send once more what it
- * has sent; or from somebody who has encoded them.
- */
-export type Pair = readonly [key: string, value: string, source?: 'request' | 'encoded']
+import { decodeSegment } from '../http/params.ts'
 
 /**
- * What no path may hold, however encoded: controls would forge lines in a log; a lone surrogate has no
- * UTF-8 form.
+ * How the key and the value of a {@link Pair} become segments of a path:
+ *
+ * - `decoded`: text. It is percent-encoded. `.` and `..` are rejected.
+ * - `received`: text that routing decoded from a request. It is written like `decoded`, except that
+ *   `.` and `..` become `%2E` and `%2E%2E`: a client that sent them can send them again.
+ * - `encoded`: text that the caller has percent-encoded. It is checked and written unchanged.
+ */
+export type PairEncoding = 'decoded' | 'received' | 'encoded'
+
+/** A key/value pair of a path. */
+export interface Pair {
+  readonly key: string
+  readonly value: string
+  readonly encoding: PairEncoding
+}
+
+/** Returns pairs that share one encoding. */
+export function toPairs(
+  entries: Iterable<readonly [key: string, value: string]>,
+  encoding: PairEncoding,
+): Pair[] {
+  return Array.from(entries, ([key, value]) => ({ key, value, encoding }))
+}
+
+/**
+ * Matches what no path may hold, encoded or not: control characters, which would forge lines in a log,
+ * and lone surrogates, which have no UTF-8 form.
  */
 export const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cs}]/u
 
-// RFC 3986, section 3.3: what clients send as it stands.
-const PCHARS = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i
-// Clients resolve them, encoded as well (WHATWG URL, section 4.1).
-const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
-// What a browser would encode, and who sent it did not: nothing that ends an attribute of HTML, and no
-// backslash in front, which browsers take for a second slash, and what follows for a host.
-const SENT_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
+const SLASH = 0x2f
 
-/** Whether clients send a segment as it stands, and a server takes it. */
+// RFC 3986, section 3.3: the characters that clients send unchanged.
+const PCHARS = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i
+// Clients resolve dot segments, also encoded ones (WHATWG URL, section 4.1).
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
+// ASCII that a client sent without the encoding of a browser. Not allowed: characters that end an HTML
+// attribute, and a leading backslash. Browsers read that as a second slash, and the rest as a host.
+const RECEIVED_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
+
+/** Splits a path into its segments; `/` has none. */
+export function splitPath(path: string): string[] {
+  const trimmed = trimSlashes(path)
+  return trimmed === '' ? [] : trimmed.split('/')
+}
+
+/** Removes the slashes at both ends of a path. */
+export function trimSlashes(path: string): string {
+  // By hand: /\/+$/ takes quadratic time on a run of slashes in the middle of a path.
+  let start = 0
+  let end = path.length
+  while (end > 0 && path.charCodeAt(end - 1) === SLASH) end--
+  while (start < end && path.charCodeAt(start) === SLASH) start++
+  return path.slice(start, end)
+}
+
+/** Reports whether clients send a segment unchanged and routing accepts it. */
 export function isSegment(segment: string): boolean {
   return PCHARS.test(segment) && !DOT_SEGMENT.test(segment) && isDecodable(segment)
 }
 
 /**
- * The segment that {@link decodeSegment} takes back to a text.
+ * Encodes text as a segment that {@link decodeSegment} decodes to the same text.
  *
- * @throws {TypeError} With `what`, which names the text and does not tell it, if there is none.
+ * @param what Describes the text in the error message, without its value.
+ * @throws {TypeError} If no segment can hold the text.
  */
 export function encodeSegment(text: string, what: string): string {
   if (UNPRINTABLE.test(text)) {
@@ -38,32 +78,46 @@ export function encodeSegment(text: string, what: string): string {
   return encodeURIComponent(text)
 }
 
-function checkedSegment(segment: string, what: string): string {
-  if (isSegment(segment)) return segment
-  throw new TypeError(`No URL can hold ${what} as it stands`)
-}
-
-/** Key/value pairs as segments: {@link parsePairs} the other way round. */
+/** Writes pairs as segments: the inverse of {@link parsePairs}. */
 export function writePairs(pairs: readonly Pair[]): string[] {
-  const segments = pairs.flatMap(([key, value, source]) => [
-    writeText(key, source, `the key "${key}"`),
-    writeText(value, source, `the value of "${key}"`),
+  const segments = pairs.flatMap((pair) => [
+    writeText(pair.key, pair.encoding, `the key "${pair.key}"`),
+    writeValue(pair),
   ])
-  // An empty end would be cut off with its slash; what stands behind it is a key without a value, and dropped.
+  // Routing would drop an empty last segment with its slash. It also drops a last key without a value,
+  // so the key "-" keeps the empty segment and adds no pair.
   return segments.at(-1) === '' ? [...segments, '-'] : segments
 }
 
-/** A key or a value as a segment. */
-export function writeText(text: string, source: Pair[2], what: string): string {
-  if (source === 'encoded') return checkedSegment(text, what)
-  if (source === 'request' && isDots(text)) return text.replaceAll('.', '%2E')
+/** Writes the value of a pair as one segment. */
+export function writeValue({ key, value, encoding }: Pair): string {
+  return writeText(value, encoding, `the value of "${key}"`)
+}
+
+/** Returns the key and the value of a pair as routing decodes them from a path. */
+export function decodePair({ key, value, encoding }: Pair): [key: string, value: string] {
+  return encoding === 'encoded' ? [decodeSegment(key), decodeSegment(value)] : [key, value]
+}
+
+/**
+ * Writes a module, a controller or an action as a segment: unchanged, because routing never decodes it.
+ *
+ * @param isReceived Whether a client sent the name.
+ */
+export function writeName(name: string, isReceived: boolean, what: string): string {
+  if (name === '') throw new TypeError(`No URL can hold ${what}`)
+  return isReceived && RECEIVED_NAME.test(name) ? name : checkedSegment(name, what)
+}
+
+function writeText(text: string, encoding: PairEncoding, what: string): string {
+  if (encoding === 'encoded') return checkedSegment(text, what)
+  if (encoding === 'received' && isDots(text)) return text.replaceAll('.', '%2E')
   return encodeSegment(text, what)
 }
 
-/** A module, a controller or an action as a segment: as it stands, for it is never decoded. */
-export function writeName(name: string, isSent: boolean, what: string): string {
-  if (name === '') throw new TypeError(`No URL can hold ${what}`)
-  return isSent && SENT_NAME.test(name) ? name : checkedSegment(name, what)
+function checkedSegment(segment: string, what: string): string {
+  if (isSegment(segment)) return segment
+  throw new TypeError(`No URL can hold ${what}: it is not a valid path segment`)
 }
 
 function isDots(text: string): boolean {
@@ -75,7 +129,7 @@ function isDecodable(segment: string): boolean {
   try {
     return !UNPRINTABLE.test(decodeURIComponent(segment))
   } catch {
-    // The URIError says no more than this.
+    // The URIError adds nothing.
     return false
   }
 }

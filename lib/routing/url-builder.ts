@@ -1,6 +1,5 @@
-import { decodeSegment, parsePairs } from '../http/params.ts'
+import { parsePairs } from '../http/params.ts'
 import type { RoutedRequest, UrlBuilder } from '../http/request-settings.ts'
-import type { Route } from '../http/route.ts'
 import type { UrlOptions, UrlParams } from '../http/url-params.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -8,22 +7,22 @@ import type { RouteTable } from './route-table.ts'
 import {
   DEFAULT_TARGET,
   mergeTarget,
-  type RouteNames,
   type RouteTarget,
   routeNames,
+  writeTargetName,
 } from './route-target.ts'
-import { type Pair, writeName, writePairs } from './segments.ts'
+import { decodePair, toPairs, writePairs } from './segments.ts'
 
-/** What URLs are made by. */
+/** The routes of a {@link RouteUrlBuilder}. */
 export interface UrlBuilderOptions {
   readonly basePath: string
   readonly routes: readonly NamedRoute[]
   readonly defaultRoute: ModuleRoute
-  /** Finds the way back: what it does not take to the same place is no URL of it. */
+  /** Routes each built path again, to check that it leads to its target; undefined without named routes. */
   readonly table: RouteTable | undefined
 }
 
-/** Makes URLs: routing, the other way round. */
+/** Builds URLs: the inverse of routing. */
 export class RouteUrlBuilder implements UrlBuilder {
   readonly #options: UrlBuilderOptions
   readonly #routes: ReadonlyMap<string, NamedRoute>
@@ -34,73 +33,59 @@ export class RouteUrlBuilder implements UrlBuilder {
   }
 
   url(request: RoutedRequest, params: UrlParams, options: UrlOptions): string {
-    const current = request.route?.name ?? 'default'
-    const { name = current, reset = false, encode = true } = options
-    const named = this.#routes.get(name)
-    if (named === undefined && name !== 'default') {
+    const currentName = request.route?.name ?? 'default'
+    const { name = currentName, reset = false, encode = true } = options
+    const route = this.#routes.get(name)
+    if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
-    // As in ZF1: what another route has found says nothing about this one.
-    const reused = reset || name !== current ? undefined : placeOf(request)
-    const place = mergeTarget(params, reused, named?.defaults ?? DEFAULT_TARGET, encode)
-    const candidates = named ? [named.segmentsOf(place)] : this.#defaultCandidates(place)
-    const segments = candidates.find((each) => this.#leadsTo(place, each))
+    // As in ZF1: the values that another route found are not used.
+    const current = reset || name !== currentName ? undefined : targetOf(request)
+    const encoding = encode ? 'decoded' : 'encoded'
+    const target = mergeTarget(params, encoding, current, route?.defaults ?? DEFAULT_TARGET)
+    const candidates = route ? [route.build(target)] : this.#buildDefault(target)
+    const segments = candidates.find((each) => this.#leadsTo(target, each))
     if (segments === undefined) {
-      throw new TypeError(`Another route takes the URL that the route "${name}" gives`)
+      throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
     }
     return `${this.#options.basePath}/${segments.join('/')}`
   }
 
-  // The short form, and all names written out, which fewer routes take for theirs.
-  #defaultCandidates(place: RouteTarget): string[][] {
+  // The short form, then the form with all names, which fewer named routes match.
+  #buildDefault(target: RouteTarget): string[][] {
     const { defaultRoute } = this.#options
-    if (!defaultRoute.isModule(place.module)) {
-      throw new TypeError(`There is no module "${place.module}"`)
+    if (!defaultRoute.isModule(target.module)) {
+      throw new TypeError(`There is no module "${target.module}"`)
     }
-    const [module, ...names] = routeNames.map((key) => writePlaceName(key, place)) as [
-      string,
-      ...string[],
-    ]
-    const pairs = writePairs(place.pairs)
+    const module = writeTargetName(target, 'module')
+    const names = [writeTargetName(target, 'controller'), writeTargetName(target, 'action')]
+    const pairs = writePairs(target.pairs)
     const whole = [module, ...names, ...pairs]
     while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
     const [first] = names
-    // A controller that has the name of a module would be taken for the module.
-    const isClear = module === 'default' && (first === undefined || !defaultRoute.isModule(first))
-    return [[...(isClear ? [] : [module]), ...names, ...pairs], whole]
+    // Routing would read a controller with the name of a module as that module.
+    const canOmitModule =
+      module === 'default' && (first === undefined || !defaultRoute.isModule(first))
+    return [[...(canOmitModule ? [] : [module]), ...names, ...pairs], whole]
   }
 
-  #leadsTo(place: RouteTarget, segments: readonly string[]): boolean {
+  #leadsTo(target: RouteTarget, segments: readonly string[]): boolean {
     const found = this.#options.table?.routePath(`/${segments.join('/')}`)
     if (found === undefined) return true
-    const hasNames = routeNames.every((name) => found[name] === place[name])
-    return hasNames && sorted(pairsOf(found)) === sorted(place.pairs)
+    const hasNames = routeNames.every((key) => found[key] === target[key])
+    return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
   }
 }
 
-function writePlaceName(key: keyof RouteNames, { sent, ...place }: RouteTarget): string {
-  return writeName(place[key], sent?.[key] === place[key], `the ${key} "${place[key]}"`)
-}
-
-function placeOf({ route, rejection, pairs: current }: RoutedRequest): RouteTarget | undefined {
-  // What was refused leads nowhere once more.
+function targetOf({ route, rejection, pairs }: RoutedRequest): RouteTarget | undefined {
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
-  const pairs = [...current].map(([key, value]): Pair => [key, value, 'request'])
-  return { module, controller, action, pairs }
+  return { module, controller, action, pairs: toPairs(pairs, 'received') }
 }
 
-function pairsOf({ pairs = '' }: Route): Iterable<Pair> {
-  return typeof pairs === 'string' ? parsePairs(pairs) : pairs
-}
-
-// The order between two keys says nothing; that of the values of one key does.
-function sorted(pairs: Iterable<Pair>): string {
-  const params = new URLSearchParams()
-  for (const [key, value, source] of pairs) {
-    const read = source === 'encoded' ? decodeSegment : String
-    params.append(read(key), read(value))
-  }
+// Only the order of the values of one key matters: the sort is stable.
+function sorted(pairs: Iterable<[key: string, value: string]>): string {
+  const params = new URLSearchParams(pairs)
   params.sort()
   return String(params)
 }

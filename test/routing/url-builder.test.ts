@@ -2,17 +2,18 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { HttpRequest, stateOf } from '../../lib/http/request.ts'
+import { stateOf } from '../../lib/http/request.ts'
 import type { UrlParams } from '../../lib/http/url-params.ts'
+import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { repositoryFile } from '../support/repository.ts'
-import { found, type RouteTarget, routing } from '../support/routing.ts'
+import { checkUrls, found, type Routing, routing } from '../support/routing.ts'
 
 const route = routing()
 const start = route('/')
 
 describe('HttpRequest.url() by the default route', () => {
-  it('leaves out what routing puts in', () => {
-    check(start, [
+  it('omits the defaults of routing', () => {
+    checkUrls(start, [
       [{}, '/'],
       [{ controller: 'index', action: 'index' }, '/'],
       [{ controller: 'news' }, '/news'],
@@ -25,123 +26,28 @@ describe('HttpRequest.url() by the default route', () => {
     ])
   })
 
-  it('writes defaults out where pairs follow', () => {
-    check(start, [
+  it('writes the defaults if pairs follow', () => {
+    checkUrls(start, [
       [{ id: 42 }, '/index/index/id/42'],
       [{ module: 'admin', id: 42 }, '/admin/index/index/id/42'],
       [{ controller: 'news', page: '2', tag: ['a', 'b'] }, '/news/index/page/2/tag/a/tag/b'],
     ])
   })
 
-  it('writes the module out where the controller has the name of one', () => {
-    check(start, [[{ controller: 'admin', action: 'x' }, '/default/admin/x']])
+  it('writes the module if the controller has the name of a module', () => {
+    checkUrls(start, [[{ controller: 'admin', action: 'x' }, '/default/admin/x']])
     const folded = routing({}, { names: 'zf1' })('/')
-    check(folded, [[{ controller: 'ADMIN' }, '/default/ADMIN']])
+    checkUrls(folded, [[{ controller: 'ADMIN' }, '/default/ADMIN']])
   })
 
-  it('encodes what would be read as something else', () => {
-    check(start, [
-      [{ controller: 'n', q2: 'a/b' }, '/n/index/q2/a%2Fb'],
-      [{ controller: 'n', p: 'a+b c' }, '/n/index/p/a%2Bb%20c'],
-      [{ controller: 'n', p: '?#%&=\\' }, '/n/index/p/%3F%23%25%26%3D%5C'],
-      [{ controller: 'n', 'ä/b': '€' }, '/n/index/%C3%A4%2Fb/%E2%82%AC'],
-      [{ controller: 'n', p: '%2e' }, '/n/index/p/%252e'],
-      [{ controller: 'n', p: '', z: '1' }, '/n/index/p//z/1'],
-      [{ controller: 'n', p: '' }, '/n/index/p//-'],
-      [{ controller: 'n', '': '' }, '/n/index///-'],
-    ])
-  })
-
-  it('takes over what the request has, and null removes it', () => {
-    const request = route('/admin/report/daily/day/1/tag/a/page/2/tag/b')
-    check(request, [
-      [{}, '/admin/report/daily/day/1/tag/a/page/2/tag/b'],
-      [{ page: 3 }, '/admin/report/daily/day/1/tag/a/tag/b/page/3'],
-      [{ tag: null, page: undefined }, '/admin/report/daily/day/1'],
-      [{ tag: [], page: null, day: null }, '/admin/report/daily'],
-      [{ module: null }, '/report/daily/day/1/tag/a/page/2/tag/b'],
-      [{ action: null, tag: null, page: null, day: null }, '/admin/report'],
-    ])
-    assert.equal(request.url({ controller: 'news' }, { reset: true }), '/news')
-    assert.equal(request.url({}, { reset: true }), '/')
-    assert.equal(request.url({}, { name: 'default', reset: true }), '/')
-  })
-
-  it('stands behind the base path', () => {
+  it('begins with the base path', () => {
     const mounted = routing({}, { basePath: '/app' })
     assert.equal(mounted('/app/news/list/id/1').url(), '/app/news/list/id/1')
     assert.equal(mounted('/app').url(), '/app/')
   })
 
-  it('leaves keys and values as they are where they are encoded', () => {
-    const url = start.url({ controller: 'n', p: 'a%20b' }, { encode: false })
-    assert.equal(url, '/n/index/p/a%20b')
-    for (const value of ['a b', 'a/b', 'a?b', 'a#b', '%', '%ff', '%0a', '..', 'ä']) {
-      assert.throws(
-        () => start.url({ controller: 'n', p: value }, { encode: false }),
-        /TypeError: No URL can hold the value of "p" as it stands/,
-      )
-    }
-  })
-
-  it('refuses what no URL can hold, and tells no value of it', () => {
-    const refused: [UrlParams, RegExp][] = [
-      [{ controller: 'a/b' }, /the controller "a\/b"/],
-      [{ controller: 'a b' }, /the controller "a b"/],
-      [{ controller: '' }, /the controller ""$/],
-      [{ action: '' }, /the action ""$/],
-      [{ action: 'a?b' }, /the action "a\?b"/],
-      [{ action: '%' }, /the action "%"/],
-      [{ action: '%0a' }, /the action "%0a"/],
-      [{ action: '%2E.' }, /the action "%2E."/],
-      [{ module: 'shop' }, /There is no module "shop"/],
-      [{ p: '..' }, /^No URL can hold the value of "p": clients resolve/],
-      [{ p: '.' }, /the value of "p"/],
-      [{ '.': 'x' }, /the key "."/],
-      [{ p: 'secret\n' }, /^No URL can hold the value of "p": a path has no control characters$/],
-      [{ p: '\ud800' }, /the value of "p"/],
-    ]
-    for (const [params, message] of refused) {
-      assert.throws(() => start.url(params), { name: 'TypeError', message })
-    }
-  })
-
-  it('refuses what is no name and no value', () => {
-    const misuses: [unknown, RegExp][] = [
-      [{ controller: 1 }, /the controller of a URL/],
-      [{ action: ['a', 'b'] }, /the action of a URL/],
-      [{ id: {} }, /Expected "id" to be/],
-      [{ id: [[1]] }, /Expected "id" to be/],
-      [{ id: true }, /Expected "id" to be/],
-    ]
-    for (const [params, message] of misuses) {
-      assert.throws(() => start.url(params as UrlParams), { name: 'TypeError', message })
-    }
+  it('throws for a route that does not exist', () => {
     assert.throws(() => start.url({}, { name: 'nowhere' }), /There is no route "nowhere"/)
-  })
-
-  it('takes names of Object.prototype for data', () => {
-    const params = JSON.parse('{"__proto__":"1","constructor":"2"}')
-    check(start, [[params, '/index/index/__proto__/1/constructor/2']])
-  })
-
-  it('is that of the place that a forward leads to', () => {
-    const request = route('/news/list/page/2').forward({ action: 'view', params: { id: '1' } })
-    assert.equal(request.url(), '/news/view/page/2/id/1')
-  })
-
-  it('writes what a client sent as it can send it once more', () => {
-    for (const target of ['/news/view/./x', '/news/view/x/..', '/./^news', '/x/%2e%2E', '/a/b\\']) {
-      const request = route(target)
-      assert.deepEqual(found(route(request.url())), found(request), target)
-    }
-    for (const target of ['/a"', '/<', '/\\evil.example', '/a/`']) {
-      assert.throws(() => route(target).url(), /TypeError: No URL can hold the/, target)
-    }
-  })
-
-  it('takes nothing over from a request that was refused', () => {
-    assert.equal(route('/news/view/a/%00').url({ controller: 'help' }), '/help')
   })
 
   it('needs a front controller', () => {
@@ -152,7 +58,69 @@ describe('HttpRequest.url() by the default route', () => {
   })
 })
 
-// What routing can find: names as segments, any pairs of text that a path can hold.
+describe('HttpRequest.url() by a named route', () => {
+  const routes = {
+    month: { path: 'archive/:year/:month', requirements: { year: '\\d+', month: '\\d\\d' } },
+    archive: { path: 'old/:year/*', defaults: { controller: 'old', action: 'show', year: 2005 } },
+  }
+  const target = routing(routes)
+
+  it('keeps the values that the same route found, and none of another route', () => {
+    const month = target('/archive/2006/07')
+    assert.equal(month.url({ month: '03' }), '/archive/2006/03')
+    assert.equal(month.url({ month: '03' }, { name: 'month' }), '/archive/2006/03')
+    assert.throws(
+      () => month.url({ month: '03' }, { reset: true }),
+      /The route "month" needs "year"/,
+    )
+    assert.equal(month.url({}, { name: 'archive' }), '/old')
+    assert.equal(month.url({}, { name: 'default' }), '/')
+    const old = target('/old/2006/show/all/sort/name')
+    assert.equal(old.url(), '/old/2006/show/all/sort/name')
+    assert.equal(old.url({ year: null, show: null }), '/old/2005/sort/name')
+    assert.equal(old.url({ year: 2005 }, { reset: true }), '/old')
+    assert.equal(target('/year/9').url({ year: 2006 }, { name: 'archive' }), '/old/2006')
+  })
+
+  it('uses the default route after a forward, and the original route in the error action', async () => {
+    const urls: string[] = []
+    const error = { error: (request: HttpRequest) => void urls.push(request.url({ month: '01' })) }
+    const front = new FrontController({ controllers: new Map([['error', error]]), routes })
+    await front.handle(new HttpRequest({ target: '/archive/2006/07' }))
+    assert.deepEqual(urls, ['/archive/2006/01'])
+    const forwarded = target('/archive/2006/07').forward({ action: 'list' })
+    assert.equal(forwarded.url(), '/index/list/year/2006/month/07')
+  })
+
+  it('throws if another route matches the URL', () => {
+    const shadowed = routing({
+      page: { path: '/p/:page', defaults: { controller: 'pages' } },
+      home: { path: '/p/home', defaults: { controller: 'home' } },
+      list: { path: '/news/:what', defaults: { controller: 'all' } },
+    })('/')
+    assert.equal(shadowed.url({ page: 'away' }, { name: 'page' }), '/p/away')
+    assert.throws(() => shadowed.url({ page: 'home' }, { name: 'page' }), {
+      name: 'TypeError',
+      message: 'Another route matches the URL that the route "page" builds',
+    })
+    // The default route has a longer form, which no named route matches.
+    assert.equal(shadowed.url({ controller: 'news', action: 'list' }), '/default/news/list')
+  })
+
+  it('never builds a path that begins with two slashes', () => {
+    const root = routing({
+      all: { path: '/*' },
+      opt: { path: '/:a/:b', defaults: { a: '', b: '' } },
+    })('/')
+    assert.throws(() => root.url({ '': 'evil.example' }, { name: 'all' }), /Another route matches/)
+    assert.throws(
+      () => root.url({ b: 'evil.example' }, { name: 'opt' }),
+      /The route "opt" needs "a"/,
+    )
+  })
+})
+
+// Everything that routing can find: names as segments, and pairs of any text that a path can hold.
 const segment = fc
   .array(
     fc.oneof(
@@ -195,7 +163,7 @@ const pairs = fc.array(fc.tuple(text, text), { maxLength: 4 })
 const module = fc.constantFrom('default', 'admin', 'api-v2')
 
 describe('Round trips', () => {
-  it('lose none of 100,000 random places', () => {
+  it('preserve each of 100,000 random targets', () => {
     const property = fc.property(module, name, name, pairs, (module, controller, action, pairs) => {
       const params = grouped({ module, controller, action }, pairs)
       const url = start.url(params, { reset: true })
@@ -208,7 +176,7 @@ describe('Round trips', () => {
     fc.assert(property, { numRuns: 100_000 })
   })
 
-  it('end where they began, or say why there is no way, for any text at all', () => {
+  it('preserve any text, or throw because no URL can hold it', () => {
     const any = fc.string({ unit: 'binary', maxLength: 5 })
     const property = fc.property(any, any, any, any, (controller, action, key, value) => {
       let url: string
@@ -223,7 +191,7 @@ describe('Round trips', () => {
     fc.assert(property, { numRuns: 20_000 })
   })
 
-  it('lose none where named routes stand in the way', () => {
+  it('preserve each target beside named routes', () => {
     const named = routing({
       any: { path: '/:one/:two', defaults: { controller: 'any' } },
       year: { path: '/y/:year/*', requirements: { year: '\\d+' } },
@@ -234,26 +202,29 @@ describe('Round trips', () => {
       const params = grouped({ module, controller, action }, pairs)
       const { pairs: expected } = fieldsOf(params)
       const url = from.url(params, { name: 'default', reset: true })
-      const place = [`${module}/${controller}/${action}`, ...expected]
-      assert.deepEqual(found(named(url)), place)
+      const expectedTarget = [`${module}/${controller}/${action}`, ...expected]
+      assert.deepEqual(found(named(url)), expectedTarget)
     })
     fc.assert(property, { numRuns: 20_000 })
   })
 
   for (const names of ['exact', 'zf1'] as const) {
-    it(`lead each recorded request that is routed back to where it was, names: '${names}'`, () => {
+    it(`preserve each recorded request that is routed, names: '${names}'`, () => {
       const target = routing({}, { names })
-      const checked = vectors().filter((vector) => leadsBack(target, vector))
+      const checked = vectors().filter((vector) => isPreserved(target, vector))
       assert.ok(checked.length > 1_600, String(checked.length))
     })
   }
 })
 
-function leadsBack(target: RouteTarget, vector: string): boolean {
+function isPreserved(target: Routing, vector: string): boolean {
   const request = target(vector)
   if (stateOf(request).rejection !== undefined) return false
   if (vector === '/no<such>/act') {
-    assert.throws(() => request.url(), /No URL can hold the controller "no<such>" as it stands/)
+    assert.throws(
+      () => request.url(),
+      /No URL can hold the controller "no<such>": it is not a valid/,
+    )
     return false
   }
   const url = request.url()
@@ -268,17 +239,13 @@ function vectors(): string[] {
     .map((line) => JSON.parse(line).request.target)
 }
 
-function check(request: HttpRequest, table: readonly (readonly [UrlParams, string])[]): void {
-  for (const [params, url] of table) assert.equal(request.url(params), url)
-}
-
 function grouped(names: UrlParams, pairs: readonly (readonly [string, string])[]): UrlParams {
   const values = new Map<string, string[]>()
   for (const [key, value] of pairs) {
     if (Object.hasOwn(names, key)) continue
     values.set(key, [...(values.get(key) ?? []), value])
   }
-  // Not by assignment: __proto__ is a name as any other.
+  // Not by assignment: __proto__ must become a key.
   return { ...names, ...Object.fromEntries(values) }
 }
 

@@ -1,14 +1,17 @@
+import assert from 'node:assert/strict'
 import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
 import { networks } from '../../lib/http/forwarded.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
+import type { UrlParams } from '../../lib/http/url-params.ts'
 import { nameKeys } from '../../lib/routing/name-rules.ts'
 import { RequestRouter } from '../../lib/routing/request-router.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 import { checkedRoutes } from '../../lib/routing/route-table.ts'
 
-/** Routes a target to a request, as a front controller of those routes does. */
-export type RouteTarget = (target: string) => HttpRequest
+/** Creates a request for a target, and routes it. */
+export type Routing = (target: string) => HttpRequest
 
+/** Returns a function that routes targets like a front controller with these routes. */
 export function routing(
   routes: RoutePatterns = {},
   {
@@ -16,7 +19,7 @@ export function routing(
     basePath = '',
     modules = ['default', 'admin', 'api-v2'],
   } = {},
-): RouteTarget {
+): Routing {
   const request = new RequestRouter({
     modules: modules.map((name) => [name, undefined]),
     names: nameKeys[names],
@@ -29,7 +32,15 @@ export function routing(
   return (target) => request.route(new HttpRequest({ target }))
 }
 
-/** What was found: `module/controller/action` and the pairs. */
+/** Returns the route that was found: `module/controller/action` and the pairs. */
 export function found({ module, controller, action, pairs }: HttpRequest): unknown[] {
   return [`${module}/${controller}/${action}`, ...pairs]
+}
+
+/** Checks the URL that a request builds of each set of parameters. */
+export function checkUrls(
+  request: HttpRequest,
+  table: readonly (readonly [UrlParams, string])[],
+): void {
+  for (const [params, url] of table) assert.equal(request.url(params), url)
 }
