@@ -1,6 +1,5 @@
 import { Readable } from 'node:stream'
 import { nextRequest } from '../controllers/controller.ts'
-import { firstBytes } from '../http/body.ts'
 import { HttpError } from '../http/errors.ts'
 import { type FormLimits, needsForm, readFormBody, withForm } from '../http/form-body.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
@@ -10,6 +9,7 @@ import { channels, publish } from '../reporting/diagnostics.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Dispatcher } from './dispatcher.ts'
+import { waitForFirstBytes } from './first-bytes.ts'
 import type { WithDeadline } from './plugin.ts'
 
 /** The state of the loop for one request; its stages replace the request and fill in the response. */
@@ -74,7 +74,7 @@ export class RequestStages implements Stages {
   }
 
   finish({ response }: LoopState): void | Promise<void> {
-    if (response.body instanceof Readable) return firstBytes(response.body)
+    if (response.body instanceof Readable) return waitForFirstBytes(response.body)
   }
 
   readonly withDeadline: WithDeadline = (request, promise) =>

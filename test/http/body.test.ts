@@ -5,7 +5,6 @@ import { describe, it, type TestContext } from 'node:test'
 import {
   type BodySource,
   failedBody,
-  firstBytes,
   READ_ALREADY,
   readBody,
   streamBody,
@@ -51,7 +50,7 @@ describe('readBody()', () => {
     }
   })
 
-  it('refuses a stream at the first chunk past the limit, and waits for no end', async (t) => {
+  it('rejects a stream at the first chunk past the limit, without waiting for its end', async (t) => {
     const stream = incoming(t)
     const read = reading(stream, 8)
     stream.write('12345678')
@@ -64,7 +63,7 @@ describe('readBody()', () => {
     )
   })
 
-  it('is a 400 where the stream fails, or is closed before its end', async (t) => {
+  it('throws a 400 if the stream fails or closes before its end', async (t) => {
     for (const error of [new Error('reset'), undefined]) {
       const stream = incoming(t)
       const read = reading(stream, 8)
@@ -75,13 +74,13 @@ describe('readBody()', () => {
     }
   })
 
-  it('refuses to read a body twice', async () => {
+  it('rejects a second read of a body', async () => {
     const stream = Readable.from([Buffer.from('abc')])
     assert.equal(String(await reading(stream, 3)), 'abc')
     await assert.rejects(reading(stream, 3), { message: READ_ALREADY })
   })
 
-  it('leaves unread what lies past the limit', async (t) => {
+  it('leaves the bytes past the limit unread', async (t) => {
     const stream = incoming(t)
     const read = reading(stream, 2)
     stream.write('123')
@@ -94,14 +93,14 @@ describe('readBody()', () => {
 })
 
 describe('streamBody()', () => {
-  it('may be destroyed with an error that nobody listens for', async () => {
+  it('may be destroyed with an error that has no listener', async () => {
     const text = streamBody('abc', 10).destroy(new Error('x'))
     const stream = streamBody(Readable.from(['abc']), 10).destroy(new Error('x'))
     await new Promise(setImmediate)
     assert.ok(text.destroyed && stream.destroyed)
   })
 
-  it('gives the bytes of every kind of source, up to the limit', async () => {
+  it('returns the bytes of every kind of source, up to the limit', async () => {
     const chunks = ['ab', 'c'].map(Buffer.from)
     for (const source of ['abc', Buffer.from('abc'), Readable.from(chunks)]) {
       assert.equal(await text(streamBody(source, 3)), 'abc')
@@ -109,7 +108,7 @@ describe('streamBody()', () => {
     assert.equal(await text(streamBody('', 3)), '')
   })
 
-  it('gives what is within the limit, then fails at the first chunk past it', async (t) => {
+  it('returns the bytes within the limit, then fails at the first chunk past it', async (t) => {
     const source = incoming(t)
     const body = streamBody(source, 4)
     source.write('1234')
@@ -124,12 +123,12 @@ describe('streamBody()', () => {
     )
   })
 
-  it('refuses text and bytes past the limit', async () => {
+  it('rejects text and bytes past the limit', async () => {
     await assert.rejects(text(streamBody('12345', 4)), tooLargeFor(4))
     await assert.rejects(text(streamBody(new Uint8Array(5), 4)), tooLargeFor(4))
   })
 
-  it('is a 400 where its source fails, or is closed before its end', async (t) => {
+  it('fails with a 400 if its source fails or closes before its end', async (t) => {
     for (const error of [new Error('reset'), undefined]) {
       const source = incoming(t)
       const read = text(streamBody(source, 4))
@@ -140,13 +139,13 @@ describe('streamBody()', () => {
     }
   })
 
-  it('ends at once where its source has been read', async () => {
+  it('ends immediately if its source has been read', async () => {
     const source = Readable.from([Buffer.from('abc')])
     await readBody(source, 3)
     assert.equal(await text(streamBody(source, 3)), '')
   })
 
-  it('pauses its source at the limit, and while nobody reads', async (t) => {
+  it('pauses its source at the limit, and without a reader', async (t) => {
     const source = incoming(t)
     const listeners = (): number[] =>
       ['data', 'end', 'error', 'close'].map((event) => source.listenerCount(event))
@@ -172,86 +171,19 @@ describe('streamBody()', () => {
 })
 
 describe('failedBody()', () => {
-  it('fails when it is read, and not before', async () => {
+  it('fails when it is read, not before', async () => {
     const body = failedBody(tooLarge(4))
     await new Promise(setImmediate)
     assert.equal(body.destroyed, false)
     await assert.rejects(text(body), tooLargeFor(4))
-    // Without a listener of anybody's, the error must not end the process.
+    // Without a listener, the error must not end the process.
     await new Promise((resolve) => failedBody(tooLarge(4)).resume().once('close', resolve))
   })
 })
 
 describe('tooLarge()', () => {
-  it('is a 413', () => {
+  it('returns a 413', () => {
     const { name, status, message } = tooLarge(10)
     assert.deepEqual({ name, status, message }, tooLargeFor(10))
-  })
-})
-
-describe('firstBytes()', () => {
-  const LONG_MS = 60_000
-
-  it('waits for bytes, and leaves them in the stream', async (t) => {
-    const stream = incoming(t)
-    const first = firstBytes(stream, LONG_MS)
-    stream.write('first')
-    await first
-    stream.end(', last')
-    assert.equal(await text(stream), 'first, last')
-  })
-
-  it('does not wait where there are bytes already', async () => {
-    const stream = new Readable({ read() {} })
-    stream.push('here')
-    await firstBytes(stream, LONG_MS)
-    stream.push(null)
-    assert.equal(await text(stream), 'here')
-  })
-
-  it('ends with a stream that is empty', async () => {
-    const stream = Readable.from([])
-    await firstBytes(stream, LONG_MS)
-    assert.equal(await text(stream), '')
-  })
-
-  it('does not hold back a stream that has nothing to say yet', async (t) => {
-    const stream = incoming(t)
-    await firstBytes(stream, 30)
-    assert.equal(stream.destroyed, false)
-    stream.end('later')
-    assert.equal(await text(stream), 'later')
-  })
-
-  it('fails as the stream fails, be it before or after', async (t) => {
-    const early = incoming(t).destroy(new Error('no such file'))
-    await assert.rejects(once(early, 'close'))
-    await assert.rejects(firstBytes(early, LONG_MS), { message: 'no such file' })
-
-    const late = incoming(t)
-    const first = firstBytes(late, LONG_MS)
-    late.destroy(new Error('no such file'))
-    await assert.rejects(first, { message: 'no such file' })
-  })
-
-  it('fails where the stream is closed without a word', async (t) => {
-    const early = incoming(t).destroy()
-    await assert.rejects(firstBytes(early, LONG_MS), { message: 'The body was closed unsent' })
-
-    const late = incoming(t)
-    const first = firstBytes(late, LONG_MS)
-    late.destroy()
-    await assert.rejects(first, { message: 'The body was closed unsent' })
-  })
-
-  it('leaves no listener behind', async (t) => {
-    const stream = incoming(t)
-    const events = ['readable', 'error', 'close']
-    const before = events.map((event) => stream.listenerCount(event))
-    await firstBytes(stream, 1)
-    assert.deepEqual(
-      events.map((event) => stream.listenerCount(event)),
-      before,
-    )
   })
 })

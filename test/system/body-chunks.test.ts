@@ -18,7 +18,7 @@ import {
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, listening, send } from '../support/http.ts'
 
-// Each way to give a body piece by piece, and who is told when nobody wants the rest of it.
+// Each kind of chunked body. It calls `ended` when the rest of it is not needed.
 const kinds = {
   'an async generator': (chunks: Iterable<unknown>, ended: () => void) =>
     (async function* () {
@@ -71,7 +71,7 @@ for (const [kind, make] of Object.entries(kinds)) {
       assert.equal(unchunked(sent), 'grün und blau')
     })
 
-    it('is held to its Content-Length', async (t) => {
+    it('sends no more than its Content-Length', async (t) => {
       const reports: ErrorReport[] = []
       const port = await serving(
         t,
@@ -86,7 +86,7 @@ for (const [kind, make] of Object.entries(kinds)) {
       assert.equal(reports.length, 1)
     })
 
-    it('is answered by the error controller where its first chunk is no body', async (t) => {
+    it('becomes a response of the error controller if its first chunk is neither text nor bytes', async (t) => {
       const reports: ErrorReport[] = []
       const port = await serving(
         t,
@@ -102,7 +102,7 @@ for (const [kind, make] of Object.entries(kinds)) {
       )
     })
 
-    it('is ended where the client leaves', async (t) => {
+    it('is ended if the client leaves', async (t) => {
       const ended = deferred()
       const port = await serving(t, (_, response) => {
         response.body = body(endless(), ended.resolve)
@@ -114,16 +114,16 @@ for (const [kind, make] of Object.entries(kinds)) {
       await ended.promise
     })
 
-    it('is ended where it is not sent: by HEAD, by a 204, by another body, by an error', async (t) => {
+    it('is ended if it is not sent: for HEAD, a 204, another body, or an error', async (t) => {
       let made = 0
-      let given = 0
+      let closed = 0
       const port = await serving(t, (request, response) => {
         made++
-        // Of a generator that has not begun there is nothing to end.
+        // A generator that has not started has nothing to end.
         const iterable = body(['x'])
         response.body = iterable
         const stream = response.body as Readable
-        stream.once('close', () => given++)
+        stream.once('close', () => closed++)
         const { method } = request
         if (request.query.has('empty')) response.status = 204
         if (request.query.has('other')) response.text('other')
@@ -134,8 +134,8 @@ for (const [kind, make] of Object.entries(kinds)) {
         await exchange(port, { target: `/app/run?${query}` })
       }
       await exchange(port, { method: 'HEAD', target: '/app/run' })
-      while (given < 4) await new Promise(setImmediate)
-      assert.deepEqual([made, given], [4, 4])
+      while (closed < 4) await new Promise(setImmediate)
+      assert.deepEqual([made, closed], [4, 4])
     })
 
     it('may be set twice, and read back', async () => {
@@ -153,7 +153,7 @@ for (const [kind, make] of Object.entries(kinds)) {
   })
 
   describe(`The body of a request that is ${kind}`, () => {
-    it('is read as any other: as a form, and as a stream', async () => {
+    it('is read like any other: as a form, and as a stream', async () => {
       const seen: unknown[] = []
       const front = frontOf(async (request) => {
         seen.push(String(request.form), await text(request.body))
@@ -169,34 +169,34 @@ for (const [kind, make] of Object.entries(kinds)) {
 }
 
 describe('The body of a response', () => {
-  it('is ended under a web stream that waits, where the client leaves', async (t) => {
-    const waiting = deferred()
+  it('cancels a web stream with a pending read if the client leaves', async (t) => {
+    const pending = deferred()
     const cancelled = deferred<unknown>()
     const port = await serving(t, (_, response) => {
-      const chunks = ['begun']
+      const chunks = ['first']
       const source = {
         pull(controller: ReadableStreamDefaultController) {
           const chunk = chunks.pop()
           if (chunk !== undefined) return controller.enqueue(chunk)
-          waiting.resolve()
+          pending.resolve()
           return new Promise<void>(() => {})
         },
         cancel: cancelled.resolve,
       }
-      // Without a queue of its own: to be pulled is to be read.
+      // Without a queue: each pull is then a read of the response.
       response.body = new ReadableStream(source, { highWaterMark: 0 })
     })
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.write(bytesOf({ target: '/app/run' }))
     await once(client, 'data')
-    await waiting.promise
+    await pending.promise
     client.destroy()
     await cancelled.promise
   })
 
-  it('is answered by the error controller where an iterable fails before its first byte', async (t) => {
+  it('becomes a response of the error controller if an iterable fails before its first byte', async (t) => {
     const port = await serving(t, (_, response) => {
-      // biome-ignore lint/correctness/useYield: it fails before it has anything to give
+      // biome-ignore lint/correctness/useYield: it fails before its first chunk
       response.body = (async function* () {
         throw new Error('no such row')
       })()
@@ -204,28 +204,28 @@ describe('The body of a response', () => {
     assert.equal((await exchange(port, { target: '/app/run' })).status, 500)
   })
 
-  it('breaks off where an iterable fails later, and is reported', async (t) => {
+  it('breaks off if an iterable fails later, with a report', async (t) => {
     const reports: ErrorReport[] = []
     const port = await serving(
       t,
       (_, response) => {
         response.body = (async function* () {
-          yield 'begun'
+          yield 'first'
           throw new RangeError('no more')
         })()
       },
       reports,
     )
-    const answer = await send(port, bytesOf({ target: '/app/run' }))
-    assert.match(answer, /200 OK.*begun/s)
-    assert.doesNotMatch(answer, /\r\n0\r\n\r\n$/)
+    const raw = await send(port, bytesOf({ target: '/app/run' }))
+    assert.match(raw, /200 OK.*first/s)
+    assert.doesNotMatch(raw, /\r\n0\r\n\r\n$/)
     assert.deepEqual(
       reports.map(({ name }) => name),
       ['RangeError'],
     )
   })
 
-  it('is no web stream that somebody reads already', () => {
+  it('rejects a web stream that is locked to a reader', () => {
     const stream = new ReadableStream()
     stream.getReader()
     const response = new HttpResponse()
@@ -235,7 +235,7 @@ describe('The body of a response', () => {
     assert.equal(response.body, undefined)
   })
 
-  it('is no list, and nothing that is iterable without waiting', () => {
+  it('rejects lists and other synchronous iterables', () => {
     const response = new HttpResponse()
     const given: unknown[] = [
       ['a'],
@@ -263,7 +263,7 @@ function serving(t: TestContext, run: Action, reports?: ErrorReport[]): Promise<
   return listening(t, createServer(createRequestListener(frontOf(run, reports))))
 }
 
-// However the chunks were put together on their way.
+// Joins the chunks: their sizes may differ from those that were written.
 function unchunked(sent: string): string {
   assert.match(sent, /\r\n0\r\n\r\n$/)
   return Buffer.from(sent.replace(/[\da-f]+\r\n(.*?)\r\n/gs, '$1'), 'latin1')
