@@ -1,16 +1,16 @@
 import { type Action, isAction } from './controller.ts'
 
-// Whatever is no function: every function has an `apply`.
+// Any value that is not a function: every function has an `apply`.
 type State =
   | (string | number | bigint | boolean | symbol | null | undefined)
   | (object & { readonly apply?: never })
 
-/** The members of a controller: actions, and what they share. */
+/** The members of a controller: its actions, and the state that they share. */
 export type Members = Readonly<Record<string, Action | State>>
 
 /**
- * The controller, as it is: its actions know the types of their request and response, and what can't be
- * an action does not compile.
+ * Returns a controller unchanged. TypeScript infers the types of the request and the response of its
+ * actions, and rejects functions that are not actions.
  *
  * @example
  * export const news = defineController({
@@ -18,7 +18,7 @@ export type Members = Readonly<Record<string, Action | State>>
  *   async save(request, response) { response.redirect('/news') },
  * })
  * new FrontController({ controllers: new Map([['news', news]]) })
- * @throws {TypeError} If it is no object, or has a class where an action is due.
+ * @throws {TypeError} If it is not an object, or if a member is a class.
  */
 export function defineController<Controller extends Members>(
   controller: Controller & ThisType<Controller>,

@@ -6,28 +6,30 @@ import { type Controller, type Controllers, isAction } from './controller.ts'
 
 const OWN_FOLDER = new URL('..', import.meta.url).href
 
-// A controller may fetch what it needs before the first request, but not for ever.
+// A controller may load data before the first request. The limit ends a load that never settles.
 const LOAD_TIMEOUT_MS = 10_000
 
-/** The controllers of a folder, as a front controller takes them. */
+/** The controllers of a folder, as options of a front controller. */
 export interface ControllerDirectory {
-  /** Of the files in the folder itself: the module `default`. */
+  /** The controllers of the module `default`: the files in the folder itself. */
   readonly controllers: Controllers
-  /** Of each folder in it, by the folder's name. */
+  /** The controllers of each other module: the files in a subfolder, by its name. */
   readonly modules: ReadonlyMap<string, Controllers>
 }
 
 /**
- * Loads a folder of controllers, once: `<name>.js` is a controller of the default module,
- * `<module>/<name>.js` one of that module; a file's exported functions are its actions. `.mjs` counts
- * as `.js` does; other files are left alone, tests (`<name>.test.js`) too, and folders without such a file.
+ * Loads the controllers of a folder, once. `<name>.js` is a controller of the default module,
+ * `<module>/<name>.js` a controller of that module. The exported functions of a file are its actions.
  *
- * @throws {Error} With one line that names the folder or the file: it does not exist, it does not load,
- * another file has its name.
+ * The extension may also be `.mjs`. Other files are ignored, and so are tests (`<name>.test.js`) and
+ * folders without a controller.
+ *
+ * @throws {Error} If the folder cannot be read, a file does not load, or two files have one name. The
+ * message is one line that names the folder or the file.
  */
 export async function loadControllers(directory: string): Promise<ControllerDirectory> {
   const root = resolve(directory)
-  const { files, folders } = await list(root)
+  const { files, folders } = await readFolder(root)
   const modules = new Map<string, Controllers>()
   for (const folder of folders) {
     const controllers = await loadAll(join(root, folder))
@@ -36,7 +38,7 @@ export async function loadControllers(directory: string): Promise<ControllerDire
   return { controllers: await loadAll(root, files), modules }
 }
 
-/** What is allowed of controllers, and seldom meant: a line for each. */
+/** Returns a warning for each controller that is valid, but probably wrong. */
 export function warningsAbout({ controllers, modules }: ControllerDirectory): readonly string[] {
   const errors = controllers.get('error')
   const all = [['', controllers] as const, ...modules].flatMap(([module, each]) =>
@@ -45,29 +47,29 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
     ),
   )
   const empty = all.filter(([, controller]) => !Object.values(controller).some(isAction))
-  const doubts = empty.map(
+  const warnings = empty.map(
     ([name]) => `The controller "${name}" exports no function: it has no action`,
   )
-  const isUnanswered = errors !== undefined && !isAction(Reflect.get(errors, 'error'))
-  return isUnanswered
+  const lacksErrorAction = errors !== undefined && !isAction(Reflect.get(errors, 'error'))
+  return lacksErrorAction
     ? [
-        ...doubts,
+        ...warnings,
         'The controller "error" has no action "error": every error is answered with a bare 500',
       ]
-    : doubts
+    : warnings
 }
 
-interface Listing {
+interface FolderContent {
   readonly files: readonly string[]
   readonly folders: readonly string[]
 }
 
-async function list(folder: string): Promise<Listing> {
+async function readFolder(folder: string): Promise<FolderContent> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
   })
   const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
-  // Not by readdir's own types: those of a link are the link's.
+  // By stat(): for a link, readdir() returns the type of the link, not of its target.
   const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
   return {
     files: visible.filter(
@@ -79,39 +81,39 @@ async function list(folder: string): Promise<Listing> {
 
 async function loadAll(folder: string, files?: readonly string[]): Promise<Controllers> {
   const controllers = new Map<string, Controller>()
-  for (const file of files ?? (await list(folder)).files) {
+  for (const file of files ?? (await readFolder(folder)).files) {
     const { name } = parse(file)
     if (controllers.has(name))
-      throw new Error(`Two files for the controller "${name}" in "${folder}"`)
+      throw new Error(`The controller "${name}" has two files in "${folder}"`)
     controllers.set(name, (await load(join(folder, file))).controller)
   }
   return controllers
 }
 
 async function load(file: string): Promise<{ readonly controller: Controller }> {
-  // In a module of its own, all the way: a promise would take a controller with an action `then` for another.
+  // Wrapped in another module: import() would treat a controller with an action `then` as a promise.
   const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
   const loading = import(`data:text/javascript,${encodeURIComponent(source)}`)
   try {
-    return await within(loading, LOAD_TIMEOUT_MS)
+    return await withTimeout(loading, LOAD_TIMEOUT_MS)
   } catch (thrown) {
     const error = toError(thrown)
     throw new Error(`The controller "${file}" does not load: ${reasonOf(error)}`, { cause: error })
   }
 }
 
-// A file that awaits for ever at its top level would end the process without a word.
-function within<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+// Without a timeout, a top-level await that never settles would end the process without a message.
+function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   return new Promise((resolve, reject) => {
-    const late = new Error(`not done after ${timeoutMs} milliseconds`)
-    const timer = setTimeout(() => reject(late), timeoutMs)
+    const error = new Error(`it is not loaded after ${timeoutMs} milliseconds`)
+    const timer = setTimeout(() => reject(error), timeoutMs)
     promise.then(resolve, reject).finally(() => clearTimeout(timer))
   })
 }
 
-// What went wrong, and the first place that its stack names.
+// The message of an error, and the first location in its stack outside this package.
 function reasonOf({ message, stack = '' }: Error): string {
-  const places = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []
-  const place = places.find((each) => !each.startsWith(OWN_FOLDER))
-  return [message.split('\n')[0] || 'it throws', place].filter(Boolean).join(', at ')
+  const locations = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []
+  const location = locations.find((each) => !each.startsWith(OWN_FOLDER))
+  return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }

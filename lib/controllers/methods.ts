@@ -3,24 +3,27 @@ import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/method
 import { type Action, checkAction, wrapAction } from './controller.ts'
 
 /**
- * The action, for these methods alone: others are answered 405 with `Allow`, `OPTIONS` 204; `HEAD` is
- * taken where `GET` is. The given function stays what it was; the outermost of several lists counts.
+ * Restricts an action to methods. Any other method gets 405 with `Allow`, `OPTIONS` gets 204, and `HEAD`
+ * is allowed if `GET` is.
+ *
+ * The action itself stays unchanged: the restriction is on the returned function. Of nested restrictions,
+ * the outermost counts.
  *
  * @example
  * export const edit = methods(['GET', 'POST'], (request, response) => { ... })
- * @throws {TypeError} If it is no action, or the list has none, or what is no method.
+ * @throws {TypeError} If it is not an action, or if the list is empty or holds an invalid method.
  */
-export function methods(list: readonly Method[], action: Action): Action {
+export function methods(allowed: readonly Method[], action: Action): Action {
   checkAction(action)
-  const taken = checkedMethods(list, `the action "${action.name}"`)
-  const run = function (this: unknown, ...given: Parameters<Action>): ReturnType<Action> {
-    return Reflect.apply(action, this, given)
+  const checked = checkedMethods(allowed, `the action "${action.name}"`)
+  const run = function (this: unknown, ...args: Parameters<Action>): ReturnType<Action> {
+    return Reflect.apply(action, this, args)
   }
-  return Object.assign(wrapAction(run, action), { methods: Object.freeze([...taken]) })
+  return Object.assign(wrapAction(run, action), { methods: Object.freeze([...checked]) })
 }
 
 /**
- * The action, for `GET` (and `HEAD`) alone; see {@link methods}.
+ * Restricts an action to `GET` (and `HEAD`); see {@link methods}.
  *
  * @example
  * export const list = get((request, response) => response.json([]))
@@ -30,7 +33,7 @@ export function get(action: Action): Action {
 }
 
 /**
- * The action, for `POST` alone; see {@link methods}.
+ * Restricts an action to `POST`; see {@link methods}.
  *
  * @example
  * export const save = post((request, response) => response.redirect('/news'))
@@ -39,26 +42,31 @@ export function post(action: Action): Action {
   return methods(['POST'], action)
 }
 
-/** The action, for `PUT` alone; see {@link methods}. */
+/** Restricts an action to `PUT`; see {@link methods}. */
 export function put(action: Action): Action {
   return methods(['PUT'], action)
 }
 
-/** The action, for `PATCH` alone; see {@link methods}. */
+/** Restricts an action to `PATCH`; see {@link methods}. */
 export function patch(action: Action): Action {
   return methods(['PATCH'], action)
 }
 
-/** The action, for `DELETE` alone (a word that JavaScript has taken); see {@link methods}. */
+/** Restricts an action to `DELETE` (a reserved word in JavaScript); see {@link methods}. */
 export function del(action: Action): Action {
   return methods(['DELETE'], action)
 }
 
-/** @throws {TypeError} If the methods of somebody are no list of methods. */
-export function checkedMethods(list: unknown, whose: string): readonly string[] {
-  if (Array.isArray(list) && list.length > 0 && list.every(isMethod)) return list
+/**
+ * Checks the methods of an action.
+ *
+ * @param owner Names the action in the error message.
+ * @throws {TypeError} If the value is not a list of methods, or is empty.
+ */
+export function checkedMethods(value: unknown, owner: string): readonly string[] {
+  if (Array.isArray(value) && value.length > 0 && value.every(isMethod)) return value
   throw new TypeError(
-    `Expected the methods of ${whose} to be a list out of ${STANDARD_METHODS.join(', ')}`,
+    `Expected the methods of ${owner} to be a list of methods, such as ${STANDARD_METHODS.join(', ')}`,
   )
 }
 

@@ -10,7 +10,7 @@ import type {
   StandardSchemaV1,
 } from './standard-schema.ts'
 
-/** An action that is handed the parameters as its schema has made them. */
+/** An action with a third argument: the parameters that its schema returned. */
 export type ParamsAction<Params> = (
   request: HttpRequest,
   response: HttpResponse,
@@ -18,16 +18,18 @@ export type ParamsAction<Params> = (
 ) => ReturnType<Action>
 
 /**
- * The action, for requests whose parameters are as a schema asks; others are a 400 with the list of what
- * was wrong. The schema (zod, valibot, arktype, any of Standard Schema v1) is given one object of strings:
- * the merged view of path, query string and form, without the reserved names.
+ * Validates the parameters of a request by a schema before the action runs. If they are invalid, the
+ * response is a 400 with a list of the issues.
+ *
+ * The schema is one of zod, valibot, arktype, or any other library of Standard Schema v1. It validates one
+ * object of strings: the merged view of path, query string and form, without the reserved names.
  *
  * @example
  * const Article = z.object({ id: z.coerce.number().int() })
  * export const view = get(withParams(Article, (request, response, { id }) => {
  *   response.json({ id, next: id + 1 })
  * }))
- * @throws {TypeError} If it is no action, or no schema.
+ * @throws {TypeError} If the action or the schema is invalid.
  */
 export function withParams<Schema extends StandardSchemaV1>(
   schema: Schema,
@@ -40,43 +42,43 @@ export function withParams<Schema extends StandardSchemaV1>(
     request: HttpRequest,
     response: HttpResponse,
   ): ReturnType<Action> {
-    const go = (result: StandardResult<unknown>): ReturnType<Action> =>
+    const runWith = (result: StandardResult<unknown>): ReturnType<Action> =>
       Reflect.apply(action, this, [request, response, outputOf(result)])
-    const result = resultOf(schema, request)
-    return isPromiseLike(result) ? (result.then(go) as Promise<undefined>) : go(result)
+    const result = validate(schema, request)
+    return isPromiseLike(result) ? (result.then(runWith) as Promise<undefined>) : runWith(result)
   }
   return wrapAction(run, action)
 }
 
 /**
- * The parameters of a request as a schema makes them: what {@link withParams} hands to its action, for where
- * no action begins, such as a plugin.
+ * Validates the parameters of a request like {@link withParams}, outside an action, such as in a plugin.
  *
  * @example
  * const { id } = await validateParams(request, z.object({ id: z.coerce.number() }))
- * @throws {ValidationError} 400, with the list of what was wrong.
- * @throws {TypeError} If it is no schema.
+ * @returns The value that the schema returned.
+ * @throws {ValidationError} 400, with a list of the issues.
+ * @throws {TypeError} If the schema is invalid.
  */
 export async function validateParams<Schema extends StandardSchemaV1>(
   request: HttpRequest,
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
   checkSchema(schema)
-  return outputOf(await resultOf(schema, request))
+  return outputOf(await validate(schema, request))
 }
 
-function resultOf(
+function validate(
   schema: StandardSchemaV1,
   request: HttpRequest,
 ): StandardResult<unknown> | Promise<StandardResult<unknown>> {
-  return schema['~standard'].validate(sentBy(request))
+  return schema['~standard'].validate(toRecord(clientParamsOf(request)))
 }
 
-// Without a prototype: whether there is a `toString` or a `__proto__`, the client alone has said.
-function sentBy(request: HttpRequest): Record<string, string> {
-  const sent: Record<string, string> = Object.create(null)
-  for (const [name, value] of clientParamsOf(request)) sent[name] = value
-  return sent
+// Without a prototype: `toString` and `__proto__` must exist only if the client sent them.
+function toRecord(params: ReadonlyMap<string, string>): Record<string, string> {
+  const record: Record<string, string> = Object.create(null)
+  for (const [name, value] of params) record[name] = value
+  return record
 }
 
 function outputOf<Output>(result: StandardResult<Output>): Output {
@@ -85,7 +87,7 @@ function outputOf<Output>(result: StandardResult<Output>): Output {
 }
 
 function toIssue({ path = [], message }: StandardIssue): ValidationIssue {
-  // Not path.map(): a library's own kind of list may not be up to it.
+  // Not path.map(): a library may use its own kind of list.
   const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
   return { path: keys.join('.'), message }
 }

@@ -15,21 +15,21 @@ pre { padding: 1rem; overflow-x: auto; border-radius: .5rem; background: #8882 }
 </style>
 <main>
 <h1>Welcome to Portico</h1>
-<p>The server runs. Registered are the built-in controllers <code>index</code>, which is this page,
-and <code>error</code>, which answers for everything else; there is none of yours yet.</p>
+<p>The server runs, but your application has no controller yet. Two controllers are built in: <code>index</code>
+shows this page, and <code>error</code> responds to every other request.</p>
 <h2>A first controller</h2>
 <p>Put this into <code>controllers/news.js</code>:</p>
 <pre><code>export function list(request, response) {
   response.json({ page: request.param('page') ?? '1' })
 }
 </code></pre>
-<p>Start the server with <code>--controllers controllers</code>, and ask for
-<code>/news/list?page=2</code>. This page is gone then; an <code>index.js</code> beside it answers in its place.</p>
+<p>Start the server with <code>--controllers controllers</code>, and request <code>/news/list?page=2</code>.
+This page is then gone: a file <code>index.js</code> in the same folder can replace it.</p>
 </main>
 </html>
 `.toString()
 
-/** The built-in controller `index`: there only while nothing else is registered. */
+/** The built-in controller `index`: registered only if there is no other controller. */
 export const welcomeController = {
   index(_request: HttpRequest, response: HttpResponse): void {
     response.headers.set('Content-Security-Policy', PAGE_POLICY)

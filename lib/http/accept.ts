@@ -1,35 +1,35 @@
-interface Range {
+interface MediaRange {
   readonly type: string
   readonly subtype: string
   readonly q: number
 }
 
-// A header of more ranges is no wish, and not worth the time.
+// Further ranges are ignored: no client needs them, and each one costs time.
 const MAX_RANGES = 64
 // The highest rank of an offer with the weight 0.
 const UNACCEPTABLE = 3 * MAX_RANGES
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
-// RFC 9110, section 12.5.1: a range, its parameters, and its weight.
-const RANGE = new RegExp(
+// RFC 9110, section 12.5.1: a media range, its parameters, and its weight.
+const MEDIA_RANGE = new RegExp(
   `^(${TOKEN})/(${TOKEN})(?:\\s*;\\s*(?!q=)${TOKEN}=(?:${TOKEN}|"[^"]*"))*` +
     '(?:\\s*;\\s*q=(0(?:\\.\\d{0,3})?|1(?:\\.0{0,3})?))?$',
   'i',
 )
 
 /**
- * Chooses a media type by an `Accept` header (RFC 9110, section 12.5.1): the highest weight wins, then
- * the more specific range, then the one named first, then the offer made first.
+ * Chooses a media type by an `Accept` header (RFC 9110, section 12.5.1). The highest weight wins, then
+ * the more specific range, then the earlier range, then the earlier offer.
  *
- * @param accept The header; missing, or without a well-formed range, it counts as `*``/``*`.
- * @param offers What there is, the preferred one first.
- * @returns The first offer where nothing is acceptable: an error is answered anyway.
+ * @param accept The header. If it is missing or has no well-formed range, it counts as `*``/``*`.
+ * @param offers The available types, in order of preference.
+ * @returns The first offer if none is acceptable: an error needs a response anyway.
  */
 export function negotiate<T extends string>(
   accept: string | undefined,
   offers: readonly [T, ...T[]],
 ): T {
-  const ranges = readRanges(accept ?? '')
+  const ranges = parseRanges(accept ?? '')
   let [best] = offers
   let highest = UNACCEPTABLE
   for (const offer of offers) {
@@ -42,19 +42,18 @@ export function negotiate<T extends string>(
   return best
 }
 
-function readRanges(accept: string): Range[] {
-  const ranges: Range[] = []
+function parseRanges(accept: string): MediaRange[] {
+  const ranges: MediaRange[] = []
   for (const element of accept.split(',', MAX_RANGES)) {
-    const [, type, subtype, q = '1'] = RANGE.exec(element.trim()) ?? []
+    const [, type, subtype, q = '1'] = MEDIA_RANGE.exec(element.trim()) ?? []
     if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) continue
     ranges.push({ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) })
   }
   return ranges
 }
 
-// Of the most specific range that fits: its weight, then how specific it is, then how early it was named,
-// in one number.
-function rankOf(offer: string, ranges: readonly Range[]): number {
+// One number from the most specific range that matches: its weight, then its specificity, then its position.
+function rankOf(offer: string, ranges: readonly MediaRange[]): number {
   let rank = 0
   let mostSpecific = -1
   for (const [i, range] of ranges.entries()) {
@@ -66,8 +65,8 @@ function rankOf(offer: string, ranges: readonly Range[]): number {
   return rank
 }
 
-// Of a range that does not fit, -1.
-function specificity({ type, subtype }: Range, offer: string): number {
+// -1 if the range does not match.
+function specificity({ type, subtype }: MediaRange, offer: string): number {
   if (type === '*') return 0
   if (!offer.startsWith(type) || offer[type.length] !== '/') return -1
   if (subtype === '*') return 1

@@ -1,11 +1,11 @@
-// What a timer takes: one for longer would fire at once.
+// The maximum of a Node.js timer: a longer one would fire immediately.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
- * The limits that were given, over the defaults.
+ * Merges limits over their defaults.
  *
- * @throws {TypeError} If there is no limit of that name.
- * @throws {RangeError} If one is not a whole number from 1.
+ * @throws {TypeError} If a name is unknown.
+ * @throws {RangeError} If a limit is not an integer from 1.
  */
 export function checkedLimits<T extends object>(defaults: T, given: Partial<T>): T {
   checkNames('limits', given, Object.keys(defaults))
@@ -23,9 +23,9 @@ export function checkedLimits<T extends object>(defaults: T, given: Partial<T>):
 }
 
 /**
- * Checks that there is nothing among names that is not known: a misspelt limit is one that does not hold.
+ * Checks that an object has only known names: a misspelt limit would not take effect.
  *
- * @throws {TypeError} With the name that is unknown.
+ * @throws {TypeError} With the first unknown name.
  */
 export function checkNames(what: string, given: object, known: readonly string[]): void {
   const unknown = Object.keys(given).find((name) => !known.includes(name))

@@ -1,11 +1,11 @@
 import { type HttpRequest, headerOf } from './request.ts'
 
-// A parameter of a type, its value quoted or not (RFC 9110, section 5.6.6).
+// A parameter of a media type, its value quoted or not (RFC 9110, section 5.6.6).
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g
 
 /**
- * The media type of a body, in lower case and without its parameters; '' where the client tells none. It ends where
- * PHP has it end: at a semicolon, a comma or white space.
+ * Returns the media type of a body, in lower case and without parameters; '' if the client sent none.
+ * As in PHP, it ends at a semicolon, a comma or white space.
  */
 export function mediaTypeOf(request: HttpRequest): string {
   const type = headerOf(request, 'content-type') ?? ''
@@ -13,7 +13,7 @@ export function mediaTypeOf(request: HttpRequest): string {
   return media.toLowerCase()
 }
 
-/** The charset that a body is declared to be in; undefined where none is. */
+/** Returns the declared charset of a body; undefined if there is none. */
 export function charsetOf(request: HttpRequest): string | undefined {
   const type = headerOf(request, 'content-type') ?? ''
   if (!type.includes(';')) return undefined
@@ -23,7 +23,7 @@ export function charsetOf(request: HttpRequest): string | undefined {
   return undefined
 }
 
-/** Whether a body is compressed: unpacked, a small one may be a huge one. */
+/** Reports whether a body is compressed: a small one may decompress to a huge one. */
 export function isCompressed(request: HttpRequest): boolean {
   const coding = headerOf(request, 'content-encoding') ?? ''
   return !['', 'identity'].includes(coding.trim().toLowerCase())

@@ -1,18 +1,19 @@
 import { BlockList, isIP } from 'node:net'
 
-/** Who asks, as far as it can be known. */
+/** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {
-  /** The address of the client: of the peer, or as a trusted proxy tells it. */
+  /** The address: of the peer, or as a trusted proxy reports it. */
   readonly address: string
-  /** What the client speaks to the outermost trusted proxy. */
+  /** The protocol between the client and the outermost trusted proxy. */
   readonly protocol: 'http' | 'https'
-  /** The host that the client asked for, port and all. */
+  /** The host that the client requested, with its port. */
   readonly host: string
 }
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
+type Hop = Pick<Client, 'address'> & Partial<Client>
 
-/** Whether text is an address or a network, such as `10.0.0.0/8` or `::1`. */
+/** Reports whether text is an address or a network, such as `10.0.0.0/8` or `::1`. */
 export function isNetwork(text: string): boolean {
   const [address = '', prefix, more] = text.split('/')
   const family = isIP(address)
@@ -23,31 +24,37 @@ export function isNetwork(text: string): boolean {
   )
 }
 
-/** @throws {TypeError} If one is neither an address nor a network. */
+/** @throws {TypeError} If a text is neither an address nor a network. */
 export function networks(texts: readonly string[]): BlockList {
-  const list = new BlockList()
+  const blocks = new BlockList()
   for (const text of texts) {
     if (!isNetwork(text)) throw new TypeError(`Expected an address or a network, got "${text}"`)
     const [address = '', prefix] = text.split('/')
     const family = isIP(address) === 4 ? 'ipv4' : 'ipv6'
-    if (prefix === undefined) list.addAddress(address, family)
-    else list.addSubnet(address, Number(prefix), family)
+    if (prefix === undefined) blocks.addAddress(address, family)
+    else blocks.addSubnet(address, Number(prefix), family)
   }
-  return list
+  return blocks
 }
 
 /**
- * Who asks: the peer of the connection, or, where that is a trusted proxy, the last address before the
- * trusted ones in `X-Forwarded-For` or in `Forwarded` (RFC 7239). Where both are there, one of them came
- * from the client, so neither counts.
+ * Returns the client of a request. This is the peer of the connection. If the peer is a trusted proxy, it
+ * is the last address before the trusted ones in `X-Forwarded-For` or in `Forwarded` (RFC 7239). If a
+ * request has both headers, the client sent one of them, so neither is used.
  */
 export function clientOf(peer: string, headers: Headers, trusted: BlockList): Client {
-  const direct: Client = { address: bare(peer), protocol: 'http', host: text(headers.host) }
+  const direct: Client = {
+    address: withoutPort(peer),
+    protocol: 'http',
+    host: joinFields(headers.host),
+  }
   const hasForwarded = headers.forwarded !== undefined
-  const hasOthers = headers['x-forwarded-for'] !== undefined
-  if (!isTrusted(direct.address, trusted) || hasForwarded === hasOthers) return direct
-  const hops = hasForwarded ? readForwarded(text(headers.forwarded)) : readOthers(headers)
-  // From the right: what stands left of an untrusted address was written by anybody.
+  const hasXForwarded = headers['x-forwarded-for'] !== undefined
+  if (!isTrusted(direct.address, trusted) || hasForwarded === hasXForwarded) return direct
+  const hops = hasForwarded
+    ? parseForwarded(joinFields(headers.forwarded))
+    : parseXForwarded(headers)
+  // From the right: anybody may have written what is left of an untrusted address.
   let client = direct
   for (const hop of hops.reverse()) {
     if (isIP(hop.address) === 0) return client
@@ -57,34 +64,32 @@ export function clientOf(peer: string, headers: Headers, trusted: BlockList): Cl
   return client
 }
 
-type Hop = Pick<Client, 'address'> & Partial<Client>
-
-function readOthers(headers: Headers): Hop[] {
-  const addresses = text(headers['x-forwarded-for']).split(',')
-  const host = text(headers['x-forwarded-host']).split(',').at(-1)?.trim()
-  const protocol = protocolOf(text(headers['x-forwarded-proto']).split(',').at(-1))
+function parseXForwarded(headers: Headers): Hop[] {
+  const addresses = joinFields(headers['x-forwarded-for']).split(',')
+  const host = joinFields(headers['x-forwarded-host']).split(',').at(-1)?.trim()
+  const protocol = protocolOf(joinFields(headers['x-forwarded-proto']).split(',').at(-1))
   return addresses.map((address) => hopOf(address, host, protocol))
 }
 
-// What it does not tell is left to the hop before it.
+// A hop without a host or a protocol keeps that of the hop before it.
 function hopOf(address: string, host: string | undefined, protocol: Hop['protocol']): Hop {
   return {
-    address: bare(address),
+    address: withoutPort(address),
     ...(host ? { host } : {}),
     ...(protocol ? { protocol } : {}),
   }
 }
 
-// Name and value of a pair, the value quoted or not, and what stands behind it (RFC 7239, section 4).
+// The name and the value of a pair, the value quoted or not, and the delimiter after it (RFC 7239, section 4).
 const PAIR = / ?([^ =;,"]*) ?(?:= ?(?:"((?:[^"\\]|\\.)*)"|([^ ;,"]*)))? ?([;,]|$)/y
 
-// Not by split(): a client chooses the host, and a quoted one may hold a comma and an address.
-function readForwarded(value: string): Hop[] {
+// Not by split(): the client chooses the host, and a quoted host may hold a comma and an address.
+function parseForwarded(value: string): Hop[] {
   const line = value.replace(/\s+/g, ' ')
   const hops: Map<string, string>[] = [new Map()]
   for (PAIR.lastIndex = 0; PAIR.lastIndex < line.length; ) {
     const [, name = '', quoted, plain, end] = PAIR.exec(line) ?? []
-    // Malformed: nobody knows what it says.
+    // The header is malformed: none of its hops is reliable.
     if (end === undefined) return []
     const pairs = hops.at(-1)
     const key = name.toLowerCase()
@@ -101,9 +106,8 @@ function protocolOf(value = ''): Client['protocol'] | undefined {
   return protocol === 'http' || protocol === 'https' ? protocol : undefined
 }
 
-// Without the port and the brackets that an IPv6 address is written with beside one, and without what
-// makes an IPv4 address one of IPv6.
-function bare(address: string): string {
+// Removes a port and the brackets of an IPv6 address, and the prefix of an IPv4 address mapped to IPv6.
+function withoutPort(address: string): string {
   const text = address.trim().replace(/^::ffff:(?=\d+\.)/i, '')
   return (
     /^\[([^\]]*)\]/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.split(':')[0] : text) ?? ''
@@ -115,6 +119,6 @@ function isTrusted(address: string, trusted: BlockList): boolean {
   return family !== 0 && trusted.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-function text(value: string | readonly string[] | undefined): string {
+function joinFields(value: string | readonly string[] | undefined): string {
   return value === undefined ? '' : typeof value === 'string' ? value : value.join(',')
 }

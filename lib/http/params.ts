@@ -1,98 +1,99 @@
-/** The names that routing alone gives a value; a client that sends one changes nothing. */
+/** The names that only routing sets. A client that sends one of them changes nothing. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const
 
-/** Whether routing alone gives a name its value. */
+/** Reports whether only routing sets a name. */
 export function isReserved(name: string): boolean {
   return (reservedNames as readonly string[]).includes(name)
 }
 
 /**
- * Reads the key/value pairs of a path, such as `id/42/tag/a`: each side percent-decoded once, `+` a
- * space, a last key without a value dropped.
+ * Parses the key/value pairs of a path, such as `id/42/tag/a`. Each side is percent-decoded once, and `+`
+ * is a space. A last key without a value is dropped.
  */
 export function parsePairs(path: string): URLSearchParams {
   const segments = path.split('/')
   let search = ''
   for (let i = 0; i + 1 < segments.length; i += 2) {
-    search += `&${literal(segments[i])}=${literal(segments[i + 1])}`
+    search += `&${escapeDelimiters(segments[i])}=${escapeDelimiters(segments[i + 1])}`
   }
   return new URLSearchParams(search)
 }
 
-/** Reads `name=value&...`, leading `?` and all: the constructor would take it for its own. */
+/** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
 export function parseSearch(search: string): URLSearchParams {
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
 /**
- * Reads `name=value&...` into a view in which the last value of a name counts: what a URLSearchParams
- * has, in half the time.
+ * Parses `name=value&...` into a map, where the last value of a name wins. The entries are those of
+ * URLSearchParams, in half the time.
  */
 export function mergeSearch(search: string, into: Map<string, string>): void {
   const text = search.toWellFormed()
-  const decode = decoderOf(text, String)
-  for (let at = 0; at < text.length; ) {
-    const end = endOf(text, '&', at)
-    const field = text.slice(at, end)
-    const equals = endOf(field, '=', 0)
-    if (end > at) into.set(decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
-    at = end + 1
+  const decode = decoderFor(text, String)
+  for (let start = 0; start < text.length; ) {
+    const end = indexOrEnd(text, '&', start)
+    const field = text.slice(start, end)
+    const equals = indexOrEnd(field, '=', 0)
+    if (end > start) into.set(decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
+    start = end + 1
   }
 }
 
-/** Reads the key/value pairs of a path as {@link parsePairs} does, into such a view. */
+/** Parses the key/value pairs of a path like {@link parsePairs}, into a map like {@link mergeSearch}. */
 export function mergePairs(path: string, into: Map<string, string>): void {
   const text = path.toWellFormed()
-  const decode = decoderOf(text, literal)
-  for (let at = 0; at < text.length; ) {
-    const keyEnd = endOf(text, '/', at)
+  const decode = decoderFor(text, escapeDelimiters)
+  for (let start = 0; start < text.length; ) {
+    const keyEnd = indexOrEnd(text, '/', start)
     if (keyEnd === text.length) return
-    const end = endOf(text, '/', keyEnd + 1)
-    into.set(decode(text.slice(at, keyEnd)), decode(text.slice(keyEnd + 1, end)))
-    at = end + 1
+    const end = indexOrEnd(text, '/', keyEnd + 1)
+    into.set(decode(text.slice(start, keyEnd)), decode(text.slice(keyEnd + 1, end)))
+    start = end + 1
   }
 }
 
-/** Decodes a segment once, as {@link parsePairs} does a key or a value: `+` is a space. */
+/** Decodes a segment once, like {@link parsePairs}: `+` is a space. */
 export function decodeSegment(segment: string): string {
-  return decoderOf(segment, literal)(segment)
+  return decoderFor(segment, escapeDelimiters)(segment)
 }
 
-/** Whether `name=value&...` has more than `limit` fields; an empty one is none. */
+/** Reports whether `name=value&...` has more fields than a limit. Empty fields do not count. */
 export function exceedsFields(search: string, limit: number): boolean {
   if (search.length <= 2 * limit) return false
   let fields = 0
-  for (let at = 0; at < search.length && fields <= limit; ) {
-    const end = endOf(search, '&', at)
-    if (end > at) fields++
-    at = end + 1
+  for (let start = 0; start < search.length && fields <= limit; ) {
+    const end = indexOrEnd(search, '&', start)
+    if (end > start) fields++
+    start = end + 1
   }
   return fields > limit
 }
 
-/** Whether a path such as `id/42/tag/a` has more than `limit` pairs. */
+/** Reports whether a path such as `id/42/tag/a` has more pairs than a limit. */
 export function exceedsPairs(path: string, limit: number): boolean {
   return path.length > 2 * limit && path.split('/').length >= 2 * (limit + 1)
 }
 
-function endOf(text: string, delimiter: string, start: number): number {
-  const end = text.indexOf(delimiter, start)
-  return end < 0 ? text.length : end
+function indexOrEnd(text: string, delimiter: string, start: number): number {
+  const index = text.indexOf(delimiter, start)
+  return index < 0 ? text.length : index
 }
 
-// Most texts stand for themselves. What is no UTF-8 is read as URLSearchParams reads it, so that both agree.
-function decoderOf(text: string, quoted: (part: string) => string): (part: string) => string {
+// Returns a decoder for parts of a text: most texts have nothing to decode. Invalid UTF-8 is decoded by
+// URLSearchParams, so that the results are equal.
+function decoderFor(text: string, escapePart: (part: string) => string): (part: string) => string {
   if (!/[%+]/.test(text)) return String
   return (part) => {
     try {
       return decodeURIComponent(part.replaceAll('+', ' '))
     } catch {
-      return new URLSearchParams(`=${quoted(part)}`).get('') ?? ''
+      return new URLSearchParams(`=${escapePart(part)}`).get('') ?? ''
     }
   }
 }
 
-// What is a delimiter to URLSearchParams is none to a path.
-function literal(segment = ''): string {
+// `&` and `=` delimit fields for URLSearchParams, but have no meaning in a path.
+function escapeDelimiters(segment = ''): string {
   return segment.replace(/[&=]/g, encodeURIComponent)
 }

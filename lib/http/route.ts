@@ -1,4 +1,4 @@
-/** Where a request goes: what a router finds. */
+/** The route of a request: the result of a router. */
 export interface Route {
   /** The module as requested, such as `default`. */
   readonly module: string
@@ -6,20 +6,20 @@ export interface Route {
   readonly controller: string
   /** The action as requested, such as `list`; not percent-decoded. */
   readonly action: string
-  /** The key/value pairs: a raw path, such as `id/42`, or read already. */
+  /** The key/value pairs: a raw path, such as `id/42`, or parsed pairs. */
   readonly pairs?: string | URLSearchParams | undefined
-  /** The named route that found it; undefined of the default route. */
+  /** The name of the route that matched; undefined for the default route. */
   readonly name?: string | undefined
 }
 
-/** Where `HttpRequest.forward()` goes: what is not named stays as it is. */
+/** The target of `HttpRequest.forward()`. */
 export interface Destination {
   /** The name of the action, such as `list`. */
   readonly action: string
-  /** The name of its controller (default: that of the request). */
+  /** The name of its controller (default: the controller of the request). */
   readonly controller?: string | undefined
-  /** The name of its module (default: that of the request). */
+  /** The name of its module (default: the module of the request). */
   readonly module?: string | undefined
-  /** Set over the pairs of the path, so they win over the query string and the form. */
+  /** Replaces pairs of the path, which take precedence over the query string and the form. */
   readonly params?: Readonly<Record<string, string>> | undefined
 }

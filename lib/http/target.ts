@@ -1,10 +1,10 @@
-/** The request target in its two halves, split at the first `?`. */
+/** A request target, split at the first `?`. */
 export interface Target {
   readonly path: string
   readonly search: string
 }
 
-// A scheme and an authority: the absolute form of RFC 9112, section 3.2.2.
+// Scheme and authority: the absolute form of RFC 9112, section 3.2.2.
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */

@@ -1,24 +1,24 @@
-/** The value of a key: several where the key is repeated; null or undefined removes it. */
+/** The value of a key. A list repeats the key; null and undefined remove it. */
 export type UrlValue = string | number | readonly (string | number)[] | null | undefined
 
-/** Where a URL leads: its names, and its key/value pairs. */
+/** The target of a URL: its names and its key/value pairs. */
 export interface UrlParams {
-  /** The module (default: the one of the request, or `default`). */
+  /** The module (default: the module of the request, or `default`). */
   readonly module?: string | null | undefined
-  /** The controller (default: the one of the request, or `index`). */
+  /** The controller (default: the controller of the request, or `index`). */
   readonly controller?: string | null | undefined
-  /** The action (default: the one of the request, or `index`). */
+  /** The action (default: the action of the request, or `index`). */
   readonly action?: string | null | undefined
-  /** The pairs: what else the path tells, by its keys. */
+  /** The key/value pairs of the path. */
   readonly [key: string]: UrlValue
 }
 
-/** How a URL is made. */
+/** The options of `HttpRequest.url()`. */
 export interface UrlOptions {
-  /** A named route, or `default` (default: the route that found the request). */
+  /** A named route, or `default` (default: the route that matched the request). */
   readonly name?: string | undefined
-  /** Whether to take nothing over from the request (default false). */
+  /** Whether to ignore the values of the request (default false). */
   readonly reset?: boolean | undefined
-  /** Whether to percent-encode keys and values (default true); false where they are encoded already. */
+  /** Whether to percent-encode keys and values (default true); false if they are already encoded. */
   readonly encode?: boolean | undefined
 }

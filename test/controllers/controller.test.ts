@@ -4,13 +4,13 @@ import { nextRequest } from '../../lib/controllers/controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 
 describe('nextRequest()', () => {
-  it('is the request that was returned, or undefined for nothing', () => {
+  it('returns the request, or undefined for nothing', () => {
     const request = new HttpRequest({ target: '/' })
     assert.equal(nextRequest(request, 'The action'), request)
     assert.equal(nextRequest(undefined, 'The action'), undefined)
   })
 
-  it('refuses anything else, and says who returned it', () => {
+  it('rejects anything else, with the name of the function', () => {
     for (const wrong of [null, 0, '', true, {}, [], () => {}, { target: '/' }, Symbol('s'), 1n]) {
       assert.throws(() => nextRequest(wrong, 'preDispatch'), {
         name: 'TypeError',

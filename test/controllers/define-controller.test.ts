@@ -6,12 +6,12 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 
 describe('defineController()', () => {
-  it('gives back the controller that it was given', () => {
+  it('returns the given controller', () => {
     const news = { title: 'News', list() {} }
     assert.equal(defineController(news), news)
   })
 
-  it('is served, its state shared by its actions', async () => {
+  it('lets the actions share state', async () => {
     const counter = defineController({
       count: 0,
       increment(_request, response) {
@@ -23,13 +23,13 @@ describe('defineController()', () => {
       }),
     })
     const front = new FrontController({ controllers: new Map([['counter', counter]]) })
-    const ask = async (target: string) => (await front.handle(new HttpRequest({ target }))).body
-    assert.equal(await ask('/counter/increment'), '1')
-    assert.equal(await ask('/counter/read'), '1')
-    assert.match(String(await ask('/counter/count')), /Action \\"count\\" does not exist/)
+    const bodyOf = async (target: string) => (await front.handle(new HttpRequest({ target }))).body
+    assert.equal(await bodyOf('/counter/increment'), '1')
+    assert.equal(await bodyOf('/counter/read'), '1')
+    assert.match(String(await bodyOf('/counter/count')), /Action \\"count\\" does not exist/)
   })
 
-  it('refuses what is no controller, and a class where an action is due', () => {
+  it('rejects a value that is not a controller, and a member that is a class', () => {
     for (const value of [undefined, null, 'news', () => {}]) {
       assert.throws(() => defineController(value as unknown as Members), {
         name: 'TypeError',

@@ -10,7 +10,7 @@ import { FrontController, HttpRequest } from '../../lib/index.ts'
 const list = 'export function list(_, response) { response.text(import.meta.url) }'
 
 describe('loadControllers()', () => {
-  it('takes files for controllers, folders for modules, exported functions for actions', async (t) => {
+  it('loads files as controllers, folders as modules, and exported functions as actions', async (t) => {
     const root = await folder(t, {
       'news.js': list,
       'user-admin.mjs': list,
@@ -35,7 +35,7 @@ describe('loadControllers()', () => {
     }
   })
 
-  it('leaves alone what is no controller', async (t) => {
+  it('ignores files that are not controllers', async (t) => {
     const broken = 'throw new Error("loaded")'
     const root = await folder(t, {
       'news.js': list,
@@ -70,12 +70,12 @@ describe('loadControllers()', () => {
     assert.deepEqual([...modules.keys()], ['admin'])
   })
 
-  it('is empty for an empty folder', async (t) => {
+  it('returns nothing for an empty folder', async (t) => {
     const { controllers, modules } = await loadControllers(await folder(t, {}))
     assert.deepEqual([controllers.size, modules.size], [0, 0])
   })
 
-  it('names the folder that can not be read', async (t) => {
+  it('names the folder that cannot be read', async (t) => {
     const root = await folder(t, { 'news.js': list })
     for (const [path, code] of [
       [join(root, 'missing'), 'ENOENT'],
@@ -87,12 +87,12 @@ describe('loadControllers()', () => {
     }
   })
 
-  it('names the file that does not load, in one line, with the cause', async (t) => {
+  it('names the file that does not load, in one line, with its cause', async (t) => {
     const table: [string, (file: string, url: string) => string][] = [
       ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
       ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
       ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
-      // Of what can't be parsed, V8 tells the place to nobody.
+      // V8 exposes no location for a syntax error.
       ['export function (', () => 'Function statements require a function name'],
       [
         '\nimport { nothing } from "../news.js"',
@@ -116,7 +116,7 @@ describe('loadControllers()', () => {
     }
   })
 
-  it('leaves tests alone', async (t) => {
+  it('ignores tests', async (t) => {
     const broken = 'throw new Error("loaded")'
     const files = { 'news.js': list, 'news.test.js': broken, 'news.spec.mjs': broken }
     const { controllers, modules } = await loadControllers(
@@ -125,11 +125,11 @@ describe('loadControllers()', () => {
     assert.deepEqual([[...controllers.keys()], modules.size], [['news'], 0])
   })
 
-  it('refuses two files for one name', async (t) => {
+  it('rejects two files of one name', async (t) => {
     for (const at of ['', 'admin/']) {
       const root = await folder(t, { [`${at}news.js`]: list, [`${at}news.mjs`]: list })
       await assert.rejects(loadControllers(root), {
-        message: `Two files for the controller "news" in "${join(root, at).replace(/\/$/, '')}"`,
+        message: `The controller "news" has two files in "${join(root, at).replace(/\/$/, '')}"`,
       })
     }
   })

@@ -6,7 +6,7 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 
 describe('get(), post(), put(), patch(), del(), methods()', () => {
-  it('answer a method that is not theirs with 405 and Allow', async () => {
+  it('respond to any other method with 405 and Allow', async () => {
     const ok: Action = (_request, response) => response.text('ok')
     const table: [string, Action, string][] = [
       ['GET', get(ok), 'GET, HEAD, OPTIONS'],
@@ -19,22 +19,22 @@ describe('get(), post(), put(), patch(), del(), methods()', () => {
     ]
     for (const [method, action, allow] of table) {
       const front = new FrontController({ controllers: new Map([['news', { list: action }]]) })
-      const ask = (method: string) =>
+      const send = (method: string) =>
         front.handle(new HttpRequest({ target: '/news/list', method }))
-      assert.equal((await ask(method)).status, 200, method)
-      assert.equal((await ask('OPTIONS')).status, 204, method)
-      const refused = await ask('MKCOL')
-      assert.deepEqual([refused.status, refused.headers.get('Allow')], [405, allow])
+      assert.equal((await send(method)).status, 200, method)
+      assert.equal((await send('OPTIONS')).status, 204, method)
+      const rejected = await send('MKCOL')
+      assert.deepEqual([rejected.status, rejected.headers.get('Allow')], [405, allow])
     }
   })
 
-  it('leave the given action as it was', () => {
+  it('leave the given action unchanged', () => {
     const list: Action = () => {}
     assert.notEqual(get(list), list)
     assert.equal(Object.hasOwn(list, 'methods'), false)
   })
 
-  it('keep its name, its own properties, its controller and what it returns', async () => {
+  it('keep its name, its own properties, its `this` and its result', async () => {
     const list = Object.assign(
       function list(this: { title: string }, request: HttpRequest) {
         return request.forward({ action: this.title })
@@ -48,13 +48,13 @@ describe('get(), post(), put(), patch(), del(), methods()', () => {
     assert.equal((returned as HttpRequest).action, 'view')
   })
 
-  it('count from the outermost, and are frozen', () => {
+  it('use the outermost list, and freeze it', () => {
     const action = get(post(() => {}))
     assert.deepEqual(action.methods, ['GET'])
     assert.ok(Object.isFrozen(action.methods))
   })
 
-  it('refuse what is no action, and what is no list of methods', () => {
+  it('reject an invalid action, and an invalid list of methods', () => {
     const bad = (value: unknown) => () => get(value as Action)
     assert.throws(bad(undefined), {
       name: 'TypeError',
@@ -65,7 +65,8 @@ describe('get(), post(), put(), patch(), del(), methods()', () => {
     for (const list of [[], ['get'], ['TRACE'], ['CONNECT'], 'GET', undefined]) {
       assert.throws(() => methods(list as string[], function save() {}), {
         name: 'TypeError',
-        message: /^Expected the methods of the action "save" to be a list out of GET, HEAD, /,
+        message:
+          /^Expected the methods of the action "save" to be a list of methods, such as GET, HEAD, /,
       })
     }
   })

@@ -27,10 +27,10 @@ const libraries: Record<string, StandardSchemaV1<unknown, { id: number; sort: st
 }
 
 for (const [library, schema] of Object.entries(libraries)) {
-  describe(`withParams(), with a schema of ${library}`, () => {
+  describe(`withParams() with a schema of ${library}`, () => {
     const view = get(withParams(schema, (_request, response, params) => response.json(params)))
 
-    it('hands typed values to the action, from path, query string and form', async () => {
+    it('passes typed values of path, query string and form to the action', async () => {
       const form = {
         method: 'POST',
         headers: { 'content-type': 'application/x-www-form-urlencoded' },
@@ -50,7 +50,7 @@ for (const [library, schema] of Object.entries(libraries)) {
       }
     })
 
-    it('is a 400 that lists what was wrong', async () => {
+    it('responds with a 400 that lists the issues', async () => {
       const response = await ask({ view }, { target: '/news/view/id/two' })
       const { status, detail, errors } = JSON.parse(String(response.body))
       assert.equal(status, 400)
@@ -59,7 +59,7 @@ for (const [library, schema] of Object.entries(libraries)) {
       assert.equal(typeof errors[0].detail, 'string')
     })
 
-    it('does not take what objects inherit for a parameter', async () => {
+    it('does not read inherited properties as parameters', async () => {
       const response = await ask({ view }, { target: '/news/view?sort=a&__proto__=b' })
       assert.equal(JSON.parse(String(response.body)).errors[0].parameter, 'id')
       assert.equal(Object.hasOwn(Object.prototype, 'b'), false)
@@ -68,7 +68,7 @@ for (const [library, schema] of Object.entries(libraries)) {
 }
 
 describe('withParams()', () => {
-  it('gives the schema all parameters but the reserved ones, in an object without a prototype', async () => {
+  it('validates all parameters but the reserved ones, in an object without a prototype', async () => {
     let given: unknown
     const schema = schemaOf((value) => {
       given = value
@@ -86,7 +86,7 @@ describe('withParams()', () => {
     ])
   })
 
-  it('waits for a schema that takes its time, and for no other', async () => {
+  it('awaits an asynchronous schema, and runs synchronously for any other', async () => {
     const seen: string[] = []
     const see: Action = () => void seen.push('action')
     const [request, response] = [new HttpRequest({ target: '/' }), new HttpResponse()]
@@ -105,7 +105,7 @@ describe('withParams()', () => {
     assert.equal((await ask({ view }, { target: '/news/view/id/2' })).status, 400)
   })
 
-  it('keeps the name of the action, its properties and its controller', () => {
+  it('keeps the name of the action, its properties and its `this`', () => {
     const action = Object.assign(
       function view(this: { title: string }, _request: HttpRequest, response: HttpResponse) {
         response.text(this.title)
@@ -124,7 +124,7 @@ describe('withParams()', () => {
     assert.deepEqual([response.body, news.view.name, news.view.methods], ['News', 'view', ['GET']])
   })
 
-  it('takes a failing schema for a fault of the server', async () => {
+  it('responds with a 500 if the schema throws', async () => {
     const view = withParams(
       schemaOf(() => {
         throw new Error('broken')
@@ -134,7 +134,7 @@ describe('withParams()', () => {
     assert.equal((await ask({ view }, { target: '/news/view' })).status, 500)
   })
 
-  it('refuses what is no action, and what is no schema', () => {
+  it('rejects an invalid action and an invalid schema', () => {
     const schema = schemaOf((value) => ({ value }))
     assert.throws(() => withParams(schema, undefined as unknown as Action), {
       message: 'Expected an action, got "undefined"',
@@ -149,7 +149,7 @@ describe('withParams()', () => {
 })
 
 describe('validateParams()', () => {
-  it('comes to the values, or to a ValidationError', async () => {
+  it('resolves to the values, or rejects with a ValidationError', async () => {
     const { zod } = libraries
     assert.ok(zod)
     const request = (target: string) => new HttpRequest({ target })
@@ -158,7 +158,7 @@ describe('validateParams()', () => {
     await assert.rejects(validateParams(request('/'), {} as StandardSchemaV1), TypeError)
   })
 
-  it('tells where, of a part of a parameter too', async () => {
+  it('reports the path of each issue, also inside a parameter', async () => {
     const paths: StandardIssue['path'][] = [
       undefined,
       ['id'],
@@ -172,9 +172,9 @@ describe('validateParams()', () => {
   })
 })
 
-describe('A 400 of a validation', () => {
+describe('The response to invalid parameters', () => {
   const secrets = { code: '4/0AfJohXkq9-SECRET', password: 'hunter2-hunter2', pin: 'pin-4711' }
-  // Each of them quotes the value, in its own way.
+  // The messages of each library quote the value in a different way.
   const quoting: Record<string, StandardSchemaV1> = {
     valibot: v.object({
       code: v.literal('a'),
@@ -199,7 +199,7 @@ describe('A 400 of a validation', () => {
   }
 
   for (const [library, schema] of Object.entries(quoting)) {
-    it(`tells no value of the request, to the client or in the report (${library})`, async () => {
+    it(`shows no value of the request, to the client or in the report (${library})`, async () => {
       for (const accept of ['application/json', 'text/html', 'text/plain']) {
         for (const development of [false, true]) {
           const reports: ErrorReport[] = []
@@ -223,7 +223,7 @@ describe('A 400 of a validation', () => {
     })
   }
 
-  it('tells no secret that stands where a name is due', async () => {
+  it('shows no secret that was sent as a name', async () => {
     const strict = [z.strictObject({}), type({ '+': 'reject' }), v.strictObject({})]
     for (const schema of strict as StandardSchemaV1[]) {
       const target = '/news/view?4/0AfJohXkq9-SECRETa8bC=1'
@@ -233,7 +233,7 @@ describe('A 400 of a validation', () => {
     }
   })
 
-  it('lists at most 20, each cut, in problem details, on a page and in lines', async () => {
+  it('lists at most 20 issues, each truncated, in problem details, on a page and in text', async () => {
     const issues = Array.from({ length: 30 }, (_, i) => ({
       path: [`p${i}`],
       message: `<${'x'.repeat(300)}`,
@@ -254,7 +254,7 @@ describe('A 400 of a validation', () => {
     assert.equal((await bodyAs('text/plain')).match(/^p\d+: <x{199}$/gm)?.length, 20)
   })
 
-  it('is answered over a socket', async (t) => {
+  it('is sent over a socket', async (t) => {
     const schema = z.object({ id: z.coerce.number() })
     const news = { view: get(withParams(schema, echo)) }
     const front = new FrontController({ controllers: new Map([['news', news]]) })

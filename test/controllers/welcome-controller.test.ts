@@ -5,7 +5,7 @@ import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
 
 describe('welcomeController.index()', () => {
-  it('is a page that tells how to begin, and loads nothing', () => {
+  it('responds with a page of first steps, which loads nothing', () => {
     const response = new HttpResponse()
     welcomeController.index(new HttpRequest({ target: '/?<script>' }), response)
     assert.equal(response.status, 200)

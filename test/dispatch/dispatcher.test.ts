@@ -80,7 +80,7 @@ describe('new Dispatcher()', () => {
       assert.throws(() => dispatcher({ news: { save } }), {
         name: 'TypeError',
         message:
-          'Expected the methods of the action "news/save" to be a list out of GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
+          'Expected the methods of the action "news/save" to be a list of methods, such as GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS',
       })
     }
   })

@@ -6,7 +6,7 @@ const offers = ['application/problem+json', 'application/json', 'text/html', 'te
 const [problem, json, page, text] = offers
 
 describe('negotiate()', () => {
-  it('is RFC 9110, section 12.5.1: weight, then how specific, then how early, then the offers', () => {
+  it('ranks by weight, then specificity, then position, then offers (RFC 9110, section 12.5.1)', () => {
     const table: [string | undefined, string][] = [
       ['text/html', page],
       ['TEXT/Html', page],
@@ -25,7 +25,7 @@ describe('negotiate()', () => {
       ['text/*, text/plain;q=0.9', page],
       ['text/plain;Q=0.001', text],
       ['text/plain;q=1.000, text/html;q=1', text],
-      // What is weighed 0 is not wanted, whatever a wider range says.
+      // A weight of 0 excludes a type, even if a wider range accepts it.
       ['text/html;q=0, text/*', text],
       ['application/problem+json;q=0, */*', json],
       ['application/*;q=0, */*;q=0.1', page],
@@ -35,7 +35,7 @@ describe('negotiate()', () => {
       assert.equal(negotiate(accept, offers), expected, accept)
   })
 
-  it('takes the first offer where there is no wish, or none that can be met', () => {
+  it('returns the first offer if the header is missing, malformed, or accepts no offer', () => {
     const table = [
       undefined,
       '',
@@ -64,11 +64,11 @@ describe('negotiate()', () => {
     for (const accept of table) assert.equal(negotiate(accept, offers), problem, accept)
   })
 
-  it('passes over what is malformed, for what is not', () => {
+  it('skips malformed ranges', () => {
     assert.equal(negotiate('text, text/html;q=9, text/plain;q=0.1,,', offers), text)
   })
 
-  it('reads 64 ranges and no more', () => {
+  it('reads at most 64 ranges', () => {
     const ranges = (count: number): string => 'image/png,'.repeat(count)
     assert.equal(negotiate(`${ranges(63)}text/plain`, offers), text)
     assert.equal(negotiate(`${ranges(64)}text/plain`, offers), problem)

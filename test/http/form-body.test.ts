@@ -25,7 +25,7 @@ const tooLarge = { name: 'HttpError', status: 413, message: 'The body is larger 
 const unsupported = (message: string) => ({ name: 'HttpError', status: 415, message })
 
 describe('hasFormBody()', () => {
-  it('is true of a POST of a urlencoded form alone', () => {
+  it('is true only for a POST of a urlencoded form', () => {
     const table: [string, string | undefined, boolean][] = [
       ['POST', FORM, true],
       ['POST', `${FORM}; charset=latin1`, true],
@@ -69,12 +69,12 @@ describe('readFormBody()', () => {
     assert.deepEqual(await fields(posted(halves)), [['a', 'é']])
   })
 
-  it('takes a body at the limit, and refuses it one byte over', async () => {
+  it('accepts a body at the limit, and rejects it one byte over', async () => {
     assert.deepEqual(await fields(posted('x'.repeat(20))), [['x'.repeat(20), '']])
     await assert.rejects(fields(posted('x'.repeat(21))), tooLarge)
   })
 
-  it('refuses a chunked body at the first chunk past the limit', async (t) => {
+  it('rejects a chunked body at the first chunk past the limit', async (t) => {
     const body = new PassThrough()
     t.after(() => body.destroy())
     const read = fields(posted(body, { 'Transfer-Encoding': 'chunked' }))
@@ -84,13 +84,13 @@ describe('readFormBody()', () => {
     assert.equal(body.writableEnded, false)
   })
 
-  it('refuses a declared length past the limit without a look at the body', async () => {
+  it('rejects a declared length past the limit without reading the body', async () => {
     const body = new Readable({ read: () => assert.fail('read') })
     await assert.rejects(fields(posted(body, { 'Content-Length': '21' })), tooLarge)
     assert.deepEqual(await fields(posted('a=1', { 'Content-Length': '20' })), [['a', '1']])
   })
 
-  it('takes as many fields as the limit says, and no more', async () => {
+  it('accepts as many fields as the limit, and no more', async () => {
     assert.equal((await fields(posted('a&b&&c&'))).length, 3)
     await assert.rejects(fields(posted('a&b&&c&d')), {
       name: 'HttpError',
@@ -99,8 +99,8 @@ describe('readFormBody()', () => {
     })
   })
 
-  it('takes UTF-8, however it is spelled, and no other charset', async () => {
-    const spelled = [
+  it('accepts UTF-8 in any spelling, and no other charset', async () => {
+    const spellings = [
       'utf-8',
       'UTF-8',
       '"utf-8"',
@@ -110,7 +110,7 @@ describe('readFormBody()', () => {
       '""',
       'utf-8, text/plain',
     ]
-    for (const charset of [...spelled, ';x="; charset=latin1"', '; x="\\"; charset=latin1"']) {
+    for (const charset of [...spellings, ';x="; charset=latin1"', '; x="\\"; charset=latin1"']) {
       const type = `${FORM};charset=${charset}`
       assert.deepEqual(await fields(posted('a=é', { 'Content-Type': type })), [['a', 'é']], type)
     }
@@ -124,7 +124,7 @@ describe('readFormBody()', () => {
     }
   })
 
-  it('refuses a compressed body', async () => {
+  it('rejects a compressed body', async () => {
     for (const coding of ['gzip', 'br', 'GZIP', 'identity, gzip', 'x-unknown']) {
       await assert.rejects(
         fields(posted('a=1', { 'Content-Encoding': coding })),
@@ -137,12 +137,12 @@ describe('readFormBody()', () => {
     }
   })
 
-  it('is a 415 before it is a 413', async () => {
+  it('throws a 415 rather than a 413', async () => {
     const headers = { 'Content-Encoding': 'gzip', 'Content-Length': '21' }
     await assert.rejects(fields(posted('', headers)), { status: 415 })
   })
 
-  it('is a 400 where the client goes away half-way', async () => {
+  it('throws a 400 if the client leaves before the end', async () => {
     const body = new PassThrough()
     const read = fields(posted(body))
     body.write('a=')

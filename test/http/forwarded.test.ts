@@ -6,7 +6,7 @@ import { FrontController, HttpRequest } from '../../lib/index.ts'
 const proxies = networks(['10.0.0.0/8', '192.0.2.7', '::1', '2001:db8::/32'])
 
 describe('isNetwork()', () => {
-  it('knows addresses and networks', () => {
+  it('accepts addresses and networks only', () => {
     const good = ['10.0.0.1', '10.0.0.0/8', '0.0.0.0/0', '10.0.0.1/32', '::1', 'fd00::/8', '::/128']
     for (const text of good) assert.equal(isNetwork(text), true, text)
     // biome-ignore format: a table
@@ -16,7 +16,7 @@ describe('isNetwork()', () => {
 })
 
 describe('networks()', () => {
-  it('refuses what is none, by its name', () => {
+  it('rejects any other text, and quotes it', () => {
     assert.throws(() => networks(['10.0.0.1', 'proxy']), {
       name: 'TypeError',
       message: 'Expected an address or a network, got "proxy"',
@@ -34,31 +34,31 @@ describe('clientOf()', () => {
   const xff = 'x-forwarded-for'
   // biome-ignore format: a table
   const table: [what: string, peer: string, headers: Record<string, string>, client: Partial<Client>][] = [
-    ['the peer, where nothing is forwarded', '10.0.0.1', {}, { address: '10.0.0.1' }],
-    ['the peer, where it is not trusted', '9.9.9.9', many(xff, '1.2.3.4'), { address: '9.9.9.9' }],
-    ['the peer, where it is not trusted (RFC 7239)', '9.9.9.9', many('forwarded', 'for=1.2.3.4;proto=https;host=x'), { address: '9.9.9.9' }],
-    ['nobody', '', many(xff, '1.2.3.4'), { address: '' }],
-    ['the one whom a trusted peer names', '10.0.0.1', many(xff, '1.2.3.4'), { address: '1.2.3.4' }],
+    ['the peer if there is no header', '10.0.0.1', {}, { address: '10.0.0.1' }],
+    ['the peer if it is not trusted', '9.9.9.9', many(xff, '1.2.3.4'), { address: '9.9.9.9' }],
+    ['the peer if it is not trusted (RFC 7239)', '9.9.9.9', many('forwarded', 'for=1.2.3.4;proto=https;host=x'), { address: '9.9.9.9' }],
+    ['empty without a peer', '', many(xff, '1.2.3.4'), { address: '' }],
+    ['the address that a trusted peer reports', '10.0.0.1', many(xff, '1.2.3.4'), { address: '1.2.3.4' }],
     ['an IPv4 peer on an IPv6 socket', '::ffff:10.0.0.1', many(xff, '1.2.3.4'), { address: '1.2.3.4' }],
-    ['the last before the trusted ones', '10.0.0.1', many(xff, '6.6.6.6, 1.2.3.4 ,192.0.2.7, 10.9.9.9'), { address: '1.2.3.4' }],
-    ['the first of all, where all are trusted', '10.0.0.1', many(xff, '10.0.0.3, 10.0.0.2'), { address: '10.0.0.3' }],
-    ['the last that is known, before rubbish', '10.0.0.1', many(xff, 'unknown, 10.0.0.2'), { address: '10.0.0.2' }],
-    ['the peer, where all is rubbish', '10.0.0.1', many(xff, '1.2.3.4, <script>'), { address: '10.0.0.1' }],
-    ['the peer, where the header is empty', '10.0.0.1', many(xff, ''), { address: '10.0.0.1' }],
+    ['the last address before the trusted ones', '10.0.0.1', many(xff, '6.6.6.6, 1.2.3.4 ,192.0.2.7, 10.9.9.9'), { address: '1.2.3.4' }],
+    ['the first address if all are trusted', '10.0.0.1', many(xff, '10.0.0.3, 10.0.0.2'), { address: '10.0.0.3' }],
+    ['the last valid address after an invalid one', '10.0.0.1', many(xff, 'unknown, 10.0.0.2'), { address: '10.0.0.2' }],
+    ['the peer if the last address is invalid', '10.0.0.1', many(xff, '1.2.3.4, <script>'), { address: '10.0.0.1' }],
+    ['the peer if the header is empty', '10.0.0.1', many(xff, ''), { address: '10.0.0.1' }],
     ['an address without its port', '10.0.0.1', many(xff, '1.2.3.4:5678'), { address: '1.2.3.4' }],
     ['an IPv6 address without brackets and port', '::1', many(xff, '[2001:4860::1]:5678'), { address: '2001:4860::1' }],
-    ['protocol and host too', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'HTTPS', 'x-forwarded-host': 'app.example:8443' }), { address: '1.2.3.4', protocol: 'https', host: 'app.example:8443' }],
-    ['the last protocol and host of several', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'evil, app.example' }), { address: '1.2.3.4', protocol: 'http', host: 'app.example' }],
-    ['no protocol but the two', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'gopher' }), { address: '1.2.3.4' }],
-    ['the peer, where both kinds are there', '10.0.0.1', many(xff, '1.2.3.4', { forwarded: 'for=1.2.3.4' }), { address: '10.0.0.1' }],
-    ['RFC 7239', '10.0.0.1', many('forwarded', 'For=1.2.3.4;Proto=https;Host="app.example"'), { address: '1.2.3.4', protocol: 'https', host: 'app.example' }],
-    ['RFC 7239, IPv6', '10.0.0.1', many('forwarded', 'for="[2001:4860::1]:47011"'), { address: '2001:4860::1' }],
-    ['RFC 7239, several', '10.0.0.1', many('forwarded', 'for=6.6.6.6;host=evil, for=1.2.3.4;host=app.example , for=10.0.0.2'), { address: '1.2.3.4', host: 'app.example' }],
-    ['RFC 7239, an obfuscated name', '10.0.0.1', many('forwarded', 'for=_hidden, for=10.0.0.2'), { address: '10.0.0.2' }],
-    ['RFC 7239, a comma that the client wrote', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a,for=6.6.6.6";proto=http'), { address: '1.2.3.4', host: 'a,for=6.6.6.6' }],
-    ['RFC 7239, a semicolon that the client wrote', '10.0.0.1', many('forwarded', 'for=1.2.3.4 ; by="\\"x;for=6.6.6.6" ;host="a;proto=https"'), { address: '1.2.3.4', host: 'a;proto=https' }],
-    ['the peer, where RFC 7239 is malformed', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a, for=6.6.6.6'), { address: '10.0.0.1' }],
-    ['RFC 7239, without for', '10.0.0.1', many('forwarded', 'proto=https;host=evil'), { address: '10.0.0.1' }],
+    ['the reported protocol and host too', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'HTTPS', 'x-forwarded-host': 'app.example:8443' }), { address: '1.2.3.4', protocol: 'https', host: 'app.example:8443' }],
+    ['the last of several protocols and hosts', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'evil, app.example' }), { address: '1.2.3.4', protocol: 'http', host: 'app.example' }],
+    ['without a protocol other than http and https', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'gopher' }), { address: '1.2.3.4' }],
+    ['the peer if both headers are present', '10.0.0.1', many(xff, '1.2.3.4', { forwarded: 'for=1.2.3.4' }), { address: '10.0.0.1' }],
+    ['the address of RFC 7239', '10.0.0.1', many('forwarded', 'For=1.2.3.4;Proto=https;Host="app.example"'), { address: '1.2.3.4', protocol: 'https', host: 'app.example' }],
+    ['the address of RFC 7239, IPv6', '10.0.0.1', many('forwarded', 'for="[2001:4860::1]:47011"'), { address: '2001:4860::1' }],
+    ['the address of RFC 7239, several hops', '10.0.0.1', many('forwarded', 'for=6.6.6.6;host=evil, for=1.2.3.4;host=app.example , for=10.0.0.2'), { address: '1.2.3.4', host: 'app.example' }],
+    ['the address of RFC 7239, an obfuscated name', '10.0.0.1', many('forwarded', 'for=_hidden, for=10.0.0.2'), { address: '10.0.0.2' }],
+    ['the address of RFC 7239, a comma in a quoted host', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a,for=6.6.6.6";proto=http'), { address: '1.2.3.4', host: 'a,for=6.6.6.6' }],
+    ['the address of RFC 7239, a semicolon in a quoted host', '10.0.0.1', many('forwarded', 'for=1.2.3.4 ; by="\\"x;for=6.6.6.6" ;host="a;proto=https"'), { address: '1.2.3.4', host: 'a;proto=https' }],
+    ['the peer if RFC 7239 is malformed', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a, for=6.6.6.6'), { address: '10.0.0.1' }],
+    ['the peer if RFC 7239 has no for', '10.0.0.1', many('forwarded', 'proto=https;host=evil'), { address: '10.0.0.1' }],
   ]
   for (const [what, peer, headers, client] of table) {
     it(`is ${what}`, () => {
@@ -66,15 +66,15 @@ describe('clientOf()', () => {
     })
   }
 
-  it('joins several fields of a header, in their order', () => {
+  it('joins several fields of one header, in their order', () => {
     const headers = { [xff]: ['6.6.6.6', '1.2.3.4'] }
     assert.equal(clientOf('10.0.0.1', headers, proxies).address, '1.2.3.4')
   })
 })
 
 describe('HttpRequest.client', () => {
-  it('trusts no header by default, and those of the proxies that the front controller trusts', async () => {
-    const ask = async (trustProxy?: readonly string[]): Promise<Client | undefined> => {
+  it('trusts no header by default, and the headers of proxies in `trustProxy`', async () => {
+    const clientFor = async (trustProxy?: readonly string[]): Promise<Client | undefined> => {
       let client: Client | undefined
       const ask = (request: HttpRequest): void => {
         client = request.client
@@ -86,8 +86,8 @@ describe('HttpRequest.client', () => {
       )
       return client
     }
-    assert.deepEqual(await ask(), { address: '10.0.0.1', protocol: 'http', host: 'inner' })
-    const told = { address: '1.2.3.4', protocol: 'https', host: 'inner' }
-    assert.deepEqual(await ask(['10.0.0.0/8']), told)
+    assert.deepEqual(await clientFor(), { address: '10.0.0.1', protocol: 'http', host: 'inner' })
+    const forwarded = { address: '1.2.3.4', protocol: 'https', host: 'inner' }
+    assert.deepEqual(await clientFor(['10.0.0.0/8']), forwarded)
   })
 })

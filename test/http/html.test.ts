@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { escapeHtml, html, Markup } from '../../lib/http/html.ts'
 
 describe('escapeHtml()', () => {
-  it('escapes what could leave an element or an attribute', () => {
+  it('escapes characters that could end an element or an attribute', () => {
     assert.equal(
       escapeHtml(`<a href="x" id='y'>&amp;`),
       '&lt;a href=&quot;x&quot; id=&#39;y&#39;&gt;&amp;amp;',
@@ -13,7 +13,7 @@ describe('escapeHtml()', () => {
 })
 
 describe('html``', () => {
-  it('escapes every value, and no part of the template', () => {
+  it('escapes every value, but not the template', () => {
     const attack = '"><script>alert(1)</script>'
     assert.equal(
       html`<p title="${attack}">&nbsp;${attack}</p>`.toString(),
@@ -21,13 +21,13 @@ describe('html``', () => {
     )
   })
 
-  it('takes markup of its own as it is, once', () => {
+  it('does not escape markup of another template; escapes its text', () => {
     const inner = html`<b>${'<'}</b>`
     assert.equal(html`<p>${inner}</p>`.toString(), '<p><b>&lt;</b></p>')
     assert.equal(html`<p>${inner.toString()}</p>`.toString(), '<p>&lt;b&gt;&amp;lt;&lt;/b&gt;</p>')
   })
 
-  it('joins a list, however deep, and escapes its texts', () => {
+  it('joins a nested list, and escapes its texts', () => {
     const items = ['a', '<'].map((text) => html`<li>${text}</li>`)
     assert.equal(
       html`<ul>${[items, '&', []]}</ul>`.toString(),
@@ -35,16 +35,16 @@ describe('html``', () => {
     )
   })
 
-  it('makes text of any value', () => {
+  it('converts any value to text', () => {
     const values = [0, null, undefined, false, { toString: () => '<o>' }]
     assert.equal(values.map((value) => html`${value}`).join(), '0,null,undefined,false,&lt;o&gt;')
   })
 
-  it('reads escapes in the template as any string does', () => {
+  it('reads escape sequences in the template like any string', () => {
     assert.equal(html`a\n${1}\u0041`.toString(), 'a\n1A')
   })
 
-  it('makes markup', () => {
+  it('returns markup', () => {
     assert.ok(html`` instanceof Markup)
     assert.equal(html``.toString(), '')
   })

@@ -10,7 +10,7 @@ import { exchange, listening } from '../support/http.ts'
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 describe('readJson()', () => {
-  it('reads application/json, and what ends in +json', async () => {
+  it('reads application/json, and types that end in +json', async () => {
     const types = [
       'application/json',
       'APPLICATION/JSON',
@@ -23,7 +23,7 @@ describe('readJson()', () => {
     assert.equal(await read('\ufeff"ü"', JSON_TYPE), 'ü')
   })
 
-  it('is a 415 for any other type, and for a compressed body', async () => {
+  it('throws a 415 for any other type, and for a compressed body', async () => {
     const table: Record<string, string>[] = [
       {},
       { 'content-type': 'text/plain' },
@@ -37,7 +37,7 @@ describe('readJson()', () => {
     assert.deepEqual(await read('{}', { ...JSON_TYPE, 'content-encoding': 'Identity' }), {})
   })
 
-  it('is a 400 for what is no JSON, without a word of it', async () => {
+  it('throws a 400 for invalid JSON, without text of the body', async () => {
     for (const text of ['', '{"code":"4/0AfJohXkq9"', 'SECRET', '[1,]']) {
       await assert.rejects(read(text, JSON_TYPE), (error: Error) => {
         assert.deepEqual({ ...error }, { status: 400, code: 400, headers: {} })
@@ -49,7 +49,7 @@ describe('readJson()', () => {
     await assert.rejects(read(Buffer.from([0x22, 0xff, 0x22]), JSON_TYPE), { status: 400 })
   })
 
-  it('is a 413 past its limit, declared or not', async () => {
+  it('throws a 413 past its limit, declared or not', async () => {
     assert.deepEqual(await read('[1,2]', JSON_TYPE, { maxBytes: 5 }), [1, 2])
     const tooLarge = { status: 413, message: 'The body is larger than 4 bytes' }
     await assert.rejects(read('[1,2]', JSON_TYPE, { maxBytes: 4 }), tooLarge)
@@ -57,7 +57,7 @@ describe('readJson()', () => {
     await assert.rejects(read('[1]', declared, { maxBytes: 4 }), tooLarge)
   })
 
-  it('keeps to the limit of the front controller, over a socket', async (t) => {
+  it('respects the limit of the front controller, over a socket', async (t) => {
     const echo = {
       async index(request: HttpRequest, response: { json(value: unknown): void }) {
         response.json(await readJson(request, { maxBytes: 1_000 }))
@@ -68,16 +68,16 @@ describe('readJson()', () => {
       limits: { maxBodyBytes: 10 },
     })
     const port = await listening(t, createServer(createRequestListener(front)))
-    const ask = (body: string) =>
+    const post = (body: string) =>
       exchange(port, {
         method: 'POST',
         target: '/echo',
         headers: [['Content-Type', 'application/json']],
         body,
       })
-    assert.equal((await ask('{"id":1}')).body, '{"id":1}')
-    assert.equal((await ask('{"id":12345}')).status, 413)
-    assert.equal((await ask('{"id":')).status, 400)
+    assert.equal((await post('{"id":1}')).body, '{"id":1}')
+    assert.equal((await post('{"id":12345}')).status, 413)
+    assert.equal((await post('{"id":')).status, 400)
   })
 })
 

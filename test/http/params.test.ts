@@ -13,13 +13,13 @@ import {
 const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
 
 describe('reservedNames', () => {
-  it('are those that routing alone gives', () => {
+  it('are the names that only routing sets', () => {
     assert.deepEqual([...reservedNames], ['module', 'controller', 'action', 'q', 'error_handler'])
   })
 })
 
 describe('parsePairs()', () => {
-  it('decodes each side once, "+" a space', () => {
+  it('decodes each side once, with "+" as a space', () => {
     const table: [string, [string, string][]][] = [
       ['', []],
       ['id/42', [['id', '42']]],
@@ -55,13 +55,13 @@ describe('parsePairs()', () => {
     for (const [path, pairs] of table) assert.deepEqual([...parsePairs(path)], pairs, path)
   })
 
-  it('takes any name for data', () => {
+  it('reads any name as data', () => {
     for (const name of odd) assert.deepEqual([...parsePairs(`${name}/x`)], [[name, 'x']])
   })
 })
 
 describe('parseSearch()', () => {
-  it('reads the fields in the order sent', () => {
+  it('returns the fields in the order sent', () => {
     const table: [string, [string, string][]][] = [
       ['', []],
       [
@@ -100,7 +100,7 @@ describe('parseSearch()', () => {
     assert.deepEqual([...parseSearch('??')], [['??', '']])
   })
 
-  it('takes any name for data', () => {
+  it('reads any name as data', () => {
     for (const name of odd) assert.deepEqual([...parseSearch(`${name}=x`)], [[name, 'x']])
   })
 })
@@ -148,7 +148,7 @@ describe('mergeSearch() and mergePairs()', () => {
     }
   })
 
-  it('let what is read later win', () => {
+  it('let later entries overwrite earlier ones', () => {
     const merged = new Map([['a', '0']])
     mergeSearch('a=1&b=1', merged)
     mergePairs('b/2/c/2', merged)
@@ -162,7 +162,7 @@ describe('mergeSearch() and mergePairs()', () => {
     )
   })
 
-  it('take a field without "=" at its word, however many there are', () => {
+  it('read any number of fields without "="', () => {
     const merged = new Map<string, string>()
     mergeSearch('a&'.repeat(500_000), merged)
     assert.deepEqual([...merged], [['a', '']])
@@ -170,7 +170,7 @@ describe('mergeSearch() and mergePairs()', () => {
 })
 
 describe('exceedsFields()', () => {
-  it('is false at the limit and true one over it', () => {
+  it('is false at the limit, and true one over it', () => {
     const table = [
       ['', 1, false],
       ['a', 1, false],
@@ -187,14 +187,14 @@ describe('exceedsFields()', () => {
     assert.equal(exceedsFields(`${thousand}&a`, 1000), true)
   })
 
-  it('counts no empty field', () => {
+  it('does not count empty fields', () => {
     assert.equal(exceedsFields('&&&&a=1&&&&', 1), false)
     assert.equal(exceedsFields('&&&&a=1&&&&b', 1), true)
   })
 })
 
 describe('exceedsPairs()', () => {
-  it('is false at the limit and true one over it', () => {
+  it('is false at the limit, and true one over it', () => {
     const table = [
       ['', 1, false],
       ['a/1', 1, false],

@@ -36,7 +36,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it('reads what is left as pairs, a last key dropped', () => {
+  it('reads the rest as pairs, and drops a last key without a value', () => {
     check([
       ['/lifecycle/flows/NAME', 'default', 'lifecycle', 'flows', []],
       ['/signin/v2/identifier', 'default', 'signin', 'v2', []],
@@ -47,7 +47,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it('takes a module only where one is registered, in its own spelling', () => {
+  it('reads a module only if it is registered in this spelling', () => {
     check([
       ['/admin', 'admin', 'index', 'index', []],
       ['/admin/report', 'admin', 'report', 'index', []],
@@ -62,7 +62,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it("folds a module's case under names: 'zf1', and gives it as requested", () => {
+  it("ignores the case of a module under names: 'zf1', and returns it as requested", () => {
     check(
       [
         ['/ADMIN/Report', 'ADMIN', 'Report', 'index', []],
@@ -107,7 +107,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it('drops the slashes at both ends, however many', () => {
+  it('ignores any number of slashes at both ends', () => {
     check([
       ['//host/path', 'default', 'host', 'path', []],
       ['///', 'default', 'index', 'index', []],
@@ -116,7 +116,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it("takes '0' for a name", () => {
+  it("reads '0' as a name", () => {
     check([
       ['/0', 'default', '0', 'index', []],
       ['/news/0/0/0', 'default', 'news', '0', [['0', '0']]],
@@ -124,7 +124,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it('takes prototype names for names, and for keys', () => {
+  it('reads names of Object.prototype as names and as keys', () => {
     for (const name of ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then']) {
       check([
         [`/${name}`, 'default', name, 'index', []],
@@ -133,7 +133,7 @@ describe('ModuleRoute.routePath()', () => {
     }
   })
 
-  it('lets no pair name another destination', () => {
+  it('keeps pairs named module, controller and action as pairs', () => {
     check([
       [
         '/news/view/module/admin/controller/report/action/daily',
@@ -149,7 +149,7 @@ describe('ModuleRoute.routePath()', () => {
     ])
   })
 
-  it('reads past long runs of slashes', () => {
+  it('reads long runs of slashes in linear time', () => {
     const slashes = '/'.repeat(300_000)
     const { controller, action, pairs } = route(`${slashes}a${slashes}b${slashes}`)
     assert.deepEqual([controller, action, pairs === `${slashes.slice(1)}b`], ['a', 'index', true])

@@ -3,7 +3,7 @@ import { describe, it } from 'node:test'
 import { actionName, nameKeys } from '../../lib/routing/name-rules.ts'
 
 describe("names: 'exact'", () => {
-  it('leaves every name as it is', () => {
+  it('leaves every name unchanged', () => {
     const { module, controller, action } = nameKeys.exact
     for (const name of ['news', 'News', 'foo-bar', 'n!ews.', 'a_b', '__proto__', '0', '%41']) {
       assert.deepEqual([module(name), controller(name), action(name)], [name, name, name])
@@ -16,7 +16,7 @@ describe("names: 'zf1'", () => {
   const oneName = (fold: (name: string) => string, names: readonly string[]): void =>
     assert.equal(new Set(names.map(fold)).size, 1, `${names.map(fold)}`)
 
-  it('ignores case, and drops what is neither letter, digit nor break', () => {
+  it('ignores case, and drops characters other than letters, digits and word breaks', () => {
     for (const fold of [controller, action]) {
       oneName(fold, [
         'news',
@@ -32,7 +32,7 @@ describe("names: 'zf1'", () => {
     }
   })
 
-  it('breaks words at "-" and ".", a run of them once', () => {
+  it('breaks words at "-" and ".", once for a run of them', () => {
     for (const fold of [controller, action]) {
       oneName(fold, ['foo-bar', 'foo.bar', 'FOO-BAR', 'foo--bar', 'foo.-bar', 'foo-bar.'])
       assert.notEqual(fold('foo-bar'), fold('foobar'))
@@ -49,17 +49,17 @@ describe("names: 'zf1'", () => {
     oneName(action, ['adminnews', 'admin_news', '_adminnews'])
   })
 
-  it("lowers the case of a module's name, and nothing else", () => {
+  it("only lowers the case of a module's name", () => {
     assert.equal(module('API-v2'), 'api-v2')
     assert.equal(module('a.P!i_'), 'a.p!i_')
   })
 
-  it('folds ASCII alone: a Kelvin sign is no k, a dotted I no i', () => {
+  it('folds ASCII only: a Kelvin sign does not become k, nor a dotted I i', () => {
     assert.equal(module('\u212A\u0130'), '\u212A\u0130')
     assert.equal(action('new\u212A'), action('new'))
   })
 
-  it('leaves nothing of a name made of odd characters', () => {
+  it('returns an empty text for a name without letters and digits', () => {
     for (const name of ['', '!', '-', '..', 'é']) assert.equal(action(name), '')
   })
 })

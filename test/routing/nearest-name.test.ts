@@ -5,7 +5,7 @@ import { nearestName } from '../../lib/routing/nearest-name.ts'
 describe('nearestName()', () => {
   const names = ['news/list', 'news/view', 'index/index', 'admin/report/daily']
 
-  it('is the candidate with the fewest letters to change', () => {
+  it('returns the candidate with the smallest edit distance', () => {
     const table: [string, string | undefined][] = [
       ['news/list', 'news/list'],
       ['news/lst', 'news/list'],
@@ -18,7 +18,7 @@ describe('nearestName()', () => {
     for (const [name, expected] of table) assert.equal(nearestName(name, names), expected, name)
   })
 
-  it('is none where more than half of a candidate would have to change', () => {
+  it('returns undefined if more than half of every candidate would have to change', () => {
     assert.equal(nearestName('abxx', ['abcd']), 'abcd')
     assert.equal(nearestName('axxx', ['abcd']), undefined)
     assert.equal(nearestName('', ['ab']), undefined)
@@ -26,12 +26,12 @@ describe('nearestName()', () => {
     assert.equal(nearestName('news', []), undefined)
   })
 
-  it('is the first of those that are equally near', () => {
+  it('returns the first of equally near candidates', () => {
     assert.equal(nearestName('news/xxxx', ['news/aaaa', 'news/bbbb']), 'news/aaaa')
     assert.equal(nearestName('abcd', ['abxd', 'abcd', 'axcd']), 'abcd')
   })
 
-  it('looks at 64 letters of a name', () => {
+  it('compares only the first 64 characters of a name', () => {
     assert.equal(nearestName(`${'a'.repeat(64)}zzz`, ['a'.repeat(64)]), 'a'.repeat(64))
     assert.equal(nearestName('a'.repeat(100_000), ['b']), undefined)
   })

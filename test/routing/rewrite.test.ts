@@ -1,48 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpError, NoRouteError } from '../../lib/http/errors.ts'
-import { authorityOf, splitTarget } from '../../lib/http/target.ts'
-import { HttpRequest } from '../../lib/index.ts'
 import { rewrite } from '../../lib/routing/rewrite.ts'
-
-describe('splitTarget()', () => {
-  it('splits at the first "?" alone', () => {
-    const table = [
-      ['/a', '/a', ''],
-      ['/a?', '/a', ''],
-      ['/a?b=1?c', '/a', 'b=1?c'],
-      ['/a??b', '/a', '?b'],
-      ['?b', '', 'b'],
-      ['/a%3Fb', '/a%3Fb', ''],
-      ['', '', ''],
-    ] as const
-    for (const [target, path, search] of table) {
-      assert.deepEqual(splitTarget(target), { path, search })
-    }
-  })
-})
-
-describe('authorityOf()', () => {
-  it('is the host of the absolute form, port and all', () => {
-    for (const [target, expected] of [
-      ['http://other/news', 'other'],
-      ['HTTPS://other:8443?a=@b/c', 'other:8443'],
-      ['http://user:pass@word@[::1]:80/', '[::1]:80'],
-      ['http:///news', undefined],
-      ['/news?a=http://other/', undefined],
-      ['//other/news', undefined],
-      ['*', undefined],
-    ] as const) {
-      assert.equal(authorityOf(target), expected, target)
-    }
-  })
-
-  it('counts in place of the field Host', () => {
-    const init = { target: 'http://other/news', headers: { Host: 'a' } }
-    assert.equal(new HttpRequest(init).client.host, 'other')
-    assert.equal(new HttpRequest({ ...init, target: '/news' }).client.host, 'a')
-  })
-})
 
 describe('rewrite()', () => {
   const accepted = (table: readonly (readonly [string, string, string])[], basePath = ''): void => {
@@ -50,7 +9,7 @@ describe('rewrite()', () => {
       assert.deepEqual(rewrite(target, basePath), { path, q }, target)
     }
   }
-  const refused = (targets: readonly string[], message: string): void => {
+  const rejected = (targets: readonly string[], message: string): void => {
     for (const target of targets) {
       const { rejection } = rewrite(target)
       assert.ok(rejection, JSON.stringify(target))
@@ -61,7 +20,7 @@ describe('rewrite()', () => {
     }
   }
 
-  it('keeps the raw path, and decodes it once to q', () => {
+  it('keeps the raw path, and decodes it once as q', () => {
     accepted([
       ['/', '/', '/'],
       ['/signin/v2/identifier?a=%00', '/signin/v2/identifier', '/signin/v2/identifier'],
@@ -84,7 +43,7 @@ describe('rewrite()', () => {
     ])
   })
 
-  it('takes scheme and authority off an absolute target', () => {
+  it('removes scheme and authority from an absolute target', () => {
     accepted([
       ['http://host/a/b?c=1', '/a/b', '/a/b'],
       ['HTTPS://user@host:8080/a', '/a', '/a'],
@@ -97,8 +56,8 @@ describe('rewrite()', () => {
     ])
   })
 
-  it('refuses what is not a path', () => {
-    refused(
+  it('rejects a target that is not a path', () => {
+    rejected(
       [
         '*',
         '',
@@ -115,15 +74,15 @@ describe('rewrite()', () => {
     )
   })
 
-  it('refuses a path that is not percent-encoded UTF-8', () => {
-    refused(
+  it('rejects a path that is not percent-encoded UTF-8', () => {
+    rejected(
       ['/%', '/%2', '/%ZZ', '/a%2/b', '/%FF', '/%C3', '/%C3%28', '/%C0%AF', '/%ED%A0%80', '/é%E9'],
       'The path is not percent-encoded UTF-8',
     )
   })
 
-  it('refuses control characters, C0, DEL and C1, and lone surrogates', () => {
-    refused(
+  it('rejects control characters (C0, DEL and C1) and lone surrogates', () => {
+    rejected(
       [
         ...['/%00', '/%0a', '/a%0D%0Ab', '/%1B[31m', '/%1f', '/%7F', '/%C2%80', '/%C2%9F'],
         ...['/\0', '/a\nb', '/\x7f', '/\x85', '/\ud800', '/a\udc00b'],
@@ -132,12 +91,12 @@ describe('rewrite()', () => {
     )
   })
 
-  it('leaves q undecoded in what it refuses', () => {
+  it('leaves q undecoded if it rejects the target', () => {
     assert.equal(rewrite('/a%00?b').q, '/a%00')
     assert.equal(rewrite('/%ZZ').q, '/%ZZ')
   })
 
-  it('takes a base path off, in whole segments', () => {
+  it('removes a base path, in whole segments', () => {
     accepted(
       [
         ['/app', '/', '/'],
@@ -161,7 +120,7 @@ describe('rewrite()', () => {
     }
   })
 
-  it('refuses a bad path inside the base path with a 400', () => {
+  it('rejects an invalid path inside the base path with a 400', () => {
     const { path, rejection } = rewrite('/app/%FF', '/app')
     assert.ok(rejection instanceof HttpError)
     assert.deepEqual([path, rejection.status], ['/%FF', 400])
