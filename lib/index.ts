@@ -1,13 +1,8 @@
 export type { Action, Controller, Controllers } from './controllers/controller.ts'
-export { defineController, type Members } from './controllers/define-controller.ts'
+export { defineController } from './controllers/define-controller.ts'
 export { type ControllerDirectory, loadControllers } from './controllers/load-controllers.ts'
 export { del, get, methods, patch, post, put } from './controllers/methods.ts'
-export type {
-  InferOutput,
-  StandardIssue,
-  StandardResult,
-  StandardSchemaV1,
-} from './controllers/standard-schema.ts'
+export type { InferOutput, StandardSchemaV1 } from './controllers/standard-schema.ts'
 export { type ParamsAction, validateParams, withParams } from './controllers/validate-params.ts'
 export { FrontController } from './dispatch/front-controller.ts'
 export type { FrontControllerOptions, Limits } from './dispatch/options.ts'

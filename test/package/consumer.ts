@@ -45,7 +45,6 @@ import {
   type Logger,
   loadControllers,
   type Markup,
-  type Members,
   type Method,
   type Middleware,
   type MiddlewareOptions,
@@ -71,8 +70,6 @@ import {
   type ServeOptions,
   type ServerLimits,
   type Service,
-  type StandardIssue,
-  type StandardResult,
   type StandardSchemaV1,
   serve,
   ThrownValueError,
@@ -192,12 +189,12 @@ const directory: ControllerDirectory = await loadControllers(here)
 assert.deepEqual([...directory.controllers.keys()], ['hello'])
 const reading: readonly Method[] = ['GET', 'POST']
 const jsonOptions: JsonOptions = { maxBytes: 10 }
-const issues: readonly StandardIssue[] = [{ message: 'Expected an "id"', path: ['id'] }]
+const issues = [{ message: 'Expected an "id"', path: ['id'] }]
 const schema: StandardSchemaV1<unknown, { id: number }> = {
   '~standard': {
     version: 1,
     vendor: 'none',
-    validate(value): StandardResult<{ id: number }> {
+    validate(value) {
       const { id } = value as { id?: string }
       return id === undefined ? { issues } : { value: { id: Number(id) } }
     },
@@ -213,7 +210,7 @@ const written = {
   change: patch(list),
   remove: del(list),
   next: withParams(schema, withId),
-} satisfies Members
+} satisfies Record<string, Action>
 const typed = new FrontController({
   controllers: new Map([['typed', defineController(written)]]),
 })
