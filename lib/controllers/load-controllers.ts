@@ -46,17 +46,15 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
       ([name, controller]) => [module ? `${module}/${name}` : name, controller] as const,
     ),
   )
-  const empty = all.filter(([, controller]) => !Object.values(controller).some(isAction))
-  const warnings = empty.map(
-    ([name]) => `The controller "${name}" exports no function: it has no action`,
-  )
-  const lacksErrorAction = errors !== undefined && !isAction(Reflect.get(errors, 'error'))
-  return lacksErrorAction
-    ? [
-        ...warnings,
-        'The controller "error" has no action "error": every error is answered with a bare 500',
-      ]
-    : warnings
+  const warnings = all
+    .filter(([, controller]) => !Object.values(controller).some(isAction))
+    .map(([name]) => `The controller "${name}" exports no function: it has no action`)
+  if (errors !== undefined && !isAction(Reflect.get(errors, 'error'))) {
+    warnings.push(
+      'The controller "error" has no action "error": every error is answered with a bare 500',
+    )
+  }
+  return warnings
 }
 
 interface FolderContent {

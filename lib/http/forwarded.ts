@@ -54,7 +54,7 @@ export function clientOf(peer: string, headers: Headers, trusted: BlockList): Cl
   const hops = hasForwarded
     ? parseForwarded(joinFields(headers.forwarded))
     : parseXForwarded(headers)
-  // From the right: anybody may have written what is left of an untrusted address.
+  // From right to left: the part before an untrusted address may be forged.
   let client = direct
   for (const hop of hops.reverse()) {
     if (isIP(hop.address) === 0) return client

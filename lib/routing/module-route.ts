@@ -2,7 +2,7 @@ import type { Route } from '../http/route.ts'
 import type { NameKeys } from './name-rules.ts'
 import { trimSlashes } from './segments.ts'
 
-/** A route that was found by a path alone. */
+/** The route of a path, as the built-in routes find it. */
 export interface PathRoute extends Route {
   /** The key/value pairs as a raw path, such as `id/42`. */
   readonly pairs: string

@@ -106,7 +106,7 @@ function checkVariables(
   }
 }
 
-// Routing alone sets reserved names: a pair with such a key would never be read.
+// Only routing sets reserved names: a pair with such a key would never be read.
 function checkKey(name: string, key: string): void {
   if (!isRouteName(key) && isReserved(key)) {
     throw routeError(name, `must not set "${key}", which is reserved`)

@@ -1,5 +1,5 @@
 import type { UrlParams } from '../http/url-params.ts'
-import { type Pair, type PairEncoding, toPairs, writeName } from './segments.ts'
+import { type Pair, type PairEncoding, writeName } from './segments.ts'
 
 /** The names of a route target. */
 export interface RouteNames {
@@ -66,10 +66,7 @@ export function mergeTarget(
   for (const key of routeNames) given.delete(key)
   const kept = (current?.pairs ?? []).filter(({ key }) => !given.has(key))
   const added = [...given].flatMap(([key, texts]) =>
-    toPairs(
-      texts.map((text) => [key, text]),
-      encoding,
-    ),
+    texts.map((value): Pair => ({ key, value, encoding })),
   )
   return { ...names, pairs: withDefaults([...kept, ...added], defaults.pairs), received: current }
 }

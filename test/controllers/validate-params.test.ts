@@ -45,13 +45,13 @@ for (const [library, schema] of Object.entries(libraries)) {
         ],
       ]
       for (const [init, params] of table) {
-        const { body } = await ask({ view, save: withParams(schema, echo) }, init)
+        const { body } = await handle({ view, save: withParams(schema, echo) }, init)
         assert.deepEqual(JSON.parse(String(body)), params)
       }
     })
 
     it('responds with a 400 that lists the issues', async () => {
-      const response = await ask({ view }, { target: '/news/view/id/two' })
+      const response = await handle({ view }, { target: '/news/view/id/two' })
       const { status, detail, errors } = JSON.parse(String(response.body))
       assert.equal(status, 400)
       assert.match(detail, /^Invalid parameters: id\b/)
@@ -60,7 +60,7 @@ for (const [library, schema] of Object.entries(libraries)) {
     })
 
     it('does not read inherited properties as parameters', async () => {
-      const response = await ask({ view }, { target: '/news/view?sort=a&__proto__=b' })
+      const response = await handle({ view }, { target: '/news/view?sort=a&__proto__=b' })
       assert.equal(JSON.parse(String(response.body)).errors[0].parameter, 'id')
       assert.equal(Object.hasOwn(Object.prototype, 'b'), false)
     })
@@ -76,7 +76,7 @@ describe('withParams()', () => {
     })
     const query =
       'a=1&a=2&module=x&controller=x&action=x&q=x&error_handler=x&__proto__=y&toString=z'
-    await ask({ view: withParams(schema, () => {}) }, { target: `/news/view/b/3?${query}` })
+    await handle({ view: withParams(schema, () => {}) }, { target: `/news/view/b/3?${query}` })
     assert.equal(Object.getPrototypeOf(given), null)
     assert.deepEqual(Object.entries(given as object).sort(), [
       ['__proto__', 'y'],
@@ -101,8 +101,8 @@ describe('withParams()', () => {
 
     const slow = z.object({ id: z.string().refine(async (id) => id === '1') })
     const view = withParams(slow, echo)
-    assert.equal((await ask({ view }, { target: '/news/view/id/1' })).body, '{"id":"1"}')
-    assert.equal((await ask({ view }, { target: '/news/view/id/2' })).status, 400)
+    assert.equal((await handle({ view }, { target: '/news/view/id/1' })).body, '{"id":"1"}')
+    assert.equal((await handle({ view }, { target: '/news/view/id/2' })).status, 400)
   })
 
   it('keeps the name of the action, its properties and its `this`', () => {
@@ -131,7 +131,7 @@ describe('withParams()', () => {
       }),
       echo,
     )
-    assert.equal((await ask({ view }, { target: '/news/view' })).status, 500)
+    assert.equal((await handle({ view }, { target: '/news/view' })).status, 500)
   })
 
   it('rejects an invalid action and an invalid schema', () => {
@@ -227,7 +227,7 @@ describe('The response to invalid parameters', () => {
     const strict = [z.strictObject({}), type({ '+': 'reject' }), v.strictObject({})]
     for (const schema of strict as StandardSchemaV1[]) {
       const target = '/news/view?4/0AfJohXkq9-SECRETa8bC=1'
-      const { status, body } = await ask({ view: withParams(schema, () => {}) }, { target })
+      const { status, body } = await handle({ view: withParams(schema, () => {}) }, { target })
       assert.equal(status, 400)
       assert.doesNotMatch(String(body), /AfJohXkq|SECRET/)
     }
@@ -243,7 +243,7 @@ describe('The response to invalid parameters', () => {
       () => {},
     )
     const bodyAs = async (accept: string) =>
-      String((await ask({ view }, { target: '/news/view', headers: { accept } })).body)
+      String((await handle({ view }, { target: '/news/view', headers: { accept } })).body)
     const { detail, errors } = JSON.parse(await bodyAs('application/json'))
     assert.equal(detail.length, 200)
     assert.equal(errors.length, 20)
@@ -279,7 +279,10 @@ function schemaOf(
   return { '~standard': { version: 1, vendor: 'test', validate } }
 }
 
-async function ask(actions: Record<string, Action>, init: HttpRequestInit): Promise<HttpResponse> {
+async function handle(
+  actions: Record<string, Action>,
+  init: HttpRequestInit,
+): Promise<HttpResponse> {
   const front = new FrontController({ controllers: new Map([['news', actions]]) })
   return front.handle(new HttpRequest(init))
 }
