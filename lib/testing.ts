@@ -5,22 +5,23 @@ import { loopback } from './testing/loopback.ts'
 
 export { type Dispatched, dispatched } from './testing/dispatched.ts'
 
-/** What a {@link TestAgent} speaks to: a front controller, a listener, or a server, which need not listen. */
+/** The target of a {@link TestAgent}: a front controller, a request listener, or a server, listening or not. */
 export type TestTarget = Handler | RequestListener | Server
 
-/** The options of an undici `Agent`, but for how it connects. */
+/** The options of an undici `Agent`, without those that choose a connection. */
 export type TestAgentOptions = Omit<Agent.Options, 'connect' | 'factory'>
 
 /**
- * An undici dispatcher whose connections end in the same process, and need no port. The bytes are those
- * of HTTP/1.1, and `node:http` reads them. Every origin leads to the target; of `https:` it is told
- * nothing, as behind a proxy.
+ * An undici dispatcher that connects to a target in the same process, without a port.
+ *
+ * The bytes are HTTP/1.1, and `node:http` parses them. Every origin leads to the target. As behind a proxy,
+ * the target does not see whether the URL began with `https:`.
  *
  * @example
  * const agent = new TestAgent(front)
  * const response = await fetch('http://any.test/news/list', { dispatcher: agent })
  * await agent.close()
- * @throws {TypeError} If the target is none.
+ * @throws {TypeError} If the target is none of these.
  */
 export class TestAgent extends Agent {
   constructor(target: TestTarget, options: TestAgentOptions = {}) {
@@ -30,8 +31,8 @@ export class TestAgent extends Agent {
       connect(_, callback) {
         const [client, accepted] = loopback()
         server.emit('connection', accepted)
-        // Not at once: undici, in the midst of asking for a connection, would not see that it has one. All
-        // that it asks of a socket is there.
+        // One microtask later: undici ignores a connection that arrives before connect() returns. The cast is
+        // safe because LoopbackSocket has every member that undici uses.
         queueMicrotask(() => callback(null, client as never))
       },
     })

@@ -19,8 +19,15 @@ import { run, type Steps, wait } from './steps.ts'
 // Ends forwards that go in a circle.
 const MAX_DISPATCHES = 16
 
-/** Returns the options of a front controller. An internal door of the class: index.ts does not export it. */
-export let optionsOf: (front: FrontController) => FrontControllerOptions
+/** The parts of a front controller that the rooms `inspect/` and `testing/` read. */
+export interface FrontControllerParts {
+  readonly options: FrontControllerOptions
+  readonly router: RequestRouter
+  readonly dispatcher: Dispatcher
+}
+
+/** Returns the parts of a front controller. An internal door of the class: index.ts does not export it. */
+export let partsOf: (front: FrontController) => FrontControllerParts
 
 /**
  * Routes each request to an action, and each error to the error action.
@@ -38,7 +45,11 @@ export class FrontController {
   readonly #reporter: Reporter
 
   static {
-    optionsOf = (front) => front.#options
+    partsOf = (front) => ({
+      options: front.#options,
+      router: front.#router,
+      dispatcher: front.#dispatcher,
+    })
   }
 
   constructor(options: FrontControllerOptions = {}) {

@@ -1,5 +1,5 @@
 import { type Controller, type Controllers, isAction } from '../controllers/controller.ts'
-import { FrontController, optionsOf } from '../dispatch/front-controller.ts'
+import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../dispatch/options.ts'
 import type { Hook, Plugin } from '../dispatch/plugin.ts'
 import type { ErrorType } from '../http/errors.ts'
@@ -7,27 +7,28 @@ import { factsOf } from '../http/exceptions.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { clientParamsOf, HttpRequest, isRequest } from '../http/request.ts'
 
-/** Where a request goes. */
+/** Where a request is dispatched. */
 export interface Dispatched {
   readonly module: string
   readonly controller: string
   readonly action: string
-  /** The merged view, without the reserved names. */
+  /** The merged parameters, without the reserved names. */
   readonly params: Readonly<Record<string, string>>
-  /** Why no action would be run; absent where one would. */
+  /** The type of the error, if no action would run. */
   readonly type?: ErrorType
-  /** The status of that error: what the built-in error controller answers with. */
+  /** The status of that error, which the built-in error controller responds with. */
   readonly status?: number
 }
 
-const rehearsals = new WeakMap<FrontController, FrontController>()
+const dryRuns = new WeakMap<FrontController, FrontController>()
 
 /**
- * Tells where a request goes, and runs no action, nor the error action. Routing, limits, the form, the
- * methods of the action and the plugins, up to `preDispatch`, take part as ever. Nothing is logged; the
- * diagnostics channels are told as of any request.
+ * Returns where a request is dispatched, without running the action or the error action.
  *
- * @param request A target, what a request is made from, or a request; the body of a form is read.
+ * Routing, limits, the form, the methods of the action and the plugins' hooks up to `preDispatch` work as
+ * usual. Nothing is logged. The diagnostics channels publish as for any request.
+ *
+ * @param request A target, the init of a request, or a request, whose form body is read.
  * @example
  * assert.deepEqual(await dispatched(front, '/news/list?page=2'), {
  *   module: 'default',
@@ -40,15 +41,15 @@ export async function dispatched(
   front: FrontController,
   request: string | HttpRequestInit | HttpRequest,
 ): Promise<Dispatched> {
-  const asked = toRequest(request)
-  const response = await rehearsalOf(front).handle(asked)
-  const answered = response.request ?? asked
-  const { module, controller, action } = answered
-  const found = { module, controller, action, params: Object.fromEntries(clientParamsOf(answered)) }
+  const original = toRequest(request)
+  const response = await dryRunOf(front).handle(original)
+  const last = response.request ?? original
+  const { module, controller, action } = last
+  const route = { module, controller, action, params: Object.fromEntries(clientParamsOf(last)) }
   const [exception] = response.exceptions
-  if (exception === undefined) return found
+  if (exception === undefined) return route
   const { type, status } = factsOf(exception)
-  return { ...found, type, status }
+  return { ...route, type, status }
 }
 
 function toRequest(request: string | HttpRequestInit | HttpRequest): HttpRequest {
@@ -56,31 +57,31 @@ function toRequest(request: string | HttpRequestInit | HttpRequest): HttpRequest
   return new HttpRequest(typeof request === 'string' ? { target: request } : request)
 }
 
-// The same front controller, but that its actions do nothing: so nothing of the loop is told twice.
-function rehearsalOf(front: FrontController): FrontController {
-  const rehearsal = rehearsals.get(front) ?? new FrontController(rehearsed(optionsOf(front)))
-  rehearsals.set(front, rehearsal)
-  return rehearsal
+// The same front controller with empty actions: the loop itself decides, so the result can't differ from it.
+function dryRunOf(front: FrontController): FrontController {
+  const dryRun = dryRuns.get(front) ?? new FrontController(dryRunOptions(partsOf(front).options))
+  dryRuns.set(front, dryRun)
+  return dryRun
 }
 
-function rehearsed(options: FrontControllerOptions): FrontControllerOptions {
+function dryRunOptions(options: FrontControllerOptions): FrontControllerOptions {
   const { controllers, modules, plugins = [] } = options
   return {
     ...options,
-    controllers: controllers && idle(controllers),
-    modules: modules && new Map([...modules].map(([name, each]) => [name, idle(each)])),
-    plugins: plugins.map(untilDispatch),
+    controllers: controllers && emptyAll(controllers),
+    modules: modules && new Map([...modules].map(([name, each]) => [name, emptyAll(each)])),
+    plugins: plugins.map(stopAtPreDispatch),
     logger: undefined,
     onReport: undefined,
     development: false,
   }
 }
 
-function idle(controllers: Controllers): Controllers {
-  return new Map([...controllers].map(([name, controller]) => [name, idleController(controller)]))
+function emptyAll(controllers: Controllers): Controllers {
+  return new Map([...controllers].map(([name, controller]) => [name, emptyActions(controller)]))
 }
 
-function idleController(controller: Controller): Controller {
+function emptyActions(controller: Controller): Controller {
   const actions = Object.entries(controller).filter(([, value]) => isAction(value))
   return Object.fromEntries(
     actions.map(([name, action]) => [
@@ -90,16 +91,16 @@ function idleController(controller: Controller): Controller {
   )
 }
 
-// Of the error action nothing is told, so nobody is asked about it.
-function untilDispatch(plugin: Plugin): Plugin {
-  const at =
-    (moment: keyof Plugin): Hook =>
+// The result describes the original request, so no hook runs for the dispatch of the error action.
+function stopAtPreDispatch(plugin: Plugin): Plugin {
+  const hook =
+    (name: keyof Plugin): Hook =>
     (request, response) =>
-      request.errorHandler === undefined ? plugin[moment]?.(request, response) : undefined
+      request.errorHandler === undefined ? plugin[name]?.(request, response) : undefined
   return {
-    routeStartup: at('routeStartup'),
-    routeShutdown: at('routeShutdown'),
-    dispatchLoopStartup: at('dispatchLoopStartup'),
-    preDispatch: at('preDispatch'),
+    routeStartup: hook('routeStartup'),
+    routeShutdown: hook('routeShutdown'),
+    dispatchLoopStartup: hook('dispatchLoopStartup'),
+    preDispatch: hook('preDispatch'),
   }
 }

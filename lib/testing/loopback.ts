@@ -1,12 +1,12 @@
 import { Duplex, duplexPair } from 'node:stream'
 
-// As much as is on its way, unread: like the buffers of the system under a real connection.
+// Bytes in flight before a writer has to wait, like the system's buffers of a real connection.
 const CAPACITY_BYTES = 65_536
 
 /**
- * Two ends of one connection without a network: what is written into one is read from the other.
+ * Creates the two ends of a connection without a network: what one end writes the other end reads.
  *
- * They keep no process alive, as nothing is waited for but each other.
+ * They do not keep the process alive.
  */
 export function loopback(): [client: LoopbackSocket, server: LoopbackSocket] {
   const [a, b] = duplexPair()
@@ -14,10 +14,10 @@ export function loopback(): [client: LoopbackSocket, server: LoopbackSocket] {
 }
 
 /**
- * An end of a connection, with what clients and servers ask of a `net.Socket`.
+ * One end of a connection, with the members of `net.Socket` that clients and servers use.
  *
- * Over a side of the pair, and not the side itself: that one, when it is destroyed, tells the other
- * nothing on Node 20 and 22, and destroys it under what it has yet to read on Node 24 and 26.
+ * It wraps a side of `duplexPair()` instead of being one. When a bare side is destroyed, Node 20 and 22 do
+ * not notify the other side, and Node 24 and 26 destroy it before it has read everything.
  */
 export class LoopbackSocket extends Duplex {
   readonly remoteAddress = '127.0.0.1'
@@ -32,8 +32,8 @@ export class LoopbackSocket extends Duplex {
   timeout = 0
   readonly #side: Duplex
   #timer: NodeJS.Timeout | undefined
-  #underWay = 0
-  #onRoom: (() => void) | undefined
+  #inFlightBytes = 0
+  #onDrain: (() => void) | undefined
 
   constructor(side: Duplex) {
     super()
@@ -42,21 +42,21 @@ export class LoopbackSocket extends Duplex {
     side.pause()
   }
 
-  /** As of a `net.Socket`: `timeout` is emitted, and it is for others to end the connection. */
+  /** Emits `timeout` after that time without a byte, as `net.Socket` does; the listener ends the connection. */
   setTimeout(timeoutMs: number, listener?: () => void): this {
     this.timeout = timeoutMs
-    this.#wind()
+    this.#restartTimer()
     if (listener !== undefined && timeoutMs > 0) this.once('timeout', listener)
     else if (listener !== undefined) this.off('timeout', listener)
     return this
   }
 
-  /** Sends what was written, and then destroys itself. */
+  /** Sends everything that was written, and then destroys this end. */
   destroySoon(): void {
     this.end(() => this.destroy())
   }
 
-  // Of the network, so here there is nothing to set.
+  // These settings of a network socket have no effect here.
 
   setNoDelay(): this {
     return this
@@ -78,14 +78,14 @@ export class LoopbackSocket extends Duplex {
     this.#side.resume()
   }
 
-  // A turn later: else a server would answer, and what its listener throws would be thrown, in the midst
-  // of the client's writing.
+  // One microtask later: otherwise the server would respond, and its listener would throw, inside the
+  // client's write().
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.bytesWritten += chunk.length
-    this.#wind()
-    this.#underWay += chunk.length
-    if (this.#underWay < CAPACITY_BYTES) done()
-    else this.#onRoom = done
+    this.#restartTimer()
+    this.#inFlightBytes += chunk.length
+    if (this.#inFlightBytes < CAPACITY_BYTES) done()
+    else this.#onDrain = done
     queueMicrotask(() => this.#side.write(chunk, () => this.#arrived(chunk.length)))
   }
 
@@ -94,7 +94,7 @@ export class LoopbackSocket extends Duplex {
     done()
   }
 
-  // The other end reads what was written before, and then the end. What it still writes is dropped.
+  // The other end reads what was written before, and then the end of the stream. Its later writes are dropped.
   override _destroy(error: Error | null, done: (error: Error | null) => void): void {
     clearTimeout(this.#timer)
     this.#side.off('data', this.#onData).resume()
@@ -104,19 +104,19 @@ export class LoopbackSocket extends Duplex {
 
   readonly #onData = (chunk: Buffer): void => {
     this.bytesRead += chunk.length
-    this.#wind()
+    this.#restartTimer()
     if (!this.push(chunk)) this.#side.pause()
   }
 
   #arrived(bytes: number): void {
-    this.#underWay -= bytes
-    if (this.#underWay >= CAPACITY_BYTES) return
-    const onRoom = this.#onRoom
-    this.#onRoom = undefined
-    onRoom?.()
+    this.#inFlightBytes -= bytes
+    if (this.#inFlightBytes >= CAPACITY_BYTES) return
+    const onDrain = this.#onDrain
+    this.#onDrain = undefined
+    onDrain?.()
   }
 
-  #wind(): void {
+  #restartTimer(): void {
     clearTimeout(this.#timer)
     if (this.timeout === 0) return
     this.#timer = setTimeout(() => this.emit('timeout'), this.timeout).unref()
