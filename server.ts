@@ -1,113 +1,112 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
 import { readFileSync } from 'node:fs'
-import { relative, resolve } from 'node:path'
-import { isatty } from 'node:tty'
+import { resolve } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import {
-  type ControllerDirectory,
-  loadControllers,
-  warningsAbout,
-} from './lib/controllers/load-controllers.ts'
-import { FrontController } from './lib/dispatch/front-controller.ts'
-import type { FrontControllerOptions } from './lib/dispatch/options.ts'
 import { explain } from './lib/inspect/explain.ts'
 import { listRoutes } from './lib/inspect/list-routes.ts'
-import { type Site, siteOf } from './lib/inspect/site.ts'
-import { logAccess } from './lib/process/access-log.ts'
-import { type Command, ConfigError, helpText, readConfig } from './lib/process/command-line.ts'
-import { probeHealth, serveHealth } from './lib/process/health.ts'
-import { Log } from './lib/process/log.ts'
-import { loadTelling } from './lib/process/parse-failure.ts'
-import { explanationText, type RoutesStyle, routesText } from './lib/process/routes-text.ts'
-import { type Config, EXIT_CONFIG } from './lib/process/settings.ts'
-import { leaveCluster, STOP_MESSAGE, Supervisor, WorkerError } from './lib/process/supervisor.ts'
-import { type ListeningMessage, Watcher } from './lib/process/watcher.ts'
-import { printable } from './lib/reporting/printable.ts'
 import {
-  DEFAULT_SERVER_LIMITS,
-  httpUrl,
-  type ServerLimits,
-  type Service,
-  serve,
-} from './lib/server/serve.ts'
+  createFrontController,
+  listen,
+  listenForHealth,
+  logStart,
+  rejectInheritedSocket,
+} from './lib/process/application.ts'
+import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
+import type { CommandName } from './lib/process/commands.ts'
+import { probeHealth } from './lib/process/health.ts'
+import { helpText } from './lib/process/help-text.ts'
+import {
+  createLog,
+  EXIT_FAILURE,
+  fail,
+  ignoreOutputErrors,
+  print,
+  printJson,
+  routesStyle,
+  version,
+} from './lib/process/output.ts'
+import { explanationText, routesText } from './lib/process/routes-text.ts'
+import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
+import {
+  ignoreInspectorSignal,
+  once,
+  onHangup,
+  onStopMessage,
+  onStopSignal,
+} from './lib/process/signals.ts'
+import { leaveCluster, Supervisor, WorkerError } from './lib/process/supervisor.ts'
+import { isWatched, Watcher } from './lib/process/watcher.ts'
+import { httpUrl } from './lib/server/serve.ts'
 
-// The process: what comes from outside to a running server, and signals and exit codes back.
+// The process: from the command line to a running server, and to its exit code.
 
-const EXIT_FAILURE = 1
-const STDIN = 0
-// The first of the sockets that systemd hands over (sd_listen_fds(3)).
-const FIRST_FD = 3
-// Names the process that watches this one, by its id.
-const WATCHER = 'PORTICO_WATCHER'
-
-// A closed or full stdout must not end a server.
-process.stdout.on('error', () => {})
-process.stderr.on('error', () => {})
-// Node opens the inspector on it otherwise.
-process.on('SIGUSR1', () => {})
+// Runs each command. A number that it returns is the exit code of the process.
+const runs: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
+  help: () => print(helpText()),
+  version: () => print(`${version()}\n`),
+  check: async ({ config }) => {
+    await createFrontController(config)
+    printJson(config)
+    return 0
+  },
+  healthcheck: async ({ config: { healthPort = 0, host } }) =>
+    (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
+  routes: async ({ config, json }) => {
+    const routes = listRoutes(await createFrontController(config))
+    if (json) printJson(routes)
+    else print(routesText(routes, routesStyle()))
+    return 0
+  },
+  explain: async ({ config, json, ...request }) => {
+    const explanation = explain(await createFrontController(config), request)
+    if (json) printJson(explanation)
+    else print(explanationText(explanation, routesStyle()))
+    return explanation.error === null ? 0 : EXIT_FAILURE
+  },
+  watch: ({ config }) => watch(config),
+  serve: ({ config }) =>
+    config.workers > 0 && cluster.isPrimary ? supervise(config) : serve(config),
+}
 
 await main()
 
 async function main(): Promise<void> {
+  ignoreOutputErrors()
+  ignoreInspectorSignal()
   try {
-    const args = process.argv.slice(2)
-    await run(readConfig(args, process.env, (file) => readFileSync(file, 'utf8')))
+    const readFile = (file: string): string => readFileSync(file, 'utf8')
+    await run(parseCommandLine(process.argv.slice(2), process.env, readFile))
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
     fail(EXIT_CONFIG, error.problems)
   }
 }
 
-async function run(command: Command): Promise<void> {
-  switch (command.name) {
-    case 'help':
-      return tell(helpText())
-    case 'version':
-      return tell(`${version()}\n`)
-    case 'healthcheck':
-      return exitHealthy(command.config)
-    case 'check':
-      await createSite(command.config)
-      tell(jsonText(command.config))
-      // A controller may have timers that would keep the process.
-      return process.exit()
-    case 'routes': {
-      const routes = listRoutes(await createSite(command.config))
-      tell(command.json ? jsonText(routes) : routesText(routes, createStyle()))
-      return process.exit()
-    }
-    case 'explain': {
-      const explanation = explain(await createSite(command.config), command)
-      tell(command.json ? jsonText(explanation) : explanationText(explanation, createStyle()))
-      return process.exit(explanation.error === null ? 0 : EXIT_FAILURE)
-    }
-    case 'watch':
-      return watch(command.config)
-    case 'run':
-      return command.config.workers > 0 && cluster.isPrimary
-        ? supervise(command.config)
-        : answer(command.config)
-  }
+async function run(line: CommandLine): Promise<void> {
+  const exitCode = await runs[line.command](line)
+  // Explicitly: a timer of a controller would keep the process alive.
+  if (typeof exitCode === 'number') process.exit(exitCode)
 }
 
-// The one process, or a worker among several.
-async function answer(config: Config): Promise<void> {
+// Serves in this process: the only one, or a worker.
+async function serve(config: Config): Promise<void> {
   const log = createLog(config)
-  const front = await createFront(config, log)
-  let ready = true
-  const service = await listen(front, config, log)
-  const health = await listenForHealth(config, () => ready)
+  const front = await createFrontController(config, log)
+  let isReady = true
   let exitCode = 0
+  const service = await listen(front, config, log)
+  const health = await listenForHealth(config, () => isReady)
   const stop = once(async () => {
-    ready = false
+    isReady = false
     await delay(config.drainDelayMs)
     const destroyed = await service.close()
     await leaveCluster()
     health?.close()
     if (!cluster.isWorker || destroyed > 0) {
-      const why = exitCode === 0 ? '' : ' by an exception outside of any request'
-      log.info({ event: 'stop', destroyed }, `Stopped${why}, ${destroyed} connections destroyed`)
+      const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
+      log.info({ event: 'stop', destroyed }, `Stopped${reason}, ${destroyed} connections destroyed`)
     }
     process.exit(destroyed > 0 ? EXIT_FAILURE : exitCode)
   })
@@ -117,24 +116,21 @@ async function answer(config: Config): Promise<void> {
     stop()
   }
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
-  if (cluster.isWorker || isWatched()) obeySupervisor(stop)
+  if (cluster.isWorker || isWatched()) onStopMessage(stop)
   else {
-    obeySignals(stop)
-    obeyHangup(log, stop)
+    onStopSignal(stop)
+    onHangup(log, stop)
   }
   if (!cluster.isWorker) logStart(log, service.url)
 }
 
-// The process above the workers.
+// Keeps the workers running, each of which serves.
 async function supervise(config: Config): Promise<void> {
-  // It would be closed with the last worker that uses it.
-  if (inheritedFd() !== undefined) {
-    throw new ConfigError(['--workers can not share a socket that was handed over (LISTEN_FDS)'])
-  }
+  // The cluster would close the socket with the last worker that uses it.
+  rejectInheritedSocket('--workers')
   const log = createLog(config)
-  const { workers, drainDelayMs, closeTimeoutMs } = config
-  const stopTimeoutMs = drainDelayMs + closeTimeoutMs + 2_000
-  const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs })
+  const { workers } = config
+  const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs: stopTimeoutMs(config) })
   const health = await listenForHealth(config, () => supervisor.isReady)
   const stop = once(async () => {
     const exitCode = await supervisor.stop()
@@ -142,247 +138,39 @@ async function supervise(config: Config): Promise<void> {
     log.info({ event: 'stop' }, 'Stopped, with all workers')
     process.exit(exitCode)
   })
-  if (isWatched()) obeySupervisor(stop)
-  else obeySignals(stop, () => supervisor.kill())
+  if (isWatched()) onStopMessage(stop)
+  else onStopSignal(stop, () => supervisor.kill())
   process.on('SIGHUP', () => supervisor.reload())
   try {
     const { address, port } = await supervisor.start()
     logStart(log, httpUrl(address, port))
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error
-    // It has said itself what was wrong.
+    // The worker has printed the problem.
     supervisor.kill()
     process.exit(error.exitCode)
   }
 }
 
-// The process above the one that answers, in development.
-async function watch(config: Config): Promise<void> {
-  if (inheritedFd() !== undefined) {
-    throw new ConfigError(['--watch can not use a socket that was handed over (LISTEN_FDS)'])
-  }
-  const { controllers = '', drainDelayMs, closeTimeoutMs } = config
-  const folder = resolve(controllers)
+// For development: runs this program again without --watch, and restarts it when a controller changes.
+async function watch(config: Config): Promise<number> {
+  rejectInheritedSocket('--watch')
   const log = createLog(config)
+  const args = process.argv.slice(2).filter((arg) => !/^--watch(?:=|$)/.test(arg))
   const watcher = new Watcher({
-    folder,
+    folder: resolve(config.controllers ?? ''),
     program: fileURLToPath(import.meta.url),
-    args: [...process.argv.slice(2).filter((arg) => !isWatchFlag(arg)), `--env=${config.env}`],
-    env: { ...process.env, [WATCHER]: String(process.pid) },
+    args: [...args, `--env=${config.env}`],
     logger: log,
-    stopTimeoutMs: drainDelayMs + closeTimeoutMs + 2_000,
+    stopTimeoutMs: stopTimeoutMs(config),
   })
   const stop = (): void => watcher.stop()
-  obeySignals(stop, () => watcher.kill())
-  obeyHangup(log, stop)
-  try {
-    process.exit(await watcher.run())
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
-  }
+  onStopSignal(stop, () => watcher.kill())
+  onHangup(log, stop)
+  return watcher.run()
 }
 
-function isWatchFlag(arg: string): boolean {
-  return arg === '--watch' || arg.startsWith('--watch=')
-}
-
-// Whether this is the program that a watcher runs, and not one that such a program runs.
-function isWatched(): boolean {
-  return process.env[WATCHER] === String(process.ppid) && process.send !== undefined
-}
-
-function obeySignals(stop: () => void, onSecond = (): void => {}): void {
-  let stopping = false
-  const onSignal = (): void => {
-    if (stopping) {
-      // Whoever asks twice does not want to wait.
-      onSecond()
-      process.exit(EXIT_FAILURE)
-    }
-    stopping = true
-    stop()
-  }
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal)
-}
-
-// Who was told to reload serves on, and says why nothing was; whose terminal has gone stops.
-function obeyHangup(log: Log, stop: () => void): void {
-  process.on('SIGHUP', () => {
-    if (isatty(STDIN)) stop()
-    else log.warn({ event: 'hangup' }, 'SIGHUP replaces workers, and there are none: see --workers')
-  })
-}
-
-// A terminal and systemd signal every process of a group; a worker waits for its supervisor's word.
-function obeySupervisor(stop: () => void): void {
-  process
-    .on('SIGTERM', () => {})
-    .on('SIGINT', () => {})
-    .on('SIGHUP', () => {})
-  process.on('message', (message) => {
-    if (message === STOP_MESSAGE) stop()
-  })
-  process.on('disconnect', stop)
-  // It has died while the controllers were loaded.
-  if (!process.connected) stop()
-}
-
-function createLog({ logLevel }: Config): Log {
-  const stream = process.stdout
-  return new Log({
-    stream,
-    level: logLevel,
-    pretty: stream.isTTY,
-    color: hasColors(stream),
-  })
-}
-
-function logStart(log: Log, url: string): void {
-  const fields = { event: 'start', version: version(), url, pid: process.pid }
-  log.info(fields, `Portico ${version()} listens on ${url}`)
-  const message: ListeningMessage = { listening: { port: Number(new URL(url).port) } }
-  if (isWatched()) process.send?.(message)
-}
-
-function createStyle(): RoutesStyle {
-  return {
-    color: hasColors(process.stdout),
-    shownFile: (file) => {
-      const path = relative(process.cwd(), file)
-      return path.startsWith('..') ? file : path
-    },
-  }
-}
-
-// https://no-color.org
-function hasColors({ isTTY }: { readonly isTTY?: boolean }): boolean {
-  return isTTY === true && !process.env.NO_COLOR
-}
-
-async function createFront(config: Config, logger: Log): Promise<FrontController> {
-  // The inspector is nothing for production.
-  const load = config.env === 'production' ? loadControllers : loadToTell
-  return configured(async () => new FrontController(await loadOptions(config, load, logger)))
-}
-
-async function createSite(config: Config): Promise<Site> {
-  return configured(async () => siteOf(await loadOptions(config, loadToTell)))
-}
-
-function loadToTell(directory: string): Promise<ControllerDirectory> {
-  return loadTelling(process.execPath, directory)
-}
-
-async function loadOptions(
-  config: Config,
-  load: (directory: string) => Promise<ControllerDirectory>,
-  logger?: Log,
-): Promise<FrontControllerOptions> {
-  const { controllers, names, basePath, env, logParams, trustProxy } = config
-  const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
-  const loaded = controllers === undefined ? undefined : await load(controllers)
-  for (const doubt of loaded === undefined ? [] : warningsAbout(loaded)) {
-    if (logger !== undefined) logger.warn({ event: 'doubt' }, doubt)
-    else process.stderr.write(`portico: ${printable(doubt)}\n`)
-  }
-  return {
-    ...loaded,
-    names,
-    basePath,
-    logger,
-    logParams,
-    trustProxy,
-    development: env === 'development',
-    limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
-  }
-}
-
-async function configured<T>(create: () => Promise<T>): Promise<T> {
-  try {
-    return await create()
-  } catch (error) {
-    throw new ConfigError([(error as Error).message])
-  }
-}
-
-async function listen(front: FrontController, config: Config, log: Log): Promise<Service> {
-  const { port, host, accessLog, closeTimeoutMs } = config
-  const onAccess = accessLog ? logAccess.bind(undefined, log) : undefined
-  try {
-    return await serve(front, {
-      port,
-      host,
-      fd: inheritedFd(),
-      onAccess,
-      closeTimeoutMs,
-      limits: serverLimits(config),
-    })
-  } catch (error) {
-    return failToListen(host, port, error)
-  }
-}
-
-function serverLimits(config: Config): ServerLimits {
-  const names = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[]
-  return Object.fromEntries(names.map((name) => [name, config[name]])) as unknown as ServerLimits
-}
-
-async function listenForHealth({ healthPort, host }: Config, isReady: () => boolean) {
-  if (healthPort === undefined || cluster.isWorker) return undefined
-  try {
-    return await serveHealth(isReady, healthPort, host)
-  } catch (error) {
-    return failToListen(host, healthPort, error)
-  }
-}
-
-function failToListen(host: string, port: number, error: unknown): never {
-  const { code } = error as NodeJS.ErrnoException
-  const hint = code === 'EADDRINUSE' ? ', another program listens there; see --port' : ''
-  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
-}
-
-async function exitHealthy({ healthPort, host }: Config): Promise<void> {
-  if (healthPort === undefined) throw new ConfigError(['--healthcheck needs --health-port'])
-  // Who listens everywhere is asked here.
-  const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host
-  process.exit((await probeHealth(healthPort, address)) ? 0 : EXIT_FAILURE)
-}
-
-// Socket activation: systemd, or whatever speaks its protocol, listens for us.
-function inheritedFd(): number | undefined {
-  const { LISTEN_FDS, LISTEN_PID } = process.env
-  return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
-}
-
-function once(stop: () => Promise<void>): () => void {
-  let stopping = false
-  return () => {
-    if (!stopping) stop()
-    stopping = true
-  }
-}
-
-function delay(milliseconds: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, milliseconds))
-}
-
-function jsonText(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`
-}
-
-function tell(text: string): void {
-  process.stdout.write(text)
-}
-
-function fail(code: number, problems: readonly string[]): never {
-  for (const problem of problems) process.stderr.write(`portico: ${printable(problem)}\n`)
-  // At once: a controller that was loaded may have timers that would keep the process.
-  process.exit(code)
-}
-
-function version(): string {
-  const file = readFileSync(new URL(import.meta.resolve('portico/package.json')), 'utf8')
-  return JSON.parse(file).version
+// A child process may use its whole drain delay and close timeout, and 2 seconds more to end.
+function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
+  return drainDelayMs + closeTimeoutMs + 2_000
 }

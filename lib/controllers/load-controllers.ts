@@ -3,6 +3,7 @@ import { join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { toError } from '../http/exceptions.ts'
 import { type Controller, type Controllers, isAction } from './controller.ts'
+import { locateSyntaxError } from './syntax-error.ts'
 
 const OWN_FOLDER = new URL('..', import.meta.url).href
 
@@ -36,6 +37,17 @@ export async function loadControllers(directory: string): Promise<ControllerDire
     if (controllers.size > 0) modules.set(folder, controllers)
   }
   return { controllers: await loadAll(root, files), modules }
+}
+
+const files = new WeakMap<Controller, string>()
+
+/**
+ * Returns the path of the file that a controller was loaded from; undefined for any other controller.
+ *
+ * @internal
+ */
+export function fileOf(controller: Controller): string | undefined {
+  return files.get(controller)
 }
 
 /** Returns a warning for each controller that is valid, but probably wrong. */
@@ -93,10 +105,13 @@ async function load(file: string): Promise<{ readonly controller: Controller }> 
   const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
   const loading = import(`data:text/javascript,${encodeURIComponent(source)}`)
   try {
-    return await withTimeout(loading, LOAD_TIMEOUT_MS)
+    const loaded = await withTimeout(loading, LOAD_TIMEOUT_MS)
+    files.set(loaded.controller, file)
+    return loaded
   } catch (thrown) {
     const error = toError(thrown)
-    throw new Error(`The controller "${file}" does not load: ${reasonOf(error)}`, { cause: error })
+    const reason = await reasonOf(file, error)
+    throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })
   }
 }
 
@@ -110,8 +125,10 @@ function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
 }
 
 // The message of an error, and the first location in its stack outside this package.
-function reasonOf({ message, stack = '' }: Error): string {
+async function reasonOf(file: string, error: Error): Promise<string> {
+  const { message, stack = '' } = error
   const locations = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []
-  const location = locations.find((each) => !each.startsWith(OWN_FOLDER))
+  const location =
+    locations.find((each) => !each.startsWith(OWN_FOLDER)) ?? (await locateSyntaxError(file, error))
   return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }

@@ -12,7 +12,7 @@ import { makeReport } from '../reporting/error-report.ts'
 import { safeName } from '../reporting/shape.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
 import { nearestName } from '../routing/nearest-name.ts'
-import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
+import { type ActionLocation, errorActionOf, locateActions, type Site } from './site.ts'
 
 /** The error that a request would end with. */
 export interface ExplainedError extends Partial<SignIn> {
@@ -20,14 +20,14 @@ export interface ExplainedError extends Partial<SignIn> {
   readonly type: ErrorType
   readonly message: string
   readonly why: readonly string[]
-  /** The registered name that is most like the one that was asked for; null where none is. */
+  /** The registered name that is most like the requested one; null if none is similar. */
   readonly nearest: string | null
-  /** The action that would answer; null where there is none. */
-  readonly answeredBy: WrittenAction | null
+  /** The error action that would answer; null if there is none. */
+  readonly answeredBy: ActionLocation | null
 }
 
-/** Tells what a request would end with. */
-export function tellError(site: Site, request: HttpRequest, exception: Error): ExplainedError {
+/** Describes the error that a request would end with. */
+export function explainError(site: Site, request: HttpRequest, exception: Error): ExplainedError {
   const { status } = factsOf(exception)
   const { type, message, looksLike, hint } = makeReport(
     request.id,
@@ -38,7 +38,7 @@ export function tellError(site: Site, request: HttpRequest, exception: Error): E
         site.dispatcher.hasController(site.route(new HttpRequest({ target: path }))),
     },
   )
-  const answering = errorActionOf(site)
+  const errorAction = errorActionOf(site)
   return {
     status,
     type,
@@ -46,36 +46,40 @@ export function tellError(site: Site, request: HttpRequest, exception: Error): E
     why: reasonsOf(site, request, exception),
     nearest: nearestOf(site, request, exception) ?? null,
     ...(looksLike && hint ? { looksLike, hint } : {}),
-    answeredBy: (answering && written(site, [answering])[0]) ?? null,
+    answeredBy: (errorAction && locateActions(site, [errorAction])[0]) ?? null,
   }
 }
 
 function reasonsOf(site: Site, request: HttpRequest, exception: Error): readonly string[] {
-  if (exception instanceof NoControllerError) return whyNoController(site, request)
-  if (exception instanceof NoActionError) return whyNoAction(site, request)
+  if (exception instanceof NoControllerError) return reasonsForNoController(site, request)
+  if (exception instanceof NoActionError) return reasonsForNoAction(site, request)
   if (exception instanceof NoRouteError) {
     return [`The path does not begin with the base path ${site.basePath}`]
   }
   const allowed = exception instanceof HttpError && exception.headers.Allow
-  return allowed ? [`The action takes ${allowed}`] : ['It is refused before an action is looked up']
+  if (allowed) return [`The action accepts ${allowed}`]
+  return ['The request is rejected before the action is looked up']
 }
 
-function whyNoController(site: Site, { module, controller }: HttpRequest): readonly string[] {
-  const there = unique(visibleIn(site, module).map((each) => each.controller))
+function reasonsForNoController(
+  site: Site,
+  { module, controller }: HttpRequest,
+): readonly string[] {
+  const registered = unique(visibleIn(site, module).map((each) => each.controller))
   const modules = unique(site.actions.map((each) => each.module))
   return [
     isErrorController(site, module, controller)
-      ? 'The error controller answers for errors, and can not be asked for'
-      : `The module ${safeName(module)} has no controller ${safeName(controller)}; it has ${listed(there)}`,
-    `Registered modules: ${listed(modules)}`,
+      ? 'The error controller handles errors and can not be requested'
+      : `The module ${safeName(module)} has no controller ${safeName(controller)}; it has ${joined(registered)}`,
+    `Registered modules: ${joined(modules)}`,
   ]
 }
 
-function whyNoAction(site: Site, request: HttpRequest): readonly string[] {
+function reasonsForNoAction(site: Site, request: HttpRequest): readonly string[] {
   const { module, controller, action } = request
-  const there = ofController(site, module, controller).map((each) => each.action)
-  const asked = `${safeName(controller)} has no action ${safeName(action)}`
-  return [`The controller ${asked}; it has ${listed(there)}`]
+  const registered = ofController(site, module, controller).map((each) => each.action)
+  const missing = `${safeName(controller)} has no action ${safeName(action)}`
+  return [`The controller ${missing}; it has ${joined(registered)}`]
 }
 
 function isErrorController({ actions, names }: Site, module: string, controller: string): boolean {
@@ -98,22 +102,23 @@ function ofController(site: Site, module: string, controller: string): Site['act
   return visibleIn(site, module).filter((each) => names.controller(each.controller) === key)
 }
 
-// By the whole name, by what may be a module misspelt; where only a controller was asked for, by that.
+// Compares the whole name, then the start of the path (its first segment may be a misspelt module), and
+// then, if only a controller was requested, the controller.
 function nearestOf(site: Site, request: HttpRequest, exception: Error): string | undefined {
   const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
   if (!isMissing) return undefined
   const { registered } = site.dispatcher
   const { path, module, controller } = request
   const start = path.split('/', 4).slice(1).join('/')
-  for (const asked of start.includes('/') ? [fullName(request), start] : []) {
-    const found = nearestName(asked, registered)
-    if (found !== undefined) return found
+  for (const requested of start.includes('/') ? [fullName(request), start] : []) {
+    const nearest = nearestName(requested, registered)
+    if (nearest !== undefined) return nearest
   }
   const controllers = visibleIn(site, module).map((each) => each.controller)
   return exception instanceof NoControllerError ? nearestName(controller, controllers) : undefined
 }
 
-function listed(names: readonly string[]): string {
+function joined(names: readonly string[]): string {
   return names.length === 0 ? 'none' : names.join(', ')
 }
 

@@ -1,14 +1,15 @@
 import { allowsMethod, methodNotAllowed } from '../dispatch/dispatcher.ts'
+import type { FrontController } from '../dispatch/front-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { isReserved } from '../http/params.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { safeName, shapeOf } from '../reporting/shape.ts'
 import { trimSlashes } from '../routing/segments.ts'
-import { type ExplainedError, tellError } from './explain-error.ts'
-import { type Site, type WrittenAction, written } from './site.ts'
+import { type ExplainedError, explainError } from './explain-error.ts'
+import { type ActionLocation, locateActions, type Site, siteOf } from './site.ts'
 
-/** Where a request would go, and why. Names are shown as in a report, values by their shapes alone. */
+/** Where a request would go, and why. Names appear as in a report, values only as their shapes. */
 export interface Explanation {
   readonly method: string
   readonly target: string
@@ -19,27 +20,27 @@ export interface Explanation {
   readonly controller: string
   readonly action: string
   readonly parameters: readonly ExplainedParameter[]
-  /** A last key of the path, which has no value and is dropped: its shape; else null. */
+  /** The shape of a last key of the path that has no value and is dropped; else null. */
   readonly droppedKey: string | null
-  /** The action that would run; null where none would. */
-  readonly runs: WrittenAction | null
-  /** The methods that an OPTIONS request is told without running the action; else null. */
+  /** The action that would run; null if none would. */
+  readonly runs: ActionLocation | null
+  /** The `Allow` header of the response to an OPTIONS request, which runs no action; else null. */
   readonly allow: readonly string[] | null
   readonly error: ExplainedError | null
 }
 
-/** What one source has under one name. */
+/** The values that one source has for one name. */
 export interface ExplainedParameter {
   readonly name: string
   readonly source: Source
-  /** Of its last value, which is the one that counts. */
+  /** The shape of the last value, which is the one that counts. */
   readonly shape: string
   readonly values: number
-  /** The source that has the name already, or that the name is reserved for routing; null where it counts. */
+  /** The source that has the name too and wins, or `routing` for a reserved name; null if the value counts. */
   readonly hiddenBy: Source | 'routing' | null
 }
 
-/** The request that is asked about. */
+/** The request to explain. */
 export interface ExplainRequest {
   /** In upper case. */
   readonly method: string
@@ -49,40 +50,41 @@ export interface ExplainRequest {
 
 type Source = 'path' | 'query'
 
-/** Follows a request to its action, or to its error; nothing of the application is run. */
-export function explain(site: Site, { method, target }: ExplainRequest): Explanation {
-  const request = site.route(new HttpRequest({ method, target, headers: headersOf(target) }))
-  const fate = fateOf(site, request)
-  const { path, droppedKey } = tellPath(request)
-  const runs = fate.runs === undefined ? undefined : written(site, [fate.runs])[0]
+/** Follows a request to its action, or to its error; nothing of the application runs. */
+export function explain(front: FrontController, { method, target }: ExplainRequest): Explanation {
+  const site = siteOf(front)
+  const request = site.route(new HttpRequest({ method, target, headers: headersFor(target) }))
+  const outcome = outcomeOf(site, request)
+  const { path, droppedKey } = describePath(request)
+  const runs = outcome.runs === undefined ? undefined : locateActions(site, [outcome.runs])[0]
   return {
     method: request.method,
-    target: tellTarget(site, request, path),
+    target: describeTarget(site, request, path),
     path,
     q: shapeOf(request.q),
     module: safeName(request.module),
     controller: safeName(request.controller),
     action: safeName(request.action),
-    parameters: tellParameters(request),
+    parameters: describeParameters(request),
     droppedKey,
     runs: runs ?? null,
-    allow: fate.allow ?? null,
-    error: fate.error === undefined ? null : tellError(site, request, fate.error),
+    allow: outcome.allow ?? null,
+    error: outcome.error === undefined ? null : explainError(site, request, outcome.error),
   }
 }
 
-// A whole URL tells which host was asked: a sign-in is told by whose redirect_uri it has.
-function headersOf(target: string): { readonly host?: string } {
+// A sign-in is recognized by the host of its redirect_uri, and a whole URL names the host to compare with.
+function headersFor(target: string): { readonly host?: string } {
   return URL.canParse(target) ? { host: new URL(target).host } : {}
 }
 
-interface Fate {
+interface Outcome {
   readonly runs?: Site['actions'][number] | undefined
   readonly allow?: readonly string[]
   readonly error?: Error
 }
 
-function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
+function outcomeOf({ dispatcher, actions }: Site, request: HttpRequest): Outcome {
   const { rejection } = stateOf(request)
   if (rejection !== undefined) return { error: rejection }
   const found = dispatcher.find(request)
@@ -94,28 +96,28 @@ function fateOf({ dispatcher, actions }: Site, request: HttpRequest): Fate {
   return { error: methodNotAllowed(methods) }
 }
 
-// What stands past the names may be a secret, a key without a value too.
-function tellPath(request: HttpRequest): { path: string; droppedKey: string | null } {
+// Whatever follows the names may be a secret, even a key without a value.
+function describePath(request: HttpRequest): { path: string; droppedKey: string | null } {
   const { route } = stateOf(request)
   const trimmed = trimSlashes(request.path)
   const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
   const names = trimmed.slice(0, trimmed.length - pairs.length)
-  const told = [...request.pairs].map(([key, value]) => `${safeName(key)}/${shapeOf(value)}`)
-  const last = pairs.split('/')
-  const droppedKey = pairs !== '' && last.length % 2 === 1 ? shapeOf(last.at(-1) ?? '') : null
+  const shapes = [...request.pairs].map(([key, value]) => `${safeName(key)}/${shapeOf(value)}`)
+  const parts = pairs.split('/')
+  const droppedKey = pairs !== '' && parts.length % 2 === 1 ? shapeOf(parts.at(-1) ?? '') : null
   const segments = names.split('/').filter((name) => name !== '')
-  const all = [...segments.map(safeName), ...told, ...(droppedKey === null ? [] : [droppedKey])]
+  const all = [...segments.map(safeName), ...shapes, ...(droppedKey === null ? [] : [droppedKey])]
   return { path: `/${all.join('/')}`, droppedKey }
 }
 
-function tellTarget({ basePath }: Site, request: HttpRequest, path: string): string {
+function describeTarget({ basePath }: Site, request: HttpRequest, path: string): string {
   const isOutside = stateOf(request).rejection instanceof NoRouteError
   const start = isOutside ? path : `${basePath}${path}`
   const query = [...request.query].map(([name, value]) => `${safeName(name)}=${shapeOf(value)}`)
   return splitTarget(request.target).search === '' ? start : `${start}?${query.join('&')}`
 }
 
-function tellParameters(request: HttpRequest): readonly ExplainedParameter[] {
+function describeParameters(request: HttpRequest): readonly ExplainedParameter[] {
   const sources = [
     ['path', request.pairs],
     ['query', request.query],

@@ -1,28 +1,30 @@
 import type { NamedAction } from '../dispatch/dispatcher.ts'
+import type { FrontController } from '../dispatch/front-controller.ts'
 import { HttpRequest } from '../http/request.ts'
-import { errorActionOf, type Site, type WrittenAction, written } from './site.ts'
+import { type ActionLocation, errorActionOf, locateActions, type Site, siteOf } from './site.ts'
 
-/** An action, and what it is reached by. */
-export interface ListedRoute extends WrittenAction {
+/** An action, and the URLs that lead to it. */
+export interface ListedRoute extends ActionLocation {
   /** Every URL that leads to it, the shortest first; `...` stands for its pairs of key and value. */
   readonly urls: readonly string[]
   /** null for all of them. */
   readonly methods: readonly string[] | null
 }
 
-/** Every action that can be asked for, in the order of registration, and last the one that answers for errors. */
-export function listRoutes(site: Site): readonly ListedRoute[] {
+/** Lists every action that a request can reach, in the order of registration, and last the error action. */
+export function listRoutes(front: FrontController): readonly ListedRoute[] {
+  const site = siteOf(front)
   const errorAction = errorActionOf(site)
-  const asked = site.actions.filter(({ isHidden }) => !isHidden)
-  const actions = errorAction === undefined ? asked : [...asked, errorAction]
-  return written(site, actions).map((action, i) => ({
-    ...action,
+  const reachable = site.actions.filter(({ isHidden }) => !isHidden)
+  const actions = errorAction === undefined ? reachable : [...reachable, errorAction]
+  return locateActions(site, actions).map((location, i) => ({
+    ...location,
     urls: urlsOf(site, actions[i]),
     methods: actions[i]?.found.methods ?? null,
   }))
 }
 
-// Each is tried: a controller with the name of a module, say, can't be reached by its own name alone.
+// Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
 function urlsOf(site: Site, action: NamedAction | undefined): readonly string[] {
   if (action === undefined || action.isHidden) return []
   const { module, controller } = action
@@ -33,7 +35,7 @@ function urlsOf(site: Site, action: NamedAction | undefined): readonly string[] 
       .map((segments) => `/${segments.join('/')}`)
       .filter((path) => leadsTo(site, path, action))
       .map((path) => (path === '/' && site.basePath !== '' ? site.basePath : site.basePath + path))
-    // What has a short name is not listed by its long one, /default/news, too.
+    // The long name, /default/news, is listed only if no short one leads there.
     if (urls.length > 0) return urls
   }
   return []

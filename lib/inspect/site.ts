@@ -1,69 +1,78 @@
-import { fileURLToPath } from 'node:url'
+import { readFileSync } from 'node:fs'
 import type { Controller } from '../controllers/controller.ts'
-import { createErrorController } from '../controllers/error-controller.ts'
-import { welcomeController } from '../controllers/welcome-controller.ts'
-import { Dispatcher, fullName, type NamedAction } from '../dispatch/dispatcher.ts'
-import { checkedOptions, type FrontControllerOptions } from '../dispatch/options.ts'
+import { fileOf } from '../controllers/load-controllers.ts'
+import { type Dispatcher, fullName, type NamedAction } from '../dispatch/dispatcher.ts'
+import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { NameKeys } from '../routing/name-rules.ts'
-import { RequestRouter } from '../routing/request-router.ts'
-import { sourceLocations } from './source-location.ts'
+import { actionName, type NameKeys, nameKeys } from '../routing/name-rules.ts'
+import { lineOfExport } from './source-line.ts'
 
-/** What a front controller of the same options routes and dispatches by, to be looked at: nothing is run. */
+/** What a front controller routes and dispatches by. Nothing of the application runs. */
 export interface Site {
   readonly basePath: string
   readonly names: NameKeys
   readonly actions: readonly NamedAction[]
   readonly dispatcher: Dispatcher
-  /** The request with its path, its names and its pairs. */
+  /** Returns the request with its path, its names and its pairs. */
   route(request: HttpRequest): HttpRequest
   isBuiltIn(controller: Controller): boolean
 }
 
-/** @throws {TypeError | RangeError} As the front controller does. */
-export function siteOf(options: FrontControllerOptions): Site {
-  const errorController = createErrorController()
-  const checked = checkedOptions(options, errorController)
-  const dispatcher = new Dispatcher(checked.modules, checked.names)
-  const routing = new RequestRouter(checked)
-  const builtIn: readonly Controller[] = [errorController, welcomeController]
+/** Returns what a front controller routes and dispatches by. */
+export function siteOf(front: FrontController): Site {
+  const { options, router, dispatcher } = partsOf(front)
+  const { basePath = '', names = 'exact', controllers, modules } = options
+  const registered = [controllers, ...(modules?.values() ?? [])]
+  const custom = new Set(registered.flatMap((each) => [...(each?.values() ?? [])]))
   return {
-    basePath: checked.basePath,
-    names: checked.names,
+    basePath,
+    names: nameKeys[names],
     actions: dispatcher.actions,
     dispatcher,
-    route: (request) => routing.route(request),
-    isBuiltIn: (controller) => builtIn.includes(controller),
+    route: (request) => router.route(request),
+    isBuiltIn: (controller) => !custom.has(controller),
   }
 }
 
-/** An action, and where it is written. */
-export interface WrittenAction {
+/** An action, and where its source is. */
+export interface ActionLocation {
   /** Such as `news/list`, `admin/report/daily`. */
   readonly name: string
   readonly builtIn: boolean
-  /** The path of its file; null for a built-in one, and where it is not known. */
+  /** The path of the controller's file; null if it is built in or was not loaded from a file. */
   readonly file: string | null
-  /** Its line there; the first is 1. */
+  /** The line there that defines the action; the first is 1. null if the text does not show it. */
   readonly line: number | null
 }
 
-/** Tells where actions are written, in their order. */
-export function written(site: Site, actions: readonly NamedAction[]): readonly WrittenAction[] {
-  const places = sourceLocations(actions.map(({ found }) => found.action))
-  return actions.map((action, i) => {
-    const builtIn = site.isBuiltIn(action.found.controller)
-    const place = builtIn ? undefined : places[i]
+/** Returns the location of each action, in the order given. */
+export function locateActions(
+  site: Site,
+  actions: readonly NamedAction[],
+): readonly ActionLocation[] {
+  return actions.map((named) => {
+    const { controller } = named.found
+    const file = fileOf(controller) ?? null
     return {
-      name: fullName(action),
-      builtIn,
-      file: place ? fileURLToPath(place.url) : null,
-      line: place?.line ?? null,
+      name: fullName(named),
+      builtIn: site.isBuiltIn(controller),
+      file,
+      line: file === null ? null : lineOf(named, file),
     }
   })
 }
 
-/** The action that answers for every error; undefined where an error controller has none. */
+function lineOf({ found, action }: NamedAction, file: string): number | null {
+  const name = Object.keys(found.controller).find((key) => actionName(key) === action)
+  try {
+    return lineOfExport(readFileSync(file, 'utf8'), name ?? action)
+  } catch {
+    // The file was removed after it was loaded.
+    return null
+  }
+}
+
+/** Returns the action that handles every error; undefined if a custom error controller has none. */
 export function errorActionOf({ actions }: Site): NamedAction | undefined {
   return actions.find(({ action, isHidden }) => isHidden && action === 'error')
 }

@@ -2,7 +2,7 @@ import type { Logger } from '../reporting/logger.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/exchange.ts'
 
-/** Writes a line for each request: its method and names, and how it was answered; never a value. */
+/** Logs one line for a request: its method and names, and the outcome; never a value. */
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
   const { module, controller, action } = safeNames(response.request)
   logger.info(

@@ -1,145 +1,169 @@
-import { METHODS } from 'node:http'
 import { parseArgs, parseEnv } from 'node:util'
-import type { ExplainRequest } from '../inspect/explain.ts'
 import { nearestName } from '../routing/nearest-name.ts'
-import { type Config, type Setting, settings } from './settings.ts'
+import { type Command, type CommandName, commands, type Flag, options } from './commands.ts'
+import { type Config, ConfigError, type Setting, settings } from './settings.ts'
 
-/** What the command line asks for: to run, to check the configuration, to ask a running server, to be told something. */
-export type Command =
-  | { readonly name: 'run'; readonly config: Config }
-  | { readonly name: 'check'; readonly config: Config }
-  | { readonly name: 'healthcheck'; readonly config: Config }
-  | { readonly name: 'watch'; readonly config: Config }
-  | { readonly name: 'routes'; readonly config: Config; readonly json: boolean }
-  | ({ readonly name: 'explain'; readonly config: Config; readonly json: boolean } & ExplainRequest)
-  | { readonly name: 'help' }
-  | { readonly name: 'version' }
-
-/** The environment, as `process.env` gives it. */
-export type Environment = Readonly<Record<string, string | undefined>>
-
-/** Wrong settings: each problem is one line that names the setting, its value and what was expected. */
-export class ConfigError extends Error {
-  readonly problems: readonly string[]
-
-  static {
-    ConfigError.prototype.name = 'ConfigError'
-  }
-
-  constructor(problems: readonly string[]) {
-    super(problems.join('\n'))
-    this.problems = problems
-  }
+/** The command to run, with its options. */
+export interface CommandLine {
+  readonly command: CommandName
+  /** The defaults for a command that reads no settings. */
+  readonly config: Config
+  /** Whether `--json` is given. */
+  readonly json: boolean
+  /** The target of `--explain`; else empty. */
+  readonly target: string
+  /** The method of `--method` (default `GET`). */
+  readonly method: string
 }
 
-// What stands alone on the command line, and is no setting.
-const COMMANDS = {
-  check: 'load everything, print the effective configuration, and exit',
-  healthcheck: 'ask a running server on its health port whether it is ready; exit 0 or 1',
-  routes: 'print every URL that leads to an action, its methods, the file and line, and exit',
-  json: 'with --routes and --explain: one JSON document',
-  watch: 'development: start again when a file below the controllers has changed',
-  help: 'this text',
-  version: 'the version',
-} as const
+/** Environment variables, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>
 
-// What has a value, and is no setting either: never read from the environment.
-const ARGUMENTS = {
-  'env-file': ['FILE', 'a file of environment variables; the environment itself wins'],
-  explain: ['TARGET', 'tell where a request would go, and why; exit 0 if an action runs, 1 if not'],
-  method: ['METHOD', 'with --explain: the method of the request (default GET)'],
-} as const
+/** Reads a text file. */
+export type ReadFile = (file: string) => string
 
-const table: readonly Setting<unknown>[] = Object.values(settings)
+type Values = ReadonlyMap<string, string>
+
+const commandNames = Object.keys(commands) as (keyof typeof commands)[]
+const flags: Readonly<Record<string, Flag>> = { ...commands, ...options }
+const settingsByFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
+  Object.values<Setting<unknown>>(settings).map((setting) => [setting.flag, setting]),
+)
 
 /**
- * Reads the command line and the environment: flags over environment over `--env-file` over defaults.
+ * Parses the command line and the environment. Flags win over the environment, that over the file of
+ * `--env-file`, and that over the defaults.
  *
  * @param readFile Reads the file of `--env-file`.
  * @throws {ConfigError} With all problems at once.
  */
-export function readConfig(
+export function parseCommandLine(
   args: readonly string[],
   env: Environment,
-  readFile: (file: string) => string,
-): Command {
-  const { values, problems } = readFlags(args)
-  if (values.has('help')) return { name: 'help' }
-  if (values.has('version')) return { name: 'version' }
+  readFile: ReadFile,
+): CommandLine {
+  const problems: string[] = []
+  const values = parseFlags(args, problems)
+  const command = commandNames.find((name) => values.has(name))
+  const row: Command = command === undefined ? { help: '' } : commands[command]
+  const line = {
+    command: command ?? 'serve',
+    json: values.has('json'),
+    target: values.get('explain') ?? '',
+    method: values.get('method') ?? 'GET',
+  } as const
+  if (row.readsNothing) return { ...line, config: parseSettings(new Map(), {}, {}, []) }
 
-  const allProblems = [...problems]
-  // An empty variable is how a shell says that there is none.
-  const present = Object.entries(env).filter(([, text]) => text)
-  const all = {
-    ...readEnvFile(values.get('env-file'), readFile, allProblems),
-    ...Object.fromEntries(present),
+  const allEnv = { ...parseEnvFile(values.get('env-file'), readFile, problems), ...nonEmpty(env) }
+  const config = parseSettings(values, allEnv, row.defaults ?? {}, problems)
+  problems.push(...contradictions(config), ...misuses(values, config))
+  if (problems.length > 0) throw new ConfigError(problems)
+  return { ...line, config }
+}
+
+function parseFlags(args: readonly string[], problems: string[]): Values {
+  const names = [...settingsByFlag.keys(), ...Object.keys(flags)]
+  // The unit may be omitted: --drain-delay 5000.
+  const shortNames = new Map(
+    names.filter((name) => name.endsWith('-ms')).map((name) => [name.slice(0, -3), name]),
+  )
+  const types = [...names, ...shortNames.keys()].map((name) => {
+    const type = takesArgument(shortNames.get(name) ?? name) ? 'string' : 'boolean'
+    return [name, { type } as const] as const
+  })
+  const { tokens } = parseArgs({
+    args: [...args],
+    options: { ...Object.fromEntries(types), help: { type: 'boolean', short: 'h' } },
+    strict: false,
+    tokens: true,
+  })
+  const values = new Map<string, string>()
+  for (const token of tokens) {
+    if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
+    if (token.kind !== 'option') continue
+    const name = shortNames.get(token.name) ?? token.name
+    if (!names.includes(name)) problems.push(unknownOption(token.rawName, names))
+    else if (Object.hasOwn(flags, name) && !takesArgument(name) && token.value !== undefined)
+      problems.push(`--${name} takes no value`)
+    else values.set(name, textOf(token, takesArgument(name)))
   }
-  const config = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
-    const given = givenValue(setting, values, all)
-    if (given === undefined) return [name, fallbackOf(name, setting, values)]
-    const value = setting.parse(given.text)
+  return values
+}
+
+function takesArgument(name: string): boolean {
+  const setting = settingsByFlag.get(name)
+  return setting === undefined ? flags[name]?.argument !== undefined : setting.value !== ''
+}
+
+function unknownOption(rawName: string, names: readonly string[]): string {
+  const nearest = nearestName(rawName.replace(/^-+/, ''), names)
+  const hint = nearest === undefined ? 'see --help' : `did you mean --${nearest}?`
+  return `Unknown option ${quoted(rawName)}: ${hint}`
+}
+
+interface OptionToken {
+  readonly value: string | undefined
+  readonly inlineValue: boolean | undefined
+}
+
+function textOf({ value, inlineValue }: OptionToken, takesArgument: boolean): string {
+  if (value === undefined) return takesArgument ? '' : 'true'
+  // `--host --version`: the address was forgotten, it is not "--version".
+  return inlineValue === true || !value.startsWith('--') ? value : ''
+}
+
+function parseEnvFile(
+  file: string | undefined,
+  readFile: ReadFile,
+  problems: string[],
+): Environment {
+  if (file === undefined) return {}
+  try {
+    return parseEnv(readFile(file)) as Environment
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    problems.push(`--env-file is ${quoted(file)}: it can't be read (${code})`)
+    return {}
+  }
+}
+
+// A shell can't unset a variable for one command, only empty it.
+function nonEmpty(env: Environment): Environment {
+  return Object.fromEntries(Object.entries(env).filter(([, text]) => text))
+}
+
+function parseSettings(
+  values: Values,
+  env: Environment,
+  defaults: Partial<Config>,
+  problems: string[],
+): Config {
+  const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
+    const source = sourceOf(setting, values, env)
+    if (source === undefined) return [name, defaults[name as keyof Config] ?? setting.fallback]
+    const value = setting.parse(source.text)
     if (value === undefined) {
-      allProblems.push(`${given.name} is ${quoted(given.text)}: expected ${setting.expected}`)
+      problems.push(`${source.name} is ${quoted(source.text)}: expected ${setting.expected}`)
     }
     return [name, value]
   })
-  const whole: Config = Object.freeze(Object.fromEntries(config))
-  allProblems.push(...contradictions(whole), ...misplaced(values, whole))
-  if (allProblems.length > 0) throw new ConfigError(allProblems)
-  return commandOf(values, whole)
+  return Object.freeze(Object.fromEntries(entries))
 }
 
-function commandOf(values: ReadonlyMap<string, string>, config: Config): Command {
-  const name = COMMAND_NAMES.find((each) => values.has(each)) ?? 'run'
-  const json = values.has('json')
-  switch (name) {
-    case 'routes':
-      return { name, config, json }
-    case 'explain': {
-      const [target = '', method = 'GET'] = [values.get('explain'), values.get('method')]
-      return { name, config, json, method, target }
-    }
-    default:
-      return { name, config }
-  }
+function sourceOf(
+  { flag, alias = '' }: Setting<unknown>,
+  values: Values,
+  env: Environment,
+): { name: string; text: string } | undefined {
+  const argument = values.get(flag)
+  if (argument !== undefined) return { name: `--${flag}`, text: argument }
+  const name = [`PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`, alias].find(
+    (each) => env[each],
+  )
+  return name === undefined ? undefined : { name, text: env[name] ?? '' }
 }
 
-const COMMAND_NAMES = ['check', 'healthcheck', 'routes', 'explain', 'watch'] as const
-
-// Who watches develops.
-function fallbackOf(
-  name: string,
-  { fallback }: Setting<unknown>,
-  flags: ReadonlyMap<string, string>,
-): unknown {
-  return name === 'env' && flags.has('watch') ? 'development' : fallback
-}
-
-// What makes no sense beside the rest of the command line. A target is not quoted: it may hold a secret.
-function misplaced(flags: ReadonlyMap<string, string>, { controllers }: Config): string[] {
-  const [target, method] = [flags.get('explain'), flags.get('method')]
-  const commands = COMMAND_NAMES.filter((name) => flags.has(name)).map((name) => `--${name}`)
-  const rules: readonly (readonly [boolean, string])[] = [
-    [
-      target !== undefined && !/^(?:[/*]|https?:)[!-~\u0080-\uffff]*$/i.test(target),
-      '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
-    ],
-    [
-      method !== undefined && !METHODS.includes(method),
-      `--method is ${quoted(method ?? '')}: expected a method such as "GET" or "POST"`,
-    ],
-    [commands.length > 1, `${commands.join(' and ')}: expected one of them at a time`],
-    [method !== undefined && target === undefined, '--method needs --explain'],
-    [
-      flags.has('json') && target === undefined && !flags.has('routes'),
-      '--json needs --routes or --explain',
-    ],
-    [flags.has('watch') && controllers === undefined, '--watch needs --controllers'],
-  ]
-  return rules.filter(([isBroken]) => isBroken).map(([, problem]) => problem)
-}
-
-// Settings that are fine by themselves, and not together.
+// Settings that are valid alone, and contradict each other.
 function contradictions(config: Config): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
   const problems: string[] = []
@@ -156,119 +180,36 @@ function contradictions(config: Config): string[] {
   return problems
 }
 
-function readEnvFile(
-  file: string | undefined,
-  readFile: (file: string) => string,
-  problems: string[],
-): Environment {
-  if (file === undefined) return {}
-  try {
-    return parseEnv(readFile(file)) as Environment
-  } catch (error) {
-    problems.push(
-      `--env-file is ${quoted(file)}: it can't be read (${(error as NodeJS.ErrnoException).code})`,
-    )
-    return {}
+// Commands and options that are wrong, or lack another one.
+function misuses(values: Values, config: Config): string[] {
+  const given = commandNames.filter((name) => values.has(name))
+  const problems = Object.entries(flags).flatMap(([name, { problemOf }]) => {
+    const argument = values.get(name)
+    return (argument !== undefined && problemOf?.(argument)) || []
+  })
+  if (given.length > 1) {
+    problems.push(`${given.map(flagOf).join(' and ')}: expected one of them at a time`)
   }
-}
-
-/** The text of `--help`. */
-export function helpText(): string {
-  const rows = table.map(({ flag, value, help, fallback }) => [
-    `--${flag} ${value}`.trimEnd(),
-    fallback !== '' && ['string', 'number'].includes(typeof fallback)
-      ? `${help} (default ${fallback})`
-      : help,
-  ])
-  for (const [name, [value, help]] of Object.entries(ARGUMENTS)) {
-    rows.push([`--${name} ${value}`, help])
+  for (const option of Object.keys(options).filter((name) => values.has(name))) {
+    const owners = commandNames.filter((name) => commands[name].options?.includes(option))
+    if (owners.length > 0 && !owners.some((name) => values.has(name))) {
+      problems.push(`--${option} needs ${owners.map(flagOf).join(' or ')}`)
+    }
   }
-  for (const [name, help] of Object.entries(COMMANDS)) rows.push([`--${name}`, help])
-  const width = Math.max(...rows.map(([left = '']) => left.length))
-  return [
-    'Usage: portico [options], or node server.js [options]',
-    '',
-    ...rows.map(([left = '', right]) => `  ${left.padEnd(width)}  ${right}`),
-    '',
-    'Each setting can be given in the environment too: --max-fields as PORTICO_MAX_FIELDS. PORT and HOST',
-    'count where the PORTICO_ ones are absent. A flag wins over the environment; its -ms may be left out.',
-    '',
-  ].join('\n')
-}
-
-interface Flags {
-  readonly values: ReadonlyMap<string, string>
-  readonly problems: readonly string[]
-}
-
-function readFlags(args: readonly string[]): Flags {
-  const switches = table.filter(({ value }) => value === '').map(({ flag }) => flag)
-  const known = new Set([...table.map(({ flag }) => flag), ...Object.keys(ARGUMENTS)])
-  // The unit may be left out: --drain-delay 5000.
-  const shortened = new Map(
-    [...known].filter((flag) => flag.endsWith('-ms')).map((flag) => [flag.slice(0, -3), flag]),
-  )
-  const options = {
-    ...Object.fromEntries(
-      [...known, ...shortened.keys()].map((flag) => [
-        flag,
-        { type: switches.includes(flag) ? 'boolean' : 'string' } as const,
-      ]),
-    ),
-    help: { type: 'boolean', short: 'h' } as const,
+  for (const name of given) {
+    const { needs } = commands[name]
+    if (needs !== undefined && config[needs] === undefined) {
+      problems.push(`--${name} needs --${settings[needs].flag}`)
+    }
   }
-  const { tokens } = parseArgs({ args: [...args], options, strict: false, tokens: true })
-  const values = new Map<string, string>()
-  const problems: string[] = []
-  for (const token of tokens) {
-    if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
-    if (token.kind !== 'option') continue
-    const name = shortened.get(token.name) ?? token.name
-    if (Object.hasOwn(COMMANDS, name)) {
-      if (token.value !== undefined) problems.push(`--${name} takes no value`)
-      values.set(name, '')
-    } else if (known.has(name)) values.set(name, textOf(token, switches.includes(name)))
-    else problems.push(unknownOption(token.rawName, [...known, ...Object.keys(COMMANDS)]))
-  }
-  return { values, problems }
+  return problems
 }
 
-function unknownOption(rawName: string, known: readonly string[]): string {
-  const meant = nearestName(rawName.replace(/^-+/, ''), known)
-  const hint = meant === undefined ? 'see --help' : `did you mean --${meant}?`
-  return `Unknown option ${quoted(rawName)}: ${hint}`
+function flagOf(name: string): string {
+  return `--${name}`
 }
 
-interface OptionToken {
-  readonly value: string | undefined
-  readonly inlineValue: boolean | undefined
-}
-
-function textOf({ value, inlineValue }: OptionToken, isSwitch: boolean): string {
-  if (value === undefined) return isSwitch ? 'true' : ''
-  // `--host --version` is a forgotten address, not a strange one.
-  return inlineValue === true || !value.startsWith('--') ? value : ''
-}
-
-function givenValue(
-  setting: Setting<unknown>,
-  flags: ReadonlyMap<string, string>,
-  env: Environment,
-): { name: string; text: string } | undefined {
-  const flag = flags.get(setting.flag)
-  if (flag !== undefined) return { name: `--${setting.flag}`, text: flag }
-  for (const name of [environmentName(setting), setting.alias ?? '']) {
-    const text = env[name]
-    if (text) return { name, text }
-  }
-  return undefined
-}
-
-function environmentName({ flag }: Setting<unknown>): string {
-  return `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
-}
-
-// A line break in a value must not make two lines of one problem.
+// A line break in a value must not split the problem into two lines.
 function quoted(text: string): string {
   return JSON.stringify(text)
 }

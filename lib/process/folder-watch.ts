@@ -3,16 +3,16 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-// An editor saves in several steps, and a checkout changes many files.
+// Waits for more changes: an editor saves in several steps, and a checkout changes many files.
 const QUIET_MS = 100
-// What a swap file, a backup or a lock of an editor is called, and what nobody writes by hand.
+// Swap files, backups and locks of editors, and installed packages.
 const IGNORED = /^[.#]|~$|^node_modules$/
 
 /**
- * Watches a folder and all below it, but for `node_modules`, dotfiles and what editors leave behind.
+ * Watches a folder and all folders below it, except `node_modules`, dotfiles and temporary files of editors.
  *
- * Folder by folder: the recursive `fs.watch` of Node 20 on Linux would watch `node_modules` too, and lose a
- * file that is saved by renaming another.
+ * Uses one `fs.watch` for each folder: the recursive one of Node 20 on Linux would also watch `node_modules`,
+ * and would lose a file that is saved by renaming another.
  */
 export class FolderWatch {
   readonly #root: string
@@ -26,7 +26,11 @@ export class FolderWatch {
     this.#root = root
   }
 
-  /** @throws {Error} If the folder can't be read, with the code of the system. */
+  /**
+   * Opens a watch.
+   *
+   * @throws {Error} If the folder can't be read, with the error code of the system.
+   */
   static async open(root: string): Promise<FolderWatch> {
     await readdir(root)
     const opened = new FolderWatch(root)
@@ -34,25 +38,26 @@ export class FolderWatch {
     return opened
   }
 
-  /** Waits until files have changed since the last {@link FolderWatch.take}, and no more do. */
+  /** Waits until files have changed since the last {@link FolderWatch.take} and changes have stopped. */
   async changed(): Promise<void> {
     while (this.#names.size === 0 || !this.#isQuiet) await once(this.#events, 'quiet')
   }
 
-  /** The files that have changed, relative to the folder; from here on they count as seen. */
+  /** Returns the changed files, relative to the folder, and forgets them. */
   take(): readonly string[] {
     const names = [...this.#names].sort()
     this.#names.clear()
     return names
   }
 
+  /** Stops watching. */
   close(): void {
     clearTimeout(this.#timer)
     for (const watcher of this.#watchers.values()) watcher.close()
     this.#watchers.clear()
   }
 
-  // Again with every change: a folder may have come, or gone.
+  // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
     const folders = await foldersOf(this.#root)
     for (const [folder, watcher] of this.#watchers) {
@@ -67,7 +72,7 @@ export class FolderWatch {
 
   #watch(folder: string): void {
     const watcher = watch(folder, (_, name) => this.#note(folder, name))
-    // A folder that was removed: the one above it tells.
+    // The folder was removed; the watcher of its parent reports that.
     watcher.on('error', () => watcher.close())
     this.#watchers.set(folder, watcher)
   }
@@ -81,14 +86,14 @@ export class FolderWatch {
   }
 
   async #settle(): Promise<void> {
-    // Where that fails the folder is gone for a moment, as in a checkout: its return is a change too.
+    // A checkout may remove the folder for a short time; when it is back, that is another change.
     await this.#watchAll().catch(() => {})
     this.#isQuiet = true
     this.#events.emit('quiet')
   }
 }
 
-// By their real paths as well: a link may lead in a circle.
+// Remembers real paths: a link may lead back to a parent folder.
 async function foldersOf(
   folder: string,
   found = new Set<string>(),
@@ -100,7 +105,7 @@ async function foldersOf(
   found.add(folder)
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
-    // A dangling link, or a file that has gone again.
+    // stat() fails for a dangling link, or for a file that was removed in the meantime.
     const stats = IGNORED.test(name) ? undefined : await stat(path).catch(() => undefined)
     if (stats?.isDirectory()) await foldersOf(path, found, seen)
   }

@@ -1,43 +1,48 @@
 import { once } from 'node:events'
 import { createServer, get, type RequestListener, type Server } from 'node:http'
 
-/** Whether a process can answer: `/livez` says that it runs, `/readyz` that it takes requests. */
+/** Returns whether the process takes requests. */
 export type Readiness = () => boolean
 
 /**
- * Answers the probes of an orchestrator, on a server of their own: no router, no log.
+ * Serves the probes of an orchestrator on a separate server, without a router and a log: `/livez` is 200
+ * while the process runs, `/readyz` is 200 while it takes requests and else 503.
  *
- * @returns When it listens.
+ * @returns The server, which listens.
  */
 export async function serveHealth(isReady: Readiness, port: number, host: string): Promise<Server> {
-  const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, answer(isReady))
+  const limits = { headersTimeout: 5_000, requestTimeout: 5_000 }
+  const server = createServer(limits, createProbeListener(isReady))
   server.listen(port, host)
   await once(server, 'listening')
   return server
 }
 
-/** Asks a server whether it is ready. */
+/**
+ * Requests `/readyz` of a server, and returns whether it is ready.
+ *
+ * @param host The address that the server listens on; for all addresses, such as `0.0.0.0`, `localhost` is used.
+ */
 export function probeHealth(port: number, host: string, timeoutMs = 3_000): Promise<boolean> {
+  const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host
+  const options = { port, host: address, path: '/readyz', timeout: timeoutMs, agent: false }
   return new Promise((resolve) => {
-    const asking = get(
-      { port, host, path: '/readyz', timeout: timeoutMs, agent: false },
-      (answer) => {
-        answer.resume()
-        resolve(answer.statusCode === 200)
-      },
-    )
-    // Whatever went wrong, it is not ready.
-    asking.on('error', () => resolve(false)).on('timeout', () => asking.destroy())
+    const request = get(options, (response) => {
+      response.resume()
+      resolve(response.statusCode === 200)
+    })
+    // A server that can't be reached is not ready.
+    request.on('error', () => resolve(false)).on('timeout', () => request.destroy())
   })
 }
 
-function answer(isReady: Readiness): RequestListener {
-  return (message, out) => {
-    const status = statusOf(message.method, message.url?.split('?', 1)[0], isReady)
+function createProbeListener(isReady: Readiness): RequestListener {
+  return (request, response) => {
+    const status = statusOf(request.method, request.url?.split('?', 1)[0], isReady)
     const text = status === 200 ? 'ok\n' : 'no\n'
     const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
-    out.writeHead(status, { ...headers, 'Content-Length': text.length })
-    out.end(message.method === 'HEAD' ? undefined : text)
+    response.writeHead(status, { ...headers, 'Content-Length': text.length })
+    response.end(request.method === 'HEAD' ? undefined : text)
   }
 }
 

@@ -3,30 +3,30 @@ import type { Logger } from '../reporting/logger.ts'
 import { jsonLine, printable } from '../reporting/printable.ts'
 import { paint, type TextStyle } from './terminal-table.ts'
 
-/** The levels of a log, the chattiest first; `silent` writes nothing. */
+/** The levels of a log, the lowest first; `silent` writes nothing. */
 export const logLevels = ['info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 
-/** Where and how a {@link Log} writes. */
+/** The options of a {@link Log}. */
 export interface LogOptions {
   readonly stream: Writable
-  /** What is below it is not written (default `info`). */
+  /** The minimum level to write (default `info`). */
   readonly level?: LogLevel | undefined
-  /** One readable line each instead of JSON, for a terminal (default: not). */
+  /** Whether to write readable lines for a terminal instead of JSON (default false). */
   readonly pretty?: boolean | undefined
-  /** Whether such a line has colours (default: not). */
+  /** Whether readable lines have colours (default false). */
   readonly color?: boolean | undefined
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
-// A collector that stalls must not fill the memory: what does not fit is counted.
+// A stalled reader of the stream must not fill the memory: further lines are dropped and counted.
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
-// What is left out first of a line that is too long.
-const EXPENDABLE = ['errors', 'stack', 'params', 'previous', 'second', 'kinds', 'hint']
+// The fields that are removed from a line that is too long, the least important first.
+const REMOVABLE_FIELDS = ['errors', 'stack', 'params', 'previous', 'second', 'kinds', 'hint']
 
-/** Writes one line for each event: NDJSON, or for people. */
+/** Writes one line for each event: NDJSON, or readable text for a terminal. */
 export class Log implements Logger {
   readonly #options: LogOptions
   #dropped = 0
@@ -48,20 +48,20 @@ export class Log implements Logger {
   }
 
   #write(level: LogLevel, fields: Fields, message: string): void {
-    const { level: least = 'info', stream } = this.#options
-    if (logLevels.indexOf(level) < logLevels.indexOf(least)) return
+    const { level: minimum = 'info', stream } = this.#options
+    if (logLevels.indexOf(level) < logLevels.indexOf(minimum)) return
     if (stream.writableLength > MAX_QUEUED_BYTES || stream.destroyed) {
       this.#dropped++
       return
     }
-    if (this.#dropped > 0) this.#tellDropped()
+    if (this.#dropped > 0) this.#logDropped()
     stream.write(this.#line(level, fields, message))
   }
 
-  #tellDropped(): void {
+  #logDropped(): void {
     const dropped = this.#dropped
     this.#dropped = 0
-    const message = `${dropped} lines were dropped: nobody took them`
+    const message = `${dropped} lines were dropped because the output was blocked`
     this.#options.stream.write(this.#line('warn', { event: 'dropped', dropped }, message))
   }
 
@@ -69,18 +69,18 @@ export class Log implements Logger {
     const time = new Date().toISOString()
     return this.#options.pretty
       ? prettyLine(time, level, fields, message, { color: this.#options.color === true })
-      : fittingLine({ time, level, ...fields, message })
+      : truncatedLine({ time, level, ...fields, message })
   }
 }
 
-function fittingLine(record: Fields): string {
-  const left: Record<string, unknown> = { ...record }
-  let line = jsonLine(left)
-  for (const name of EXPENDABLE) {
+function truncatedLine(record: Fields): string {
+  const kept: Record<string, unknown> = { ...record }
+  let line = jsonLine(kept)
+  for (const name of REMOVABLE_FIELDS) {
     if (Buffer.byteLength(line) < MAX_LINE_BYTES) break
-    if (!(name in left)) continue
-    delete left[name]
-    line = jsonLine({ ...left, cut: true })
+    if (!(name in kept)) continue
+    delete kept[name]
+    line = jsonLine({ ...kept, truncated: true })
   }
   return `${line}\n`
 }

@@ -1,27 +1,27 @@
 import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
 import type { ExplainedError } from '../inspect/explain-error.ts'
 import type { ListedRoute } from '../inspect/list-routes.ts'
-import type { WrittenAction } from '../inspect/site.ts'
+import type { ActionLocation } from '../inspect/site.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
 
-/** How routes are told to people. */
+/** How routes are printed. */
 export interface RoutesStyle extends TextStyle {
-  /** How the path of a file is shown, such as relative to the current folder. */
-  readonly shownFile: (file: string) => string
+  /** Formats the path of a file, such as relative to the current folder. */
+  readonly formatFile: (file: string) => string
 }
 
-/** A table of routes: URLs, methods, action, file and line. */
+/** Formats routes as a table: URLs, methods, action, file and line. */
 export function routesText(routes: readonly ListedRoute[], style: RoutesStyle): string {
   const rows = routes.map((route) => [
     route.urls.join(', ') || '(errors)',
     route.methods?.join(', ') ?? 'any',
     route.name,
-    placeOf(route, style),
+    locationText(route, style),
   ])
   return terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
 }
 
-/** An explanation, a line for each step. */
+/** Formats an explanation, one line for each step. */
 export function explanationText(explanation: Explanation, style: RoutesStyle): string {
   const { error, parameters } = explanation
   const rows = [
@@ -32,7 +32,9 @@ export function explanationText(explanation: Explanation, style: RoutesStyle): s
     ['Controller', explanation.controller],
     ['Action', explanation.action],
     ...parameterRows(parameters),
-    ...(explanation.method === 'POST' ? [['', 'and those of a form, where neither has them']] : []),
+    ...(explanation.method === 'POST'
+      ? [['', 'and the fields of a form, unless the path or the query has them']]
+      : []),
     ...(explanation.droppedKey === null
       ? []
       : [['Dropped', `${explanation.droppedKey} (a last key without a value)`]]),
@@ -41,7 +43,7 @@ export function explanationText(explanation: Explanation, style: RoutesStyle): s
   const lines = alignedRows(rows).map(([label = '', text = '']) =>
     `${paint(label, 'dim', style)}  ${text}`.trimEnd(),
   )
-  return [...lines, '', verdict(explanation, style), ''].join('\n')
+  return [...lines, '', outcomeText(explanation, style), ''].join('\n')
 }
 
 function parameterRows(parameters: readonly ExplainedParameter[]): readonly (readonly string[])[] {
@@ -49,15 +51,15 @@ function parameterRows(parameters: readonly ExplainedParameter[]): readonly (rea
     name === '' ? "''" : name,
     source,
     values > 1 ? `${shape}, the last of ${values}` : shape,
-    hiddenBy === null ? '' : WHY_HIDDEN[hiddenBy],
+    hiddenBy === null ? '' : HIDDEN_BY[hiddenBy],
   ])
   if (cells.length === 0) return [['Parameters', 'none']]
   return alignedRows(cells).map((row, i) => [i === 0 ? 'Parameters' : '', row.join('  ').trimEnd()])
 }
 
-const WHY_HIDDEN = {
-  path: '(hidden: the path has it too)',
-  query: '(hidden: the query has it too)',
+const HIDDEN_BY = {
+  path: '(hidden by the path)',
+  query: '(hidden by the query)',
   routing: '(ignored: a reserved name)',
 } as const
 
@@ -71,7 +73,7 @@ function errorRows(error: ExplainedError, style: RoutesStyle): readonly (readonl
   ]
 }
 
-function verdict({ runs, allow, error }: Explanation, style: RoutesStyle): string {
+function outcomeText({ runs, allow, error }: Explanation, style: RoutesStyle): string {
   if (error !== null) {
     return `${paint(`${error.status} ${error.type}`, 'red', style)}  ${error.message}`
   }
@@ -79,11 +81,13 @@ function verdict({ runs, allow, error }: Explanation, style: RoutesStyle): strin
   return `${paint('204', 'green', style)}  Allow: ${allow?.join(', ')}`
 }
 
-function actionText(action: WrittenAction, style: RoutesStyle): string {
-  return `${action.name}  ${placeOf(action, style)}`.trimEnd()
+function actionText(action: ActionLocation, style: RoutesStyle): string {
+  return `${action.name}  ${locationText(action, style)}`.trimEnd()
 }
 
-function placeOf({ builtIn, file, line }: WrittenAction, { shownFile }: RoutesStyle): string {
+function locationText(location: ActionLocation, { formatFile }: RoutesStyle): string {
+  const { builtIn, file, line } = location
   if (builtIn) return 'built in'
-  return file === null ? '' : `${shownFile(file)}:${line}`
+  if (file === null) return ''
+  return line === null ? formatFile(file) : `${formatFile(file)}:${line}`
 }

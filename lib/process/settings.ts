@@ -3,7 +3,7 @@ import { isNetwork } from '../http/forwarded.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
 import { type LogLevel, logLevels } from './log.ts'
 
-/** What `node server.js` runs with: each setting of {@link settings}, checked. */
+/** The value of each of the {@link settings}. */
 export interface Config extends Limits, ServerLimits {
   readonly port: number
   readonly host: string
@@ -21,29 +21,42 @@ export interface Config extends Limits, ServerLimits {
   readonly accessLog: boolean
 }
 
-/** What a process exits with whose settings, or controllers, are wrong: it has said why. */
+/** Exit code for invalid settings or controllers that do not load. */
 export const EXIT_CONFIG = 2
 
-/** A setting, as the command line and the environment give it. */
+/** Invalid settings. Each problem is one line that names the setting, its value and what was expected. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+/** A setting of the command line and the environment. */
 export interface Setting<T> {
   readonly flag: string
-  /** What else the environment may call it, beside `PORTICO_<FLAG>`. */
+  /** Another environment variable, which counts if `PORTICO_<FLAG>` is absent. */
   readonly alias?: string
+  /** The name of its value in the help text; empty for a switch. */
   readonly value: string
+  /** Describes a valid value, in problems. */
   readonly expected: string
   readonly help: string
   readonly fallback: T
-  /** Reads its text; undefined where it is not what was expected. */
+  /** Parses its text; returns undefined if the text is invalid. */
   readonly parse: (text: string) => T | undefined
 }
 
-/** Every setting; what it is called in {@link Config} is its name. */
+/** Every setting, by its name in {@link Config}. */
 export const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> } = {
   port: {
     flag: 'port',
     alias: 'PORT',
     value: 'N',
-    help: 'the port to listen on; 0 takes a free one',
+    help: 'port to listen on; 0 picks a free port',
     fallback: 3000,
     ...wholeNumber(0, 65_535),
   },
@@ -51,139 +64,155 @@ export const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     flag: 'host',
     alias: 'HOST',
     value: 'ADDRESS',
-    help: 'the address to listen on',
+    help: 'address to listen on',
     fallback: '127.0.0.1',
     ...matching(/^[^\s]+$/, 'an address or a host name'),
   },
   controllers: {
     flag: 'controllers',
     value: 'DIR',
-    help: 'the folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
+    help: 'folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
     fallback: undefined,
     ...matching(/./, 'a folder'),
   },
   names: {
     flag: 'names',
     value: 'RULE',
-    help: 'how names in a URL find controllers: exact, or folded as in Zend Framework 1 (zf1)',
+    help: 'how names in a URL match controllers: exact, or folded as in Zend Framework 1 (zf1)',
     fallback: 'exact',
     ...oneOf('exact', 'zf1'),
   },
   basePath: {
     flag: 'base-path',
     value: 'PATH',
-    help: 'what stands before the routed path, such as /app (default none)',
+    help: 'path prefix that is not routed, such as /app (default none)',
     fallback: '',
     ...matching(BASE_PATH, 'a path such as "/app", without a slash at its end'),
   },
   env: {
     flag: 'env',
     value: 'NAME',
-    help: 'in development the error page tells what went wrong, and where',
+    help: 'in development the error page shows what went wrong, and where',
     fallback: 'production',
     ...oneOf('production', 'development'),
   },
   workers: {
     flag: 'workers',
     value: 'N',
-    help: 'processes that answer; 0 answers in the one that was started',
+    help: 'number of worker processes; 0 serves in the main process',
     fallback: 0,
     ...wholeNumber(0, 1_024),
   },
   trustProxy: {
     flag: 'trust-proxy',
     value: 'CIDRS',
-    help: 'proxies whose X-Forwarded-* and Forwarded count, such as 10.0.0.0/8,::1 (default none)',
+    help: 'proxies whose X-Forwarded-* and Forwarded are trusted, such as 10.0.0.0/8,::1 (default none)',
     fallback: [],
-    ...list(isNetwork, 'addresses or networks with commas between, such as "10.0.0.0/8,::1"'),
+    ...commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
   },
   healthPort: {
     flag: 'health-port',
     value: 'N',
-    help: 'a port for /livez and /readyz (default none)',
+    help: 'port for /livez and /readyz (default none)',
     fallback: undefined,
     ...wholeNumber(0, 65_535),
   },
   drainDelayMs: milliseconds(
     'drain-delay',
     0,
-    'answer on so long after SIGTERM, already not ready',
+    'to keep serving after SIGTERM, while /readyz is already 503',
     0,
   ),
-  closeTimeoutMs: milliseconds('close-timeout', 10_000, 'then wait so long for requests in flight'),
+  closeTimeoutMs: milliseconds(
+    'close-timeout',
+    10_000,
+    'to wait after that for requests in flight',
+  ),
   maxBodyBytes: count('max-body-bytes', DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
   maxFields: count('max-fields', DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
-  maxTargetBytes: count('max-target-bytes', DEFAULT_LIMITS.maxTargetBytes, 'bytes of a target'),
+  maxTargetBytes: count(
+    'max-target-bytes',
+    DEFAULT_LIMITS.maxTargetBytes,
+    'bytes of a request target',
+  ),
   maxHeaderBytes: count('max-header-bytes', DEFAULTS.maxHeaderBytes, 'bytes of all header fields'),
   maxHeaderFields: count('max-header-fields', DEFAULTS.maxHeaderFields, 'header fields'),
-  maxConnections: count('max-connections', DEFAULTS.maxConnections, 'connections at a time'),
-  headersTimeoutMs: milliseconds('headers-timeout', DEFAULTS.headersTimeoutMs, 'for the headers'),
-  requestTimeoutMs: milliseconds('request-timeout', DEFAULTS.requestTimeoutMs, 'for the request'),
+  maxConnections: count('max-connections', DEFAULTS.maxConnections, 'connections'),
+  headersTimeoutMs: milliseconds(
+    'headers-timeout',
+    DEFAULTS.headersTimeoutMs,
+    'to receive the headers',
+  ),
+  requestTimeoutMs: milliseconds(
+    'request-timeout',
+    DEFAULTS.requestTimeoutMs,
+    'to receive the whole request',
+  ),
   keepAliveTimeoutMs: milliseconds(
     'keep-alive-timeout',
     DEFAULTS.keepAliveTimeoutMs,
-    'between two requests of a connection',
+    'between two requests on a connection',
   ),
   socketTimeoutMs: milliseconds(
     'socket-timeout',
     DEFAULTS.socketTimeoutMs,
-    'without a byte either way; more than the time for an action',
+    'without a byte in either direction; more than --action-timeout-ms',
   ),
   actionTimeoutMs: milliseconds('action-timeout', DEFAULT_LIMITS.actionTimeoutMs, 'for an action'),
   logLevel: {
     flag: 'log-level',
     value: 'LEVEL',
-    help: `the least that is logged: ${logLevels.join(', ')}`,
+    help: `minimum level to log: ${logLevels.join(', ')}`,
     fallback: 'info',
     ...oneOf(...logLevels),
   },
   logParams: {
     flag: 'log-params',
     value: 'NAMES',
-    help: 'parameters whose values may be shown in reports, such as page,sort (default none)',
+    help: 'parameters whose values may appear in reports, such as page,sort (default none)',
     fallback: [],
-    ...list((name) => /^\S+$/.test(name), 'names with commas between, such as "page,sort"'),
+    ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
   },
   accessLog: {
     flag: 'access-log',
     value: '',
-    help: 'log a line for each request: method, names, status, duration, bytes',
+    help: 'log one line per request: method, names, status, duration, bytes',
     fallback: false,
     ...oneOf('true', 'false'),
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   },
 }
 
-interface Reader<T> {
+interface TextParser<T> {
   readonly expected: string
   readonly parse: (text: string) => T | undefined
 }
 
-function wholeNumber(least: number, most: number): Reader<number> {
+function wholeNumber(min: number, max: number): TextParser<number> {
   return {
-    expected: `a whole number from ${least} to ${most}`,
+    expected: `a whole number from ${min} to ${max}`,
     parse: (text) => {
       const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return number >= least && number <= most ? number : undefined
+      return number >= min && number <= max ? number : undefined
     },
   }
 }
 
 function count(flag: string, fallback: number, help: string): Setting<number> {
-  const reader = wholeNumber(1, 2 ** 40)
-  return { flag, value: 'N', help: `at most so many ${help}`, fallback, ...reader }
+  const parser = wholeNumber(1, 2 ** 40)
+  return { flag, value: 'N', help: `maximum ${help}`, fallback, ...parser }
 }
 
-function milliseconds(flag: string, fallback: number, help: string, least = 1): Setting<number> {
-  const reader = wholeNumber(least, 2 ** 31 - 1)
-  return { flag: `${flag}-ms`, value: 'MS', help: `milliseconds: ${help}`, fallback, ...reader }
+function milliseconds(flag: string, fallback: number, help: string, min = 1): Setting<number> {
+  const parser = wholeNumber(min, 2 ** 31 - 1)
+  return { flag: `${flag}-ms`, value: 'MS', help: `milliseconds ${help}`, fallback, ...parser }
 }
 
-function matching(pattern: RegExp, expected: string): Reader<string> {
+function matching(pattern: RegExp, expected: string): TextParser<string> {
   return { expected, parse: (text) => (pattern.test(text) ? text : undefined) }
 }
 
-function oneOf<T extends string>(...choices: readonly T[]): Reader<T> {
+function oneOf<T extends string>(...choices: readonly T[]): TextParser<T> {
   const quotedChoices = choices.map((choice) => `"${choice}"`)
   return {
     expected: `${quotedChoices.slice(0, -1).join(', ')} or ${quotedChoices.at(-1)}`,
@@ -191,7 +220,10 @@ function oneOf<T extends string>(...choices: readonly T[]): Reader<T> {
   }
 }
 
-function list(isItem: (item: string) => boolean, expected: string): Reader<readonly string[]> {
+function commaSeparated(
+  isItem: (item: string) => boolean,
+  expected: string,
+): TextParser<readonly string[]> {
   return {
     expected,
     parse: (text) => {

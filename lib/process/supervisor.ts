@@ -2,32 +2,34 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from '../reporting/logger.ts'
 
-/** How a {@link Supervisor} runs its workers. */
+/** The options of a {@link Supervisor}. */
 export interface SupervisorOptions {
-  /** How many workers there are. */
+  /** The number of workers. */
   readonly workers: number
   readonly logger: Logger
-  /** How long a worker may take to stop, in milliseconds; then it is killed. */
+  /** Milliseconds that a worker may take to stop; then it is killed. */
   readonly stopTimeoutMs: number
 }
 
-/** What a worker is told when it has to stop: a signal may come from elsewhere, and twice. */
+/** The message that stops a child process. A signal could also come from elsewhere, and twice. */
 export const STOP_MESSAGE = 'portico:stop'
 
 const READY_TIMEOUT_MS = 30_000
-const LEAST_BACKOFF_MS = 100
-const MOST_BACKOFF_MS = 30_000
-// A worker that lived so long did not die of its start.
+const MIN_BACKOFF_MS = 100
+const MAX_BACKOFF_MS = 30_000
+// A worker that ran this long did not fail at its start, so the backoff begins again.
 const STEADY_MS = 10_000
 
 /**
- * Keeps workers running (`node:cluster`): one that dies is replaced, after a pause that grows with each
- * failure in a row; a reload replaces them one by one, each when its successor listens.
+ * Keeps workers running (`node:cluster`).
+ *
+ * Replaces a worker that ends, after a delay that doubles with each failure in a row. A reload replaces
+ * the workers one by one, each as soon as its successor listens.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #ready = new Set<Worker>()
-  // Those whose end is wanted.
+  // The workers that were stopped on purpose.
   readonly #retired = new Set<Worker>()
   #stopping = false
   #reloading = false
@@ -37,7 +39,7 @@ export class Supervisor {
     this.#options = options
   }
 
-  /** Whether a worker takes requests. */
+  /** Whether at least one worker takes requests. */
   get isReady(): boolean {
     return !this.#stopping && this.#ready.size > 0
   }
@@ -45,8 +47,8 @@ export class Supervisor {
   /**
    * Starts all workers.
    *
-   * @returns Where they listen.
-   * @throws {WorkerError} If one ends before it listens, with its exit code: it has said why.
+   * @returns The address and the port that they listen on.
+   * @throws {WorkerError} If a worker ends before it listens, with its exit code; the worker prints the reason.
    */
   async start(): Promise<{ address: string; port: number }> {
     const started = Array.from({ length: this.#options.workers }, () => this.#fork())
@@ -55,13 +57,13 @@ export class Supervisor {
     return first ?? { address: '', port: 0 }
   }
 
-  /** Replaces the workers one by one; the first new one that fails ends it, and the old ones stay. */
+  /** Replaces the workers one by one. If a new worker fails, the reload ends and the remaining old ones stay. */
   async reload(): Promise<void> {
     if (this.#reloading || this.#stopping) return
     this.#reloading = true
     try {
       for (const old of [...this.#ready]) {
-        // It has died meanwhile, and has a successor.
+        // It ended in the meantime, and #keep() replaces it.
         if (!this.#ready.has(old)) continue
         const { worker, listening } = this.#fork()
         await listening
@@ -70,16 +72,17 @@ export class Supervisor {
       }
       this.#options.logger.info({ event: 'reload' }, 'All workers were replaced')
     } catch (error) {
-      this.#options.logger.error(
-        { event: 'reload' },
-        `Reload given up: ${(error as Error).message}`,
-      )
+      this.#options.logger.error({ event: 'reload' }, `Reload aborted: ${(error as Error).message}`)
     } finally {
       this.#reloading = false
     }
   }
 
-  /** @returns The worst exit code. */
+  /**
+   * Stops all workers.
+   *
+   * @returns The highest exit code.
+   */
   async stop(): Promise<number> {
     this.#stopping = true
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
@@ -87,7 +90,7 @@ export class Supervisor {
     return Math.max(0, ...codes)
   }
 
-  /** Ends all workers at once. */
+  /** Kills all workers at once. */
   kill(): void {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
   }
@@ -108,7 +111,7 @@ export class Supervisor {
       return address
     } finally {
       clearTimeout(timer)
-      // It is heard of by #keep() from here on.
+      // From here on #keep() handles its exit.
       ended.catch(() => {})
     }
   }
@@ -125,11 +128,11 @@ export class Supervisor {
   }
 
   #replaceLater(worker: Worker, code: number, signal: string): void {
-    const delayMs = Math.min(LEAST_BACKOFF_MS * 2 ** this.#failures, MOST_BACKOFF_MS)
+    const delayMs = Math.min(MIN_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS)
     const { pid } = worker.process
     this.#options.logger.error(
       { event: 'worker', pid, code, signal, delayMs },
-      `Worker ${pid} has ended (${signal || code}); a new one starts in ${delayMs} ms`,
+      `Worker ${pid} ended (${signal || code}); a new worker starts in ${delayMs} ms`,
     )
     setTimeout(() => {
       if (this.#stopping) return
@@ -149,7 +152,7 @@ export class Supervisor {
     this.#ready.delete(worker)
     if (worker.isDead()) return 0
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopTimeoutMs)
-    // One that has just died can't be told, and need not be.
+    // A worker that has just ended is no longer connected.
     const ended = new Promise<number | null>((resolve) => worker.once('exit', resolve))
     if (worker.isConnected()) worker.send(STOP_MESSAGE, () => {})
     const code = await ended
@@ -158,7 +161,7 @@ export class Supervisor {
   }
 }
 
-/** A worker ended before it listened. */
+/** The error of a worker that ended before it listened. */
 export class WorkerError extends Error {
   readonly exitCode: number
 
@@ -168,7 +171,7 @@ export class WorkerError extends Error {
   }
 }
 
-/** Leaves the cluster, in a worker: connections that were handed to it go back, and are handed to another one. */
+/** Leaves the cluster, in a worker: connections that it has not accepted yet go to another worker. */
 export function leaveCluster(): Promise<void> {
   const { worker } = cluster
   return new Promise((resolve) => {

@@ -2,37 +2,49 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Logger } from '../reporting/logger.ts'
 import { FolderWatch } from './folder-watch.ts'
-import { EXIT_CONFIG } from './settings.ts'
+import { ConfigError, EXIT_CONFIG } from './settings.ts'
 import { STOP_MESSAGE } from './supervisor.ts'
 
-/** What a {@link Watcher} runs, and when again. */
+/** The options of a {@link Watcher}. */
 export interface WatcherOptions {
-  /** The folder whose changes count. */
+  /** The folder to watch. */
   readonly folder: string
-  /** The program, a module with its arguments. */
+  /** The program to run: the path of a module. */
   readonly program: string
   readonly args: readonly string[]
-  /** Its environment. */
-  readonly env: Readonly<Record<string, string | undefined>>
   readonly logger: Logger
-  /** How long it may take to stop in the end, in milliseconds; then it is killed. */
+  /** Milliseconds that the program may take to stop at the end; then it is killed. */
   readonly stopTimeoutMs: number
 }
 
-/** What the program says to its watcher when it listens. */
-export interface ListeningMessage {
+// The message of the program to its watcher when it listens.
+interface ListeningMessage {
   readonly listening: { readonly port: number }
 }
 
-// Who develops waits for it: a request that takes longer is cut.
+// Holds the process id of the watcher, in the environment of the program that it runs.
+const WATCHER_VARIABLE = 'PORTICO_WATCHER'
+
+// A developer waits for the restart, so a longer request is aborted.
 const RESTART_TIMEOUT_MS = 1_500
 
-/** Runs a program, and runs it again when a file of a folder has changed. */
+/** Whether a watcher runs this process itself, and not its parent: a child inherits the environment. */
+export function isWatched(): boolean {
+  return process.env[WATCHER_VARIABLE] === String(process.ppid) && process.send !== undefined
+}
+
+/** Reports to the watcher, if there is one, that this process listens. */
+export function reportListening(port: number): void {
+  const message: ListeningMessage = { listening: { port } }
+  if (isWatched()) process.send?.(message)
+}
+
+/** Runs a program, and restarts it when a file in a folder changes. */
 export class Watcher {
   readonly #options: WatcherOptions
   readonly #stop = new AbortController()
   #child: ChildProcess | undefined
-  // One that was chosen by the system is kept: a browser's tab stays good.
+  // A restart keeps the port that the system chose, so that an open browser tab still works.
   #port: number | undefined
 
   constructor(options: WatcherOptions) {
@@ -40,15 +52,15 @@ export class Watcher {
   }
 
   /**
-   * Runs until it is stopped, or until the first start fails for another reason than a controller that
-   * does not load.
+   * Runs until {@link Watcher.stop}, or until the first start fails for another reason than invalid
+   * settings or a controller that does not load.
    *
    * @returns The exit code of the program.
-   * @throws {Error} If the folder can't be watched.
+   * @throws {ConfigError} If the folder can't be watched.
    */
   async run(): Promise<number> {
     const stopped = once(this.#stop.signal, 'abort')
-    const folder = await FolderWatch.open(this.#options.folder)
+    const folder = await openFolder(this.#options.folder)
     try {
       for (let changes: readonly string[] = []; ; changes = folder.take()) {
         const program = this.#start(changes)
@@ -56,7 +68,7 @@ export class Watcher {
         if (this.#stop.signal.aborted) return await program.stop(this.#options.stopTimeoutMs)
         if (program.exitCode !== undefined) {
           if (this.#port === undefined && program.exitCode !== EXIT_CONFIG) return program.exitCode
-          this.#tellEnd(program.exitCode)
+          this.#logEnd(program.exitCode)
           await Promise.race([folder.changed(), stopped])
           if (this.#stop.signal.aborted) return program.exitCode
         }
@@ -67,38 +79,39 @@ export class Watcher {
     }
   }
 
-  /** Stops the program, and then ends {@link Watcher.run}. */
+  /** Stops the program; {@link Watcher.run} then returns. */
   stop(): void {
     this.#stop.abort()
   }
 
-  /** Ends the program at once. */
+  /** Kills the program at once. */
   kill(): void {
     this.#child?.kill('SIGKILL')
   }
 
   #start(changes: readonly string[]): Program {
-    const { program, args, env, logger } = this.#options
+    const { program, args, logger } = this.#options
+    const env = { ...process.env, [WATCHER_VARIABLE]: String(process.pid) }
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
-    const child = fork(program, [...args, ...port], { env: { ...env } })
+    const child = fork(program, [...args, ...port], { env })
     child.on('message', (message: Partial<ListeningMessage> | null) => {
-      // A controller may say something too, such as `ready`.
+      // A controller may send messages too, such as `ready`.
       if (message?.listening === undefined) return
       this.#port = message.listening.port
       if (changes.length === 0) return
-      logger.info({ event: 'restart', files: changes }, `Restarted: ${told(changes)} changed`)
+      logger.info({ event: 'restart', files: changes }, `Restarted: ${summaryOf(changes)} changed`)
     })
     this.#child = child
     return new Program(child)
   }
 
-  #tellEnd(code: number): void {
-    const message = `The program has ended with exit code ${code}; it starts again with the next change`
+  #logEnd(code: number): void {
+    const message = `The program ended with exit code ${code}; it starts again with the next change`
     this.#options.logger.warn({ event: 'wait', code }, message)
   }
 }
 
-// A run of the program.
+// One run of the program.
 class Program {
   readonly ended: Promise<unknown>
   readonly #child: ChildProcess
@@ -108,7 +121,7 @@ class Program {
     this.ended = once(child, 'exit')
   }
 
-  /** undefined while it runs. */
+  /** undefined while it runs; 1 if a signal ended it. */
   get exitCode(): number | undefined {
     const { exitCode, signalCode } = this.#child
     return exitCode ?? (signalCode === null ? undefined : 1)
@@ -118,7 +131,7 @@ class Program {
   async stop(timeoutMs: number): Promise<number> {
     const child = this.#child
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-    // By a message: it may have had the signal from the terminal, and a second one ends it at once.
+    // Not a signal: the terminal may have sent one already, and a second one ends the program at once.
     if (child.connected) child.send(STOP_MESSAGE, () => {})
     if (this.exitCode === undefined) await this.ended
     clearTimeout(timer)
@@ -126,7 +139,16 @@ class Program {
   }
 }
 
-function told(files: readonly string[]): string {
+function summaryOf(files: readonly string[]): string {
   const [first = '', ...rest] = files
   return rest.length === 0 ? first : `${first} and ${rest.length} more`
+}
+
+async function openFolder(folder: string): Promise<FolderWatch> {
+  try {
+    return await FolderWatch.open(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
+  }
 }

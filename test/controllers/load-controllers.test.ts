@@ -92,8 +92,10 @@ describe('loadControllers()', () => {
       ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
       ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
       ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
-      // V8 exposes no location for a syntax error.
-      ['export function (', () => 'Function statements require a function name'],
+      [
+        '\nexport function (',
+        (_, url) => `Function statements require a function name, at ${url}:2`,
+      ],
       [
         '\nimport { nothing } from "../news.js"',
         (_, url) =>

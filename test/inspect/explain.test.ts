@@ -4,7 +4,6 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { type Explanation, explain } from '../../lib/inspect/explain.ts'
-import { siteOf } from '../../lib/inspect/site.ts'
 
 const action = (): undefined => undefined
 const save = Object.assign((): undefined => undefined, { methods: ['POST'] })
@@ -18,11 +17,11 @@ const options: FrontControllerOptions = {
 }
 
 function explained(target: string, method = 'GET', more: FrontControllerOptions = {}): Explanation {
-  return explain(siteOf({ ...options, ...more }), { method, target })
+  return explain(new FrontController({ ...options, ...more }), { method, target })
 }
 
 describe('explain()', () => {
-  it('goes from the target to the path, to names, to pairs', () => {
+  it('shows the target, the path, the names and the pairs', () => {
     const found = explained('/admin/report/daily/day/friday/page/2/rest?x=https://a.example/?b')
     assert.deepEqual(
       { ...found, runs: found.runs?.name },
@@ -47,7 +46,7 @@ describe('explain()', () => {
     )
   })
 
-  it('tells which source a parameter has, what is hidden, and what is ignored', () => {
+  it('shows the source of each parameter, and which values are hidden or ignored', () => {
     const { parameters } = explained('/news/list/id/1?id=22&id=333&action=x&q=yy')
     assert.deepEqual(parameters, [
       { name: 'id', source: 'path', shape: 'digits(1)', values: 1, hiddenBy: null },
@@ -57,7 +56,7 @@ describe('explain()', () => {
     ])
   })
 
-  it('tells of a controller that is missing which there are, and the nearest', () => {
+  it('lists the registered controllers for a missing one, and the nearest name', () => {
     const { runs, error } = explained('/nwes/list')
     assert.equal(runs, null)
     assert.deepEqual(error && { ...error, answeredBy: error.answeredBy?.name }, {
@@ -73,7 +72,7 @@ describe('explain()', () => {
     })
   })
 
-  it('finds the nearest of an action, of a module, of a controller alone, and in other letters', () => {
+  it('finds the nearest action, module, controller, and name in another case', () => {
     const table: [string, string | null][] = [
       ['/news/lst', 'news/list'],
       ['/admni/report/daily', 'admin/report/daily'],
@@ -87,24 +86,24 @@ describe('explain()', () => {
     }
   })
 
-  it('says why, for an action that is missing and for the error controller', () => {
+  it('gives the reason for a missing action and for the error controller', () => {
     assert.deepEqual(explained('/news/lst').error?.why, [
       'The controller news has no action lst; it has list, view, save',
     ])
     const [why] = explained('/error').error?.why ?? []
-    assert.equal(why, 'The error controller answers for errors, and can not be asked for')
+    assert.equal(why, 'The error controller handles errors and can not be requested')
   })
 
-  it('knows methods: 405, and what OPTIONS is told', () => {
+  it('applies methods: 405, and Allow for OPTIONS', () => {
     const { error } = explained('/news/save')
-    assert.deepEqual([error?.status, error?.why], [405, ['The action takes POST, OPTIONS']])
+    assert.deepEqual([error?.status, error?.why], [405, ['The action accepts POST, OPTIONS']])
     assert.equal(explained('/news/save', 'POST').runs?.name, 'news/save')
     const { allow, runs, error: none } = explained('/news/save', 'OPTIONS')
     assert.deepEqual([allow, runs, none], [['POST', 'OPTIONS'], null, null])
     assert.equal(explained('/news/list', 'TRACE').error?.status, 405)
   })
 
-  it('tells what is refused before an action is looked up', () => {
+  it('shows a request that is rejected before the action is looked up', () => {
     const table: [string, number][] = [
       ['/news/%zz', 400],
       ['/news/a%00b', 400],
@@ -115,11 +114,13 @@ describe('explain()', () => {
     ]
     for (const [target, status] of table) {
       const limits = { maxTargetBytes: target.startsWith('/news') ? 99_999 : 8_192 }
-      assert.equal(explained(target, 'GET', { limits }).error?.status, status, target)
+      const { error } = explained(target, 'GET', { limits })
+      assert.equal(error?.status, status, target)
+      assert.deepEqual(error.why, ['The request is rejected before the action is looked up'])
     }
   })
 
-  it('knows the base path', () => {
+  it('applies the base path', () => {
     const inside = explained('/app/news/list', 'GET', { basePath: '/app' })
     assert.deepEqual([inside.target, inside.path], ['/app/news/list', '/news/list'])
     const { target, error } = explained('/news/list', 'GET', { basePath: '/app' })
@@ -130,7 +131,7 @@ describe('explain()', () => {
     )
   })
 
-  it('recognizes a sign-in, and by the host of a whole URL whose redirect_uri it has', () => {
+  it('recognizes a sign-in, and compares its redirect_uri with the host of a whole URL', () => {
     const query = 'client_id=c&redirect_uri=https%3A%2F%2Fown.example%2Fno%2Fsuch'
     assert.equal(explained(`/signin/v2?${query}`).error?.looksLike, 'authorization request')
     const { target, error } = explained(`https://own.example/signin/v2?${query}`)
@@ -138,7 +139,7 @@ describe('explain()', () => {
     assert.match(error?.hint ?? '', /no controller serves/)
   })
 
-  it('shows no value, wherever it stands', () => {
+  it('shows no value of a request', () => {
     const c = 'c4n4ry-V4LU3-0Af'
     const targets = [
       `/${c}/${c}/${c}/${c}/${c}?${c}=${c}&a=${c}`,
@@ -161,7 +162,7 @@ describe('explain()', () => {
     }
   })
 
-  it('comes to what the front controller comes to', async () => {
+  it('agrees with the front controller', async () => {
     const front = new FrontController(options)
     const targets = ['/', '/news', '/news/list', '/news/save', '/error', '/admin', '/a%zz', '//']
     for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {

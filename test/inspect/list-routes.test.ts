@@ -1,15 +1,21 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 import { describe, it } from 'node:test'
 import type { Controllers } from '../../lib/controllers/controller.ts'
+import { loadControllers } from '../../lib/controllers/load-controllers.ts'
+import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { listRoutes } from '../../lib/inspect/list-routes.ts'
-import { siteOf } from '../../lib/inspect/site.ts'
+import { repositoryFile } from '../support/repository.ts'
 
 const action = (): undefined => undefined
 const restricted = Object.assign((): undefined => undefined, { methods: ['GET'] })
 
 function urls(options: FrontControllerOptions): Record<string, readonly string[]> {
-  return Object.fromEntries(listRoutes(siteOf(options)).map(({ name, urls }) => [name, urls]))
+  return Object.fromEntries(
+    listRoutes(new FrontController(options)).map(({ name, urls }) => [name, urls]),
+  )
 }
 
 function controllers(...names: string[]): Controllers {
@@ -27,7 +33,7 @@ describe('listRoutes()', () => {
     })
   })
 
-  it('knows modules, and what stands in front', () => {
+  it('applies modules and the base path', () => {
     const modules = new Map([['admin', controllers('index')]])
     assert.deepEqual(urls({ controllers: controllers('news'), modules, basePath: '/app' }), {
       'news/index': ['/app/news', '/app/news/index/...'],
@@ -43,7 +49,7 @@ describe('listRoutes()', () => {
     assert.equal(found?.[0], '/app')
   })
 
-  it('reaches a controller that has the name of a module by the module default', () => {
+  it('lists a controller with the name of a module under the module default', () => {
     const modules = new Map([['admin', controllers('index')]])
     const found = urls({ controllers: controllers('admin'), modules })
     assert.deepEqual(found['admin/list'], ['/default/admin/list/...'])
@@ -54,27 +60,42 @@ describe('listRoutes()', () => {
     assert.deepEqual(found['INDEX/index'], ['/', '/INDEX', '/INDEX/index/...'])
   })
 
-  it('tells the methods, HEAD and OPTIONS among them; null for all', () => {
+  it('lists the methods, with HEAD and OPTIONS; null for all', () => {
     const news = new Map([['news', { list: action, view: restricted }]])
-    const routes = listRoutes(siteOf({ controllers: news }))
+    const routes = listRoutes(new FrontController({ controllers: news }))
     assert.deepEqual(
       routes.map(({ methods }) => methods),
       [null, ['GET', 'HEAD', 'OPTIONS'], null],
     )
   })
 
-  it('tells what is built in, and the file of what is not', () => {
-    const routes = listRoutes(siteOf({ controllers: new Map([['news', { list: action }]]) }))
-    assert.deepEqual(
-      routes.map(({ name, builtIn, file }) => [
-        name,
-        builtIn,
-        file?.endsWith('list-routes.test.js'),
-      ]),
+  it('marks what is built in, and locates what was loaded from a file', async () => {
+    const folder = repositoryFile('examples/controllers')
+    const { controllers, modules } = await loadControllers(folder)
+    const memory = new Map([...controllers, ['memory', { list: action }]])
+    memory.delete('error')
+    const routes = listRoutes(new FrontController({ controllers: memory, modules }))
+    const located = routes.map(({ name, builtIn, file, line }) => [
+      name,
+      builtIn,
+      file && relative(folder, file),
+      line === null || file === null ? null : readFileSync(file, 'utf8').split('\n')[line - 1],
+    ])
+    for (const expected of [
+      ['news/save', false, 'news.js', 'export function save(request, response) {'],
       [
-        ['news/list', false, true],
-        ['error/error', true, undefined],
+        'admin/report/daily',
+        false,
+        'admin/report.js',
+        'export async function daily(request, response) {',
       ],
-    )
+      ['memory/list', false, null, null],
+      ['error/error', true, null, null],
+    ]) {
+      assert.deepEqual(
+        located.find(([name]) => name === expected[0]),
+        expected,
+      )
+    }
   })
 })

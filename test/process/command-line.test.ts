@@ -1,22 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  ConfigError,
+  type CommandLine,
   type Environment,
-  helpText,
-  readConfig,
+  parseCommandLine,
 } from '../../lib/process/command-line.ts'
-import { type Config, settings } from '../../lib/process/settings.ts'
+import { type Config, ConfigError, settings } from '../../lib/process/settings.ts'
 
-// What they are is settings.test.ts's to say.
+// settings.test.ts checks their values.
 const defaults = Object.fromEntries(
   Object.entries(settings).map(([name, { fallback }]) => [name, fallback]),
 )
 
-describe('readConfig()', () => {
+describe('parseCommandLine()', () => {
   it('names settings that contradict each other', () => {
     const args = ['--headers-timeout-ms=40000', '--action-timeout-ms=30000']
-    assert.throws(() => readConfig(args, {}, () => ''), {
+    assert.throws(() => parseCommandLine(args, {}, () => ''), {
       name: 'ConfigError',
       problems: [
         '--headers-timeout-ms is "40000": expected at most --request-timeout-ms, "30000"',
@@ -25,7 +24,7 @@ describe('readConfig()', () => {
     })
   })
 
-  it('runs with the defaults where nothing is said', () => {
+  it('serves with the defaults when nothing is given', () => {
     assert.deepEqual(config([]), defaults)
     assert.ok(Object.isFrozen(config([])))
   })
@@ -74,11 +73,17 @@ describe('readConfig()', () => {
     }
   })
 
-  it('is told to help, or to say its version', () => {
-    assert.deepEqual(readConfig(['--help'], {}, noFile), { name: 'help' })
-    assert.deepEqual(readConfig(['--version'], {}, noFile), { name: 'version' })
-    assert.deepEqual(readConfig(['--port=1', '--help', '--version'], {}, noFile), { name: 'help' })
-    assert.deepEqual(readConfig(['-h'], {}, noFile), { name: 'help' })
+  it('finds --help and --version, and reads no settings then', () => {
+    const table: [string[], Environment, CommandLine['command']][] = [
+      [['--help'], {}, 'help'],
+      [['--version'], {}, 'version'],
+      [['--port=1', '--help', '--version'], {}, 'help'],
+      [['-h'], {}, 'help'],
+      [['--port=x', '--nope', '--check', '--version', '--env-file=x'], { PORT: 'y' }, 'version'],
+    ]
+    for (const [args, env, command] of table) {
+      assert.deepEqual(parseCommandLine(args, env, noFile), lineOf(command))
+    }
   })
 
   it('reads a file of the environment, which is below the environment itself', () => {
@@ -87,12 +92,12 @@ describe('readConfig()', () => {
       files.push(file)
       return 'PORTICO_PORT=81\nPORTICO_NAMES="zf1" # as before\nPORTICO_HOST=\n'
     }
-    const command = readConfig(['--env-file', '.env'], { PORTICO_PORT: '82' }, read)
-    assert.deepEqual(command, { name: 'run', config: { ...defaults, port: 82, names: 'zf1' } })
+    const line = parseCommandLine(['--env-file', '.env'], { PORTICO_PORT: '82' }, read)
+    assert.deepEqual(line, lineOf('serve', { port: 82, names: 'zf1' }))
     assert.deepEqual(files, ['.env'])
     assert.throws(
       () =>
-        readConfig(['--env-file=none', '--port=x'], {}, () => {
+        parseCommandLine(['--env-file=none', '--port=x'], {}, () => {
           throw Object.assign(new Error('x'), { code: 'ENOENT' })
         }),
       {
@@ -104,35 +109,32 @@ describe('readConfig()', () => {
     )
   })
 
-  it('is told to check, or to ask whether a server is ready, with the same configuration', () => {
-    for (const name of ['check', 'healthcheck']) {
-      assert.deepEqual(readConfig([`--${name}`, '--port=1'], {}, noFile), {
-        name,
-        config: { ...defaults, port: 1 },
-      })
-    }
+  it('finds --check and --healthcheck, with the same configuration', () => {
+    assert.deepEqual(
+      parseCommandLine(['--check', '--port=1'], {}, noFile),
+      lineOf('check', { port: 1 }),
+    )
+    assert.deepEqual(
+      parseCommandLine(['--healthcheck', '--port=1', '--health-port=2'], {}, noFile),
+      lineOf('healthcheck', { port: 1, healthPort: 2 }),
+    )
   })
 
-  it('is told to print the routes, or to explain a target', () => {
-    assert.deepEqual(readConfig(['--routes'], {}, noFile), {
-      name: 'routes',
-      config: defaults,
-      json: false,
-    })
-    assert.deepEqual(readConfig(['--explain=/a', '--method', 'POST', '--json'], {}, noFile), {
-      name: 'explain',
-      config: defaults,
+  it('finds --routes and --explain, with their options', () => {
+    assert.deepEqual(parseCommandLine(['--routes'], {}, noFile), lineOf('routes'))
+    assert.deepEqual(parseCommandLine(['--explain=/a', '--method', 'POST', '--json'], {}, noFile), {
+      ...lineOf('explain'),
       json: true,
       method: 'POST',
       target: '/a',
     })
   })
 
-  it('is in development while it watches, unless it is told otherwise', () => {
+  it('has the environment "development" with --watch, unless another one is given', () => {
     const env = (args: string[], environment: Environment = {}): unknown => {
-      const command = readConfig(['--watch', '--controllers=c', ...args], environment, noFile)
-      assert.equal(command.name, 'watch')
-      return (command as { config: Config }).config.env
+      const line = parseCommandLine(['--watch', '--controllers=c', ...args], environment, noFile)
+      assert.equal(line.command, 'watch')
+      return line.config.env
     }
     assert.equal(env([]), 'development')
     assert.equal(env(['--env=production']), 'production')
@@ -141,7 +143,7 @@ describe('readConfig()', () => {
 
   it('reads no command from the environment', () => {
     const env = { PORTICO_WATCH: 'true', PORTICO_ROUTES: 'true', PORTICO_EXPLAIN: '/' }
-    assert.equal(readConfig([], env, noFile).name, 'run')
+    assert.equal(parseCommandLine([], env, noFile).command, 'serve')
   })
 
   it('quotes no target: it may hold a secret', () => {
@@ -149,7 +151,7 @@ describe('readConfig()', () => {
       '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
     ]
     for (const target of ['', '/a b?code=CANARY', '/\nCANARY']) {
-      assert.throws(() => readConfig([`--explain=${target}`], {}, noFile), { problems })
+      assert.throws(() => parseCommandLine([`--explain=${target}`], {}, noFile), { problems })
     }
   })
 
@@ -176,6 +178,7 @@ describe('readConfig()', () => {
       ],
       [['--json'], {}, ['--json needs --routes or --explain']],
       [['--watch'], {}, ['--watch needs --controllers']],
+      [['--healthcheck'], {}, ['--healthcheck needs --health-port']],
       [['--check=false'], {}, ['--check takes no value']],
       [['--check', '--routes'], {}, ['--check and --routes: expected one of them at a time']],
       [['--host=a b'], {}, ['--host is "a b": expected an address or a host name']],
@@ -195,7 +198,7 @@ describe('readConfig()', () => {
       ...['a,', ',a', 'a,,b', 'a, b', '', 'a b'].map((text): [string[], Environment, string[]] => [
         [`--log-params=${text}`],
         {},
-        [`--log-params is "${text}": expected names with commas between, such as "page,sort"`],
+        [`--log-params is "${text}": expected comma-separated names, such as "page,sort"`],
       ]),
       [[], { PORTICO_ACCESS_LOG: '1' }, ['PORTICO_ACCESS_LOG is "1": expected "true" or "false"']],
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
@@ -220,7 +223,7 @@ describe('readConfig()', () => {
     ]
     for (const [args, env, problems] of table) {
       assert.throws(
-        () => readConfig(args, env, noFile),
+        () => parseCommandLine(args, env, noFile),
         (error: unknown) => {
           assert.ok(error instanceof ConfigError)
           assert.deepEqual(error.problems, problems)
@@ -234,33 +237,17 @@ describe('readConfig()', () => {
   })
 })
 
-describe('helpText()', () => {
-  it('has every setting: its flag, its variable, its default', () => {
-    const text = helpText()
-    for (const [name, fallback] of Object.entries(defaults)) {
-      const words = name.split(/(?=[A-Z])/)
-      const flag = `--${words.join('-').toLowerCase()}`
-      // A switch has no value.
-      const value = typeof fallback === 'boolean' ? '' : ' [A-Z]+'
-      const isShown = typeof fallback === 'number' || typeof fallback === 'string'
-      const shown = isShown ? String(fallback) : ''
-      const tail = shown === '' ? '' : `.*\\(default ${shown}\\)$`
-      assert.match(text, new RegExp(`^  ${flag}${value}  +\\w${tail}`, 'm'))
-    }
-    assert.match(text, /--max-fields as PORTICO_MAX_FIELDS/)
-    for (const flag of ['--help', '--version', '--check', '--routes', '--json', '--watch'])
-      assert.ok(text.includes(`  ${flag}  `), flag)
-    assert.match(text, /^ {2}--explain TARGET /m)
-    assert.doesNotMatch(text, /undefined/)
-  })
-})
-
 function noFile(): never {
   assert.fail('a file was read')
 }
 
 function config(args: string[], env: Environment = {}): Config {
-  const command = readConfig(args, env, noFile)
-  assert.equal(command.name, 'run')
-  return (command as { config: Config }).config
+  const line = parseCommandLine(args, env, noFile)
+  assert.deepEqual(line, { ...lineOf('serve'), config: line.config })
+  return line.config
+}
+
+/** The command line of a command without options. */
+function lineOf(command: CommandLine['command'], config: Partial<Config> = {}): object {
+  return { command, config: { ...defaults, ...config }, json: false, target: '', method: 'GET' }
 }

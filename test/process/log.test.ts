@@ -88,10 +88,10 @@ describe('Log', () => {
     log.error({ id: '3', stack: [long.slice(0, 1_800)], hint: 'h' }, 'm')
     log.error({ id: '4', other: long + long }, 'm')
     assert.deepEqual(
-      sink.records.map(({ time, level, message, ...rest }) => [Object.keys(rest), rest.cut]),
+      sink.records.map(({ time, level, message, ...rest }) => [Object.keys(rest), rest.truncated]),
       [
-        [['id', 'stack', 'params', 'previous', 'cut'], true],
-        [['id', 'second', 'cut'], true],
+        [['id', 'stack', 'params', 'previous', 'truncated'], true],
+        [['id', 'second', 'truncated'], true],
         [['id', 'stack', 'hint'], undefined],
         [['id', 'other'], undefined],
       ],
@@ -124,7 +124,7 @@ describe('Log', () => {
       [
         ['info', undefined, undefined, '1'],
         ['info', undefined, undefined, '2'],
-        ['warn', 'dropped', 3, '3 lines were dropped: nobody took them'],
+        ['warn', 'dropped', 3, '3 lines were dropped because the output was blocked'],
         ['info', undefined, undefined, '6'],
         ['info', undefined, undefined, '7'],
       ],

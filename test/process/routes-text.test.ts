@@ -1,37 +1,55 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { loadControllers } from '../../lib/controllers/load-controllers.ts'
+import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { explain } from '../../lib/inspect/explain.ts'
 import { listRoutes } from '../../lib/inspect/list-routes.ts'
-import { siteOf } from '../../lib/inspect/site.ts'
 import { explanationText, routesText } from '../../lib/process/routes-text.ts'
 
-const save = Object.assign((): undefined => undefined, { methods: ['POST'] })
-const site = siteOf({ controllers: new Map([['news', { list: () => undefined, save }]]) })
-const style = { color: false, shownFile: () => 'news.js' }
+const folder = await mkdtemp(join(tmpdir(), 'portico-'))
+after(() => rm(folder, { recursive: true }))
+await writeFile(
+  join(folder, 'news.mjs'),
+  `export function list() {}
+export function save() {}
+save.methods = ['POST']
+`,
+)
+const front = new FrontController(await loadControllers(folder))
+const style = { color: false, formatFile: () => 'news.mjs' }
 
-function told(target: string, method = 'GET'): string {
-  return explanationText(explain(site, { method, target }), style).replace(/news\.js:\d+/, 'FILE')
+function explained(target: string, method = 'GET'): string {
+  return explanationText(explain(front, { method, target }), style)
 }
 
 describe('routesText()', () => {
-  it('is a table', () => {
+  it('formats routes as a table', () => {
     assert.equal(
-      routesText(listRoutes(site), style).replace(/news\.js:\d+/g, 'FILE'),
+      routesText(listRoutes(front), style),
       [
         'URL             METHODS        ACTION       FILE',
-        '/news/list/...  any            news/list    FILE',
-        '/news/save/...  POST, OPTIONS  news/save    FILE',
+        '/news/list/...  any            news/list    news.mjs:1',
+        '/news/save/...  POST, OPTIONS  news/save    news.mjs:2',
         '(errors)        any            error/error  built in',
         '',
       ].join('\n'),
     )
   })
+
+  it('leaves out a line, or a file, that is not known', () => {
+    const route = { name: 'a/b', builtIn: false, urls: ['/a/b/...'], methods: null }
+    assert.match(routesText([{ ...route, file: 'x', line: null }], style), /a\/b {5}news\.mjs\n/)
+    assert.match(routesText([{ ...route, file: null, line: null }], style), /a\/b\n/)
+  })
 })
 
 describe('explanationText()', () => {
-  it('tells each step, and what would run', () => {
+  it('shows each step, and the action that would run', () => {
     assert.equal(
-      told('/news/list/id/1/rest?id=2&id=3&q=x'),
+      explained('/news/list/id/1/rest?id=2&id=3&q=x'),
       [
         'Target      GET /news/list/id/digits(1)/word(4)?id=digits(1)&id=digits(1)&q=word(1)',
         'Path        /news/list/id/digits(1)/word(4)',
@@ -40,30 +58,30 @@ describe('explanationText()', () => {
         'Controller  news',
         'Action      list',
         'Parameters  id  path   digits(1)',
-        '            id  query  digits(1), the last of 2  (hidden: the path has it too)',
+        '            id  query  digits(1), the last of 2  (hidden by the path)',
         '            q   query  word(1)                   (ignored: a reserved name)',
         'Dropped     word(4) (a last key without a value)',
         '',
-        'Runs  news/list  FILE',
+        'Runs  news/list  news.mjs:1',
         '',
       ].join('\n'),
     )
   })
 
-  it('tells the error, why, and what is nearest', () => {
+  it('shows the error, the reasons and the nearest name', () => {
     assert.match(
-      told('/nwes/list'),
+      explained('/nwes/list'),
       /\nWhy +The module default .*\n +Registered modules: default\nNearest +news\/list\nAnswered by {2}error\/error {2}built in\n\n404 EXCEPTION_NO_CONTROLLER {2}Invalid controller specified \(nwes\)\n$/,
     )
   })
 
-  it('tells what OPTIONS is told, and that a form comes last', () => {
-    assert.match(told('/news/save', 'OPTIONS'), /\n204 {2}Allow: POST, OPTIONS\n$/)
-    assert.match(told('/news/save', 'POST'), /\nParameters +none\n +and those of a form/)
+  it('shows Allow for OPTIONS, and that the fields of a form count last', () => {
+    assert.match(explained('/news/save', 'OPTIONS'), /\n204 {2}Allow: POST, OPTIONS\n$/)
+    assert.match(explained('/news/save', 'POST'), /\nParameters +none\n +and the fields of a form/)
   })
 
-  it('shows its verdict in colours on a terminal', () => {
-    const found = explain(site, { method: 'GET', target: '/no' })
+  it('shows the outcome in colours on a terminal', () => {
+    const found = explain(front, { method: 'GET', target: '/no' })
     assert.ok(explanationText(found, { ...style, color: true }).includes('\u001b[31m404 '))
   })
 })

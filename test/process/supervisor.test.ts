@@ -84,7 +84,7 @@ describe('Supervisor', () => {
     await logged('worker')
     assert.equal(supervisor.isReady, true)
     const pid = victim?.process.pid
-    assert.deepEqual(lines, [`Worker ${pid} has ended (SIGKILL); a new one starts in 200 ms`])
+    assert.deepEqual(lines, [`Worker ${pid} ended (SIGKILL); a new worker starts in 200 ms`])
     const [successor] = (await forked) as [Worker]
     await once(successor, 'listening')
     assert.deepEqual(pids(), [survivor?.process.pid, successor.process.pid])
@@ -143,7 +143,7 @@ describe('Supervisor', () => {
     const old = pids()
     behave({ exitCode: 2 })
     await supervisor.reload()
-    const why = 'Reload given up: A worker ended with exit code 2 before it listened'
+    const why = 'Reload aborted: A worker ended with exit code 2 before it listened'
     assert.deepEqual(lines, [why])
     assert.deepEqual([pids(), supervisor.isReady], [old, true])
     behave({})

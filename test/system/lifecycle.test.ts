@@ -203,9 +203,9 @@ describe('node server.js --workers 2', () => {
     const old = await pidsOf(port, 2)
     const load = loaded(t, port)
     writeFileSync(join(controllers, 'app.mjs'), 'export function who( {')
-    const givenUp = logged(server, 'Reload given up')
+    const aborted = logged(server, 'Reload aborted')
     server.child.kill('SIGHUP')
-    const line = await givenUp
+    const line = await aborted
     assert.match(line, /A worker ended with exit code 2 before it listened/)
     await load.more(100)
     await load.stop()

@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises'
+import { pathToFileURL } from 'node:url'
+import { Script } from 'node:vm'
+
+/**
+ * Returns the URL and the line of a syntax error in a module, such as `file:///news.js:2`.
+ *
+ * The SyntaxError of `import()` names neither (Node 20 to 26). Other errors name both in their stack.
+ *
+ * @returns undefined if the line is not certain, such as for an error in another module that the file imports.
+ */
+export async function locateSyntaxError(file: string, error: Error): Promise<string | undefined> {
+  if (!(error instanceof SyntaxError)) return undefined
+  const source = await readFile(file, 'utf8').catch(() => '')
+  const line = lineOf(source, error.message)
+  return line === undefined ? undefined : `${pathToFileURL(file).href}:${line}`
+}
+
+// Parses the text as a script, because the stack of that SyntaxError begins with the line. It counts only
+// if it is the same error: a script has other rules than a module, such as no `await` at the top level.
+function lineOf(source: string, message: string): string | undefined {
+  try {
+    new Script(`'use strict';${toScript(source)}`, { filename: 'script' })
+  } catch (thrown) {
+    const error = thrown as Error
+    if (error.message === message) return /^script:(\d+)\n/.exec(error.stack ?? '')?.[1]
+  }
+  return undefined
+}
+
+// Removes `import` and `export`, and keeps every line in its place.
+function toScript(source: string): string {
+  const emptyLines = (statement: string): string => statement.replace(/.+/g, '')
+  return source
+    .replace(/^[ \t]*import\b(?!\s*[(.])[^'"]*(['"]).*?\1/gm, emptyLines)
+    .replace(/^[ \t]*export\s*(?:\*[^'"]*|\{[^}]*\}\s*from\s*)(['"]).*?\1/gm, emptyLines)
+    .replace(/^[ \t]*export\s*\{[^}]*\}/gm, emptyLines)
+    .replace(/^([ \t]*)export\s+default\b/gm, '$1 0,')
+    .replace(/^([ \t]*)export\s/gm, '$1 ')
+    .replace(/\bimport\.meta\b/g, 'import_meta')
+}

@@ -1,0 +1,41 @@
+/**
+ * Returns the line of a module's text that defines an export; the first line is 1.
+ *
+ * Finds `export function list`, `export const list =`, `export const { list } =`, `export default`, and
+ * `export { local as list }`: the last one at the definition of `local`, or else at the export itself.
+ *
+ * @returns null if the text has none of these, such as for `export * from './base.js'`.
+ */
+export function lineOfExport(source: string, name: string): number | null {
+  // A comment may hold an old version of the function.
+  const code = source.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/.+/g, ''))
+  const exported = wordPattern(name)
+  const list = new RegExp(
+    `^[ \\t]*export\\s*\\{[^}]*?(?:([\\w$]+)\\s+as\\s+)?${exported}(?=\\s*[,}])`,
+    'm',
+  )
+  const [, local = name] = list.exec(code) ?? []
+  const patterns = [
+    `^[ \\t]*export\\s+(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${exported}`,
+    `^[ \\t]*export\\s+(?:const|let|var)\\s*[{[][^=]*?${exported}`,
+    ...(name === 'default' ? ['^[ \\t]*export\\s+default\\b'] : []),
+    // Only at the start of a line: an indented definition belongs to another function.
+    ...(list.test(code)
+      ? [
+          `^(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${wordPattern(local)}`,
+          list.source,
+        ]
+      : []),
+  ]
+  for (const pattern of patterns) {
+    const match = new RegExp(pattern, 'm').exec(code)
+    // The name ends the match, and may stand lines below its beginning.
+    if (match !== null) return code.slice(0, match.index + match[0].length).split('\n').length
+  }
+  return null
+}
+
+function wordPattern(name: string): string {
+  const escaped = name.replace(/[$()*+.?[\\\]^{|}]/g, '\\$&')
+  return `(?<![\\w$])${escaped}(?![\\w$])`
+}

@@ -1,0 +1,115 @@
+import cluster from 'node:cluster'
+import type { Server } from 'node:http'
+import { loadControllers, warningsAbout } from '../controllers/load-controllers.ts'
+import { FrontController } from '../dispatch/front-controller.ts'
+import type { FrontControllerOptions } from '../dispatch/options.ts'
+import type { Logger } from '../reporting/logger.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits, type Service, serve } from '../server/serve.ts'
+import { logAccess } from './access-log.ts'
+import { type Readiness, serveHealth } from './health.ts'
+import { EXIT_FAILURE, fail, printProblems, version } from './output.ts'
+import { type Config, ConfigError } from './settings.ts'
+import { reportListening } from './watcher.ts'
+
+// The first file descriptor that systemd passes on (sd_listen_fds(3)).
+const FIRST_FD = 3
+
+/**
+ * Loads the controllers and creates the front controller.
+ *
+ * @param logger Logs warnings about controllers too; without it they go to stderr.
+ * @throws {ConfigError} If a controller does not load, or a name can't be registered.
+ */
+export async function createFrontController(
+  config: Config,
+  logger?: Logger,
+): Promise<FrontController> {
+  try {
+    return new FrontController(await loadOptions(config, logger))
+  } catch (error) {
+    throw new ConfigError([(error as Error).message])
+  }
+}
+
+async function loadOptions(config: Config, logger?: Logger): Promise<FrontControllerOptions> {
+  const { controllers, names, basePath, env, logParams, trustProxy } = config
+  const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
+  const loaded = controllers === undefined ? undefined : await loadControllers(controllers)
+  const warnings = loaded === undefined ? [] : warningsAbout(loaded)
+  if (logger === undefined) printProblems(warnings)
+  else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
+  return {
+    ...loaded,
+    names,
+    basePath,
+    logger,
+    logParams,
+    trustProxy,
+    development: env === 'development',
+    limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
+  }
+}
+
+/** Listens on the configured port, or on the inherited socket; ends the process if it can't. */
+export async function listen(
+  front: FrontController,
+  config: Config,
+  logger: Logger,
+): Promise<Service> {
+  const { port, host, accessLog, closeTimeoutMs } = config
+  const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
+  const limits = serverLimits(config)
+  const fd = inheritedSocket()
+  try {
+    return await serve(front, { port, host, fd, onAccess, closeTimeoutMs, limits })
+  } catch (error) {
+    return failToListen(host, port, error)
+  }
+}
+
+/** Listens on the health port, if there is one, but not in a worker; ends the process if it can't. */
+export async function listenForHealth(
+  { healthPort, host }: Config,
+  isReady: Readiness,
+): Promise<Server | undefined> {
+  if (healthPort === undefined || cluster.isWorker) return undefined
+  try {
+    return await serveHealth(isReady, healthPort, host)
+  } catch (error) {
+    return failToListen(host, healthPort, error)
+  }
+}
+
+function failToListen(host: string, port: number, error: unknown): never {
+  const { code } = error as NodeJS.ErrnoException
+  const hint = code === 'EADDRINUSE' ? ', another program listens there; see --port' : ''
+  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
+}
+
+function serverLimits(config: Config): ServerLimits {
+  const names = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[]
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as unknown as ServerLimits
+}
+
+/**
+ * Rejects a socket inherited by socket activation, for a flag that can't use it.
+ *
+ * @throws {ConfigError} If there is one.
+ */
+export function rejectInheritedSocket(flag: string): void {
+  if (inheritedSocket() === undefined) return
+  throw new ConfigError([`${flag} can not be used with an inherited socket (LISTEN_FDS)`])
+}
+
+// Socket activation: systemd, or a program with the same protocol, opens the socket and passes it on.
+function inheritedSocket(): number | undefined {
+  const { LISTEN_FDS, LISTEN_PID } = process.env
+  return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
+}
+
+/** Logs that the program listens, and reports it to a watcher. */
+export function logStart(logger: Logger, url: string): void {
+  const fields = { event: 'start', version: version(), url, pid: process.pid }
+  logger.info(fields, `Portico ${version()} listens on ${url}`)
+  reportListening(Number(new URL(url).port))
+}

@@ -1,0 +1,75 @@
+import { METHODS } from 'node:http'
+import type { Config } from './settings.ts'
+
+/** A flag of the command line that is not a setting: it is never read from the environment. */
+export interface Flag {
+  /** The name of its argument in the help text; a flag without one is a switch. */
+  readonly argument?: string
+  readonly help: string
+  /** Checks the argument, and returns the problem in one line. */
+  readonly problemOf?: (argument: string) => string | undefined
+}
+
+/** What the program does instead of serving. Only one command is allowed at a time. */
+export interface Command extends Flag {
+  /** The options that belong to it. */
+  readonly options?: readonly string[]
+  /** The setting that it can't do without. */
+  readonly needs?: keyof Config
+  /** Settings that have another default with it. */
+  readonly defaults?: Partial<Config>
+  /** Whether it reads no settings, so that it works with wrong ones too. */
+  readonly readsNothing?: boolean
+}
+
+/** The name of a command is its flag. `serve` has no flag: the program serves by default. */
+export type CommandName =
+  | ('help' | 'version' | 'check' | 'healthcheck')
+  | ('routes' | 'explain' | 'watch' | 'serve')
+
+/** Every command that has a flag. `server.ts` has the function that runs it. */
+export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> = {
+  help: { help: 'print this text', readsNothing: true },
+  version: { help: 'print the version', readsNothing: true },
+  check: { help: 'load everything, print the effective configuration, and exit' },
+  healthcheck: {
+    help: 'ask a running server on its health port whether it is ready; exit code 0 or 1',
+    needs: 'healthPort',
+  },
+  routes: {
+    help: 'print every URL that leads to an action, with methods, file and line, and exit',
+    options: ['json'],
+  },
+  explain: {
+    argument: 'TARGET',
+    help: 'print where a request would go, and why; exit code 0 if an action runs, 1 if not',
+    options: ['json', 'method'],
+    // The target is not quoted: it may hold a secret.
+    problemOf: (target) =>
+      /^(?:[/*]|https?:)[!-~\u0080-\uffff]*$/i.test(target)
+        ? undefined
+        : '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
+  },
+  watch: {
+    help: 'for development: restart when a file below the folder of controllers changes',
+    needs: 'controllers',
+    defaults: { env: 'development' },
+  },
+}
+
+/** Every option that is neither a command nor a setting. */
+export const options: Readonly<Record<string, Flag>> = {
+  json: { help: 'with --routes or --explain: print one JSON document' },
+  method: {
+    argument: 'METHOD',
+    help: 'with --explain: the method of the request (default GET)',
+    problemOf: (method) =>
+      METHODS.includes(method)
+        ? undefined
+        : `--method is ${JSON.stringify(method)}: expected a method such as "GET" or "POST"`,
+  },
+  'env-file': {
+    argument: 'FILE',
+    help: 'a file of environment variables; the environment itself wins',
+  },
+}

@@ -1,0 +1,64 @@
+import { readFileSync } from 'node:fs'
+import { relative } from 'node:path'
+import { printable } from '../reporting/printable.ts'
+import { Log } from './log.ts'
+import type { RoutesStyle } from './routes-text.ts'
+import type { Config } from './settings.ts'
+
+/** Exit code for a failure: a port in use, an error of the explained request, a destroyed connection. */
+export const EXIT_FAILURE = 1
+
+/** Keeps the process alive when stdout or stderr is closed or full. */
+export function ignoreOutputErrors(): void {
+  process.stdout.on('error', () => {})
+  process.stderr.on('error', () => {})
+}
+
+/** Writes text to stdout. */
+export function print(text: string): void {
+  process.stdout.write(text)
+}
+
+/** Writes a value to stdout as indented JSON. */
+export function printJson(value: unknown): void {
+  print(`${JSON.stringify(value, null, 2)}\n`)
+}
+
+/** Writes problems to stderr, one line each. */
+export function printProblems(problems: readonly string[]): void {
+  for (const problem of problems) process.stderr.write(`portico: ${printable(problem)}\n`)
+}
+
+/** Writes problems to stderr and ends the process at once: timers of a controller would keep it alive. */
+export function fail(exitCode: number, problems: readonly string[]): never {
+  printProblems(problems)
+  process.exit(exitCode)
+}
+
+/** Creates a log on stdout: readable lines for a terminal, else NDJSON. */
+export function createLog({ logLevel }: Config): Log {
+  const stream = process.stdout
+  return new Log({ stream, level: logLevel, pretty: stream.isTTY, color: hasColors() })
+}
+
+/** Returns how to print routes to stdout: paths below the current folder are relative to it. */
+export function routesStyle(): RoutesStyle {
+  return {
+    color: hasColors(),
+    formatFile: (file) => {
+      const path = relative(process.cwd(), file)
+      return path.startsWith('..') ? file : path
+    },
+  }
+}
+
+/** Returns the version of this package. */
+export function version(): string {
+  const file = readFileSync(new URL(import.meta.resolve('portico/package.json')), 'utf8')
+  return JSON.parse(file).version
+}
+
+// https://no-color.org
+function hasColors(): boolean {
+  return process.stdout.isTTY === true && !process.env.NO_COLOR
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { commands, options } from '../../lib/process/commands.ts'
+import { helpText } from '../../lib/process/help-text.ts'
+import { settings } from '../../lib/process/settings.ts'
+
+describe('helpText()', () => {
+  it('lists every setting with its flag, its variable and its default', () => {
+    const text = helpText()
+    for (const [name, { fallback }] of Object.entries(settings)) {
+      const words = name.split(/(?=[A-Z])/)
+      const flag = `--${words.join('-').toLowerCase()}`
+      // A switch has no value.
+      const value = typeof fallback === 'boolean' ? '' : ' [A-Z]+'
+      const isShown = typeof fallback === 'number' || typeof fallback === 'string'
+      const shown = isShown ? String(fallback) : ''
+      const tail = shown === '' ? '' : `.*\\(default ${shown}\\)$`
+      assert.match(text, new RegExp(`^  ${flag}${value}  +\\w${tail}`, 'm'))
+    }
+    assert.match(text, /--max-fields as PORTICO_MAX_FIELDS/)
+    for (const flag of ['--help', '--version', '--check', '--routes', '--json', '--watch'])
+      assert.ok(text.includes(`  ${flag}  `), flag)
+    assert.match(text, /^ {2}--explain TARGET /m)
+    assert.doesNotMatch(text, /undefined/)
+  })
+
+  it('lists every command and every option', () => {
+    for (const [name, { argument }] of Object.entries({ ...commands, ...options })) {
+      const left = argument === undefined ? `--${name}` : `--${name} ${argument}`
+      assert.ok(helpText().includes(`\n  ${left}  `), left)
+    }
+  })
+})
