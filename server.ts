@@ -86,7 +86,7 @@ async function main(): Promise<void> {
 
 async function run(line: CommandLine): Promise<void> {
   const exitCode = await runs[line.command](line)
-  // Explicitly: a timer of a controller would keep the process alive.
+  // Without exit(), a timer of a controller would keep the process alive.
   if (typeof exitCode === 'number') process.exit(exitCode)
 }
 

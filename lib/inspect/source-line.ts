@@ -10,26 +10,26 @@ export function lineOfExport(source: string, name: string): number | null {
   // A comment may hold an old version of the function.
   const code = source.replace(/^[ \t]*\/\*[\s\S]*?\*\//gm, (comment) => comment.replace(/.+/g, ''))
   const exported = wordPattern(name)
-  const list = new RegExp(
+  const exportList = new RegExp(
     `^[ \\t]*export\\s*\\{[^}]*?(?:([\\w$]+)\\s+as\\s+)?${exported}(?=\\s*[,}])`,
     'm',
   )
-  const [, local = name] = list.exec(code) ?? []
+  const [, local = name] = exportList.exec(code) ?? []
   const patterns = [
     `^[ \\t]*export\\s+(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${exported}`,
     `^[ \\t]*export\\s+(?:const|let|var)\\s*[{[][^=]*?${exported}`,
     ...(name === 'default' ? ['^[ \\t]*export\\s+default\\b'] : []),
     // Only at the start of a line: an indented definition belongs to another function.
-    ...(list.test(code)
+    ...(exportList.test(code)
       ? [
           `^(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${wordPattern(local)}`,
-          list.source,
+          exportList.source,
         ]
       : []),
   ]
   for (const pattern of patterns) {
     const match = new RegExp(pattern, 'm').exec(code)
-    // The name ends the match, and may stand lines below its beginning.
+    // The match ends with the name, which may be lines below its beginning.
     if (match !== null) return code.slice(0, match.index + match[0].length).split('\n').length
   }
   return null

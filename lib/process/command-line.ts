@@ -6,7 +6,7 @@ import { type Config, ConfigError, type Setting, settings } from './settings.ts'
 /** The command to run, with its options. */
 export interface CommandLine {
   readonly command: CommandName
-  /** The defaults for a command that reads no settings. */
+  /** The settings; their defaults for a command that reads none. */
   readonly config: Config
   /** Whether `--json` is given. */
   readonly json: boolean
@@ -52,7 +52,7 @@ export function parseCommandLine(
     target: values.get('explain') ?? '',
     method: values.get('method') ?? 'GET',
   } as const
-  if (row.readsNothing) return { ...line, config: parseSettings(new Map(), {}, {}, []) }
+  if (row.ignoresSettings) return { ...line, config: parseSettings(new Map(), {}, {}, []) }
 
   const allEnv = { ...parseEnvFile(values.get('env-file'), readFile, problems), ...nonEmpty(env) }
   const config = parseSettings(values, allEnv, row.defaults ?? {}, problems)
@@ -127,7 +127,7 @@ function parseEnvFile(
   }
 }
 
-// A shell can't unset a variable for one command, only empty it.
+// An empty variable counts as absent: `PORT= portico` is how a shell usually unsets one.
 function nonEmpty(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([, text]) => text))
 }

@@ -14,12 +14,12 @@ export interface Flag {
 export interface Command extends Flag {
   /** The options that belong to it. */
   readonly options?: readonly string[]
-  /** The setting that it can't do without. */
+  /** The setting that it requires. */
   readonly needs?: keyof Config
   /** Settings that have another default with it. */
   readonly defaults?: Partial<Config>
-  /** Whether it reads no settings, so that it works with wrong ones too. */
-  readonly readsNothing?: boolean
+  /** Whether it reads no settings, and so works with invalid ones too. */
+  readonly ignoresSettings?: boolean
 }
 
 /** The name of a command is its flag. `serve` has no flag: the program serves by default. */
@@ -29,8 +29,8 @@ export type CommandName =
 
 /** Every command that has a flag. `server.ts` has the function that runs it. */
 export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> = {
-  help: { help: 'print this text', readsNothing: true },
-  version: { help: 'print the version', readsNothing: true },
+  help: { help: 'print this text', ignoresSettings: true },
+  version: { help: 'print the version', ignoresSettings: true },
   check: { help: 'load everything, print the effective configuration, and exit' },
   healthcheck: {
     help: 'ask a running server on its health port whether it is ready; exit code 0 or 1',

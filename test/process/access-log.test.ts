@@ -17,7 +17,7 @@ async function logged(
 }
 
 describe('logAccess()', () => {
-  it('tells method, names, status, duration and bytes', async () => {
+  it('logs method, names, status, duration and bytes', async () => {
     assert.deepEqual(await logged('/news/list/id/CANARY?dsh=CANARY'), [
       {
         event: 'access',
@@ -33,19 +33,19 @@ describe('logAccess()', () => {
     ])
   })
 
-  it('tells the names that were asked for where it was answered with an error', async () => {
+  it('logs the requested names for an error', async () => {
     const [fields, message] = (await logged('/signin/v2/identifier?dsh=CANARY')) ?? []
     assert.deepEqual(Object.values(fields ?? {}).slice(2, 6), ['default', 'signin', 'v2', 404])
     assert.equal(message, '404 GET default/signin/v2')
   })
 
-  it('tells the shape of what is no name', async () => {
+  it('logs the shape of a segment that does not look like a name', async () => {
     const [fields, message] = (await logged('/0AfJohXkq9TzB3mWcR7Lp/%0a')) ?? []
     assert.equal(message, '400 GET default/token(21)/token(3)')
     assert.deepEqual(Object.values(fields ?? {}).slice(3, 5), ['token(21)', 'token(3)'])
   })
 
-  it('tells the shape of a value that an action made a name of', async () => {
+  it('logs the shape of a value that an action used as a name', async () => {
     const go = (request: HttpRequest) => request.forward({ action: request.param('to') ?? '' })
     const controllers = new Map([['news', { go, login() {} }]])
     const value = 'correct-horse-battery'
@@ -63,7 +63,7 @@ describe('logAccess()', () => {
     assert.equal(message, '200 GET default/news/login')
   })
 
-  it('has empty names for a response that no front controller made', () => {
+  it('logs empty names for a response that no front controller created', () => {
     const messages: string[] = []
     const info = (_: object, message: string): void => void messages.push(message)
     const logger = { info, warn: assert.fail, error: assert.fail }

@@ -65,7 +65,7 @@ describe('parseCommandLine()', () => {
       [[], { PORT: '82', HOST: 'localhost' }, { port: 82, host: 'localhost' }],
       [[], { PORT: '82', PORTICO_PORT: '83' }, { port: 83 }],
       [['--port=84'], { PORT: '82', PORTICO_PORT: '83' }, { port: 84 }],
-      [['--port=84'], { PORTICO_PORT: 'wrong, but not asked' }, { port: 84 }],
+      [['--port=84'], { PORTICO_PORT: 'wrong, but not read' }, { port: 84 }],
       [[], { PORTICO_PORT: '', PORT: '', NAMES: 'zf1', CONTROLLERS: 'c' }, {}],
     ]
     for (const [args, env, expected] of table) {
@@ -86,7 +86,7 @@ describe('parseCommandLine()', () => {
     }
   })
 
-  it('reads a file of the environment, which is below the environment itself', () => {
+  it('reads the file of --env-file; the environment wins over it', () => {
     const files: string[] = []
     const read = (file: string): string => {
       files.push(file)
@@ -146,7 +146,7 @@ describe('parseCommandLine()', () => {
     assert.equal(parseCommandLine([], env, noFile).command, 'serve')
   })
 
-  it('quotes no target: it may hold a secret', () => {
+  it('quotes no target, because it may hold a secret', () => {
     const problems = [
       '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
     ]
@@ -238,7 +238,7 @@ describe('parseCommandLine()', () => {
 })
 
 function noFile(): never {
-  assert.fail('a file was read')
+  assert.fail('it read a file')
 }
 
 function config(args: string[], env: Environment = {}): Config {

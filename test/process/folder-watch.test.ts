@@ -6,7 +6,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { FolderWatch } from '../../lib/process/folder-watch.ts'
 
 describe('FolderWatch', () => {
-  it('tells the files that were written, and counts them as seen', async (t) => {
+  it('returns the files that were written, each once', async (t) => {
     const { folder, watch } = await watched(t)
     await writeFile(join(folder, 'b.js'), '')
     await writeFile(join(folder, 'a.js'), '')
@@ -15,7 +15,7 @@ describe('FolderWatch', () => {
     assert.deepEqual(watch.take(), [])
   })
 
-  it('sees a file that is saved by renaming another, again and again', async (t) => {
+  it('notices each time that a file is saved by renaming another', async (t) => {
     const { folder, watch } = await watched(t)
     for (let i = 0; i < 3; i++) {
       await writeFile(join(folder, '.new'), String(i))
@@ -25,7 +25,7 @@ describe('FolderWatch', () => {
     }
   })
 
-  it('sees what happens below, in a folder that is new as well', async (t) => {
+  it('watches folders below it, new ones too', async (t) => {
     const { folder, watch } = await watched(t)
     await writeFile(join(folder, 'module', 'a.js'), '')
     await watch.changed()
@@ -38,14 +38,14 @@ describe('FolderWatch', () => {
     assert.deepEqual(watch.take(), ['new/deep/a.js'])
   })
 
-  it('sees that a folder is gone', async (t) => {
+  it('notices that a folder was removed', async (t) => {
     const { folder, watch } = await watched(t)
     await rm(join(folder, 'module'), { recursive: true })
     await watch.changed()
     assert.ok(watch.take().includes('module'))
   })
 
-  it('looks away from node_modules, dotfiles and what editors leave behind', async (t) => {
+  it('ignores node_modules, dotfiles and temporary files of editors', async (t) => {
     const { folder, watch } = await watched(t)
     const names = ['node_modules/a.js', '.git/a', '.a.js.swp', 'a.js~', '#a.js#', 'seen.js']
     for (const name of names) await writeFile(join(folder, name), '')
@@ -53,14 +53,14 @@ describe('FolderWatch', () => {
     assert.deepEqual(watch.take(), ['seen.js'])
   })
 
-  it('goes into no circle', async (t) => {
+  it('follows no circle of links', async (t) => {
     const { folder, watch } = await watched(t)
     await symlink(folder, join(folder, 'module', 'up'))
     await watch.changed()
     assert.deepEqual(watch.take(), ['module/up'])
   })
 
-  it('fails where there is no such folder', async () => {
+  it('rejects a folder that does not exist', async () => {
     await assert.rejects(FolderWatch.open('/no/such'), { code: 'ENOENT' })
   })
 })

@@ -19,12 +19,12 @@ describe('serveHealth()', () => {
     ['POST', '/readyz', true, 405],
   ]
   for (const [method, target, ready, status] of table) {
-    it(`answers ${method} ${target} with ${status} when ${ready ? '' : 'not '}ready`, async (t) => {
-      const answer = await exchange(await probed(t, () => ready), { method, target })
+    it(`responds to ${method} ${target} with ${status} when ${ready ? '' : 'not '}ready`, async (t) => {
+      const response = await exchange(await probed(t, () => ready), { method, target })
       const text = status === 200 ? 'ok\n' : 'no\n'
-      assert.deepEqual([answer.status, answer.body], [status, method === 'HEAD' ? '' : text])
-      assert.equal(answer.headers['content-length'], '3')
-      assert.equal(answer.headers['cache-control'], 'no-store')
+      assert.deepEqual([response.status, response.body], [status, method === 'HEAD' ? '' : text])
+      assert.equal(response.headers['content-length'], '3')
+      assert.equal(response.headers['cache-control'], 'no-store')
     })
   }
 
@@ -38,7 +38,7 @@ describe('serveHealth()', () => {
 })
 
 describe('probeHealth()', () => {
-  it('tells whether a server is ready', async (t) => {
+  it('returns whether a server is ready', async (t) => {
     let ready = true
     const port = await probed(t, () => ready)
     assert.equal(await probeHealth(port, '127.0.0.1'), true)
@@ -46,7 +46,7 @@ describe('probeHealth()', () => {
     assert.equal(await probeHealth(port, '127.0.0.1'), false)
   })
 
-  it('is told no by a port that nobody listens on', async () => {
+  it('returns false for a port without a server', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
@@ -55,7 +55,7 @@ describe('probeHealth()', () => {
     assert.equal(await probeHealth(port, '127.0.0.1'), false)
   })
 
-  it('does not wait for a server that never answers', async (t) => {
+  it('returns false for a server that never responds', async (t) => {
     const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
     await once(server, 'listening')
     closing(t, server)

@@ -7,7 +7,7 @@ const TIME = '2024-05-06T07:08:09.010Z'
 
 class Sink extends Writable {
   text = ''
-  /** Lets go of what was written; until then it is queued. */
+  /** Completes the queued writes. */
   drain: (() => void) | undefined
   readonly #held: boolean
 
@@ -38,7 +38,7 @@ function logging(t: TestContext, options: Partial<LogOptions> = {}): { log: Log;
 }
 
 describe('Log', () => {
-  it('writes a line of JSON for each event: time, level, the fields, the message', (t) => {
+  it('writes one line of JSON for each event: time, level, the fields, the message', (t) => {
     const { log, sink } = logging(t)
     log.info({ event: 'start', pid: 1 }, 'It listens')
     log.warn({ event: 'error', nested: { a: [null] } }, 'Not found')
@@ -50,7 +50,7 @@ describe('Log', () => {
     ])
   })
 
-  it('writes what is not below its level', (t) => {
+  it('writes nothing below its level', (t) => {
     const table: Record<LogLevel, string[]> = {
       info: ['info', 'warn', 'error'],
       warn: ['warn', 'error'],
@@ -80,7 +80,7 @@ describe('Log', () => {
     }
   })
 
-  it('leaves out of a line that is too long first what is missed least', (t) => {
+  it('removes the least important fields of a line that is too long', (t) => {
     const { log, sink } = logging(t)
     const long = 'x'.repeat(1_500)
     log.error({ id: '1', errors: [long], stack: [long], params: { a: 'url' }, previous: null }, 'm')
@@ -98,7 +98,7 @@ describe('Log', () => {
     )
   })
 
-  it('drops lines that nobody takes, and tells how many when somebody does', async (t) => {
+  it('drops lines while the output is blocked, and logs the count afterwards', async (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse(TIME) })
     const sink = new Sink({ held: true })
     const log = new Log({ stream: sink })
@@ -131,7 +131,7 @@ describe('Log', () => {
     )
   })
 
-  it('says nothing to a stream that was destroyed', (t) => {
+  it('writes nothing to a destroyed stream', (t) => {
     const { log, sink } = logging(t)
     sink.on('error', assert.fail).destroy()
     const write = t.mock.method(sink, 'write')
@@ -140,7 +140,7 @@ describe('Log', () => {
   })
 })
 
-describe('Log, for a terminal,', () => {
+describe('Log for a terminal', () => {
   const report = {
     event: 'error',
     id: 'ID',
@@ -154,12 +154,12 @@ describe('Log, for a terminal,', () => {
   }
   const access = { ...report, event: 'access', id: undefined, bytes: 12, stack: undefined }
 
-  it('writes one readable line each', (t) => {
+  it('writes one readable line for each event', (t) => {
     const { log, sink } = logging(t, { pretty: true })
     log.info({ event: 'start', url: 'http://a' }, 'Portico listens on http://a')
     log.error(report, 'boom\n')
     log.warn({ ...report, status: 404, looksLike: 'callback', stack: undefined }, 'no such')
-    log.info(access, 'not told')
+    log.info(access, 'not shown')
     log.warn({ event: 'errors', total: 2, kinds: { a: 2 } }, '2 more errors')
     assert.deepEqual(sink.lines, [
       '07:08:09 info  Portico listens on http://a',
@@ -170,7 +170,7 @@ describe('Log, for a terminal,', () => {
     ])
   })
 
-  it('has colours where they are wanted', (t) => {
+  it('uses colours if they are enabled', (t) => {
     const { log, sink } = logging(t, { pretty: true, color: true })
     for (const level of ['info', 'warn', 'error'] as const) log[level]({ id: 'ID' }, 'x')
     log.error(report, 'boom')

@@ -44,7 +44,7 @@ describe('settings', () => {
     }
   })
 
-  it('calls each flag as the option is called, in kebab case', () => {
+  it('names each flag like its option, in kebab case', () => {
     for (const [name, { flag }] of all) {
       assert.equal(
         flag,
@@ -53,14 +53,14 @@ describe('settings', () => {
     }
   })
 
-  it('reads each default again as it was', () => {
+  it('parses the text of each default to the default', () => {
     for (const [name, { fallback, parse }] of all) {
       if (fallback === undefined || Array.isArray(fallback)) continue
       assert.equal(parse(String(fallback)), fallback, name)
     }
   })
 
-  it('says of each what it is for, and what was expected', () => {
+  it('describes each setting and its valid values', () => {
     for (const [name, { help, expected }] of all) assert.ok(help !== '' && expected !== '', name)
   })
 
@@ -99,11 +99,11 @@ describe('settings', () => {
     })
   }
 
-  it('leaves none unchecked', () => {
+  it('checks every setting', () => {
     assert.deepEqual(table.map(([name]) => name).sort(), Object.keys(settings).sort())
   })
 
-  it('names what it expected', () => {
+  it('describes the expected values', () => {
     const expected = (name: keyof typeof settings): string => settings[name].expected
     assert.equal(expected('port'), 'a whole number from 0 to 65535')
     assert.equal(expected('drainDelayMs'), 'a whole number from 0 to 2147483647')

@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { STOP_MESSAGE, Supervisor, WorkerError } from '../../lib/process/supervisor.ts'
 import { deferred } from '../support/deferred.ts'
 
-// What a worker does, by the file beside it: the next one to be started may do otherwise.
+// A worker behaves as the file beside it says; a test can change the file for the next worker.
 const WORKER = `
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -22,16 +22,16 @@ createServer((socket) => socket.end()).listen(0, '127.0.0.1')
 `
 
 interface Behaviour {
-  /** It ends before it listens. */
+  /** The worker ends with this code before it listens. */
   readonly exitCode?: number
-  /** It ends so when it is told to stop. */
+  /** The exit code of the worker after the stop message. */
   readonly stopCode?: number
-  /** It does not stop when it is told to. */
+  /** Whether the worker ignores the stop message. */
   readonly deaf?: boolean
 }
 
 describe('Supervisor', () => {
-  it('is ready when all workers listen, all at one address, until it stops', async (t) => {
+  it('is ready while all workers listen on one address, until it stops', async (t) => {
     const { supervisor } = supervised(t)
     assert.equal(supervisor.isReady, false)
     const { address, port } = await supervisor.start()
@@ -44,7 +44,7 @@ describe('Supervisor', () => {
     assert.deepEqual(pids(), [])
   })
 
-  it('does not start when a worker ends before it listens, and tells with which code', async (t) => {
+  it('rejects start() with the exit code of a worker that ends before it listens', async (t) => {
     const { supervisor } = supervised(t, { exitCode: 7 })
     await assert.rejects(supervisor.start(), (error: unknown) => {
       assert.ok(error instanceof WorkerError)
@@ -54,7 +54,7 @@ describe('Supervisor', () => {
     assert.equal(supervisor.isReady, false)
   })
 
-  it('tells the worst exit code of those that it stops', async (t) => {
+  it('returns the highest exit code of the workers that it stops', async (t) => {
     const { supervisor, behave } = supervised(t, { stopCode: 1 })
     await supervisor.start()
     behave({})
@@ -75,7 +75,7 @@ describe('Supervisor', () => {
     for (const [, signal] of await Promise.all(ended)) assert.equal(signal, 'SIGKILL')
   })
 
-  it('replaces a worker that dies, and says so', async (t) => {
+  it('replaces a worker that ends, and logs it', async (t) => {
     const { supervisor, lines, logged } = supervised(t)
     await supervisor.start()
     const [victim, survivor] = workers()
@@ -90,7 +90,7 @@ describe('Supervisor', () => {
     assert.deepEqual(pids(), [survivor?.process.pid, successor.process.pid])
   })
 
-  it('waits longer before each try while the successors fail, and gives none up', async (t) => {
+  it('doubles the delay while successors fail, and keeps trying', async (t) => {
     const { supervisor, behave, lines, logged } = supervised(t)
     await supervisor.start()
     behave({ exitCode: 5 })
@@ -105,7 +105,7 @@ describe('Supervisor', () => {
     assert.equal(workers().length, 2)
   })
 
-  it('starts no successor when it stops meanwhile', async (t) => {
+  it('starts no successor if it stops in the meantime', async (t) => {
     const { supervisor, logged } = supervised(t)
     await supervisor.start()
     let forks = 0
@@ -120,7 +120,7 @@ describe('Supervisor', () => {
     assert.equal(forks, 0)
   })
 
-  it('replaces all workers one by one: each when its successor listens', async (t) => {
+  it('replaces all workers one by one, each when its successor listens', async (t) => {
     const { supervisor, lines } = supervised(t)
     await supervisor.start()
     const old = workers()
@@ -151,7 +151,7 @@ describe('Supervisor', () => {
     assert.deepEqual(lines, [why, 'All workers were replaced'])
   })
 
-  it('reloads no more once it stops', async (t) => {
+  it('does not reload after it stops', async (t) => {
     const { supervisor, lines } = supervised(t)
     await supervisor.start()
     const stopped = supervisor.stop()
@@ -160,7 +160,7 @@ describe('Supervisor', () => {
     assert.deepEqual([lines, pids()], [[], []])
   })
 
-  it('ends all workers at once when nobody wants to wait', async (t) => {
+  it('kills all workers at once', async (t) => {
     const { supervisor } = supervised(t, { deaf: true })
     await supervisor.start()
     const ended = workers().map((worker) => once(worker, 'exit'))
@@ -171,7 +171,7 @@ describe('Supervisor', () => {
 })
 
 function workers(): Worker[] {
-  // One that is dead is there yet, until its channel has closed.
+  // A worker that ended stays in the list until its channel closes.
   return Object.values(cluster.workers ?? {})
     .filter((worker) => worker !== undefined)
     .filter((worker) => !worker.isDead())
@@ -183,7 +183,7 @@ function pids(): (number | undefined)[] {
 
 interface Supervised {
   readonly supervisor: Supervisor
-  /** What the workers do that are started from now on. */
+  /** Sets the behaviour of the workers that start from now on. */
   readonly behave: (behaviour: Behaviour) => void
   readonly lines: string[]
   /** Waits for the next line with an event. */

@@ -9,7 +9,7 @@ const rows = [
 ]
 
 describe('terminalTable()', () => {
-  it('aligns its columns, with nothing at the end of a line', () => {
+  it('aligns its columns, without trailing spaces', () => {
     const text = 'URL    FILE\n/news  a.js:1\n/      built in\n'
     assert.equal(terminalTable(rows, { color: false }), text)
     assert.equal(
@@ -24,7 +24,7 @@ describe('terminalTable()', () => {
     )
   })
 
-  it('says the same in colours', () => {
+  it('has the same text in colours', () => {
     const text = terminalTable(rows, { color: true })
     assert.match(text, /^\u001b\[1mURL {4}FILE\u001b\[0m\n\/news {2}\u001b\[2ma\.js:1\u001b\[0m\n/)
     const plain = text.replace(/\u001b\[\d+m/g, '')
@@ -33,13 +33,13 @@ describe('terminalTable()', () => {
 })
 
 describe('alignedRows()', () => {
-  it('shows no character that could move the cursor', () => {
+  it('escapes characters that could move the cursor', () => {
     assert.deepEqual(alignedRows([['\u001b[2J', 'b']]), [['\\u001b[2J', 'b']])
   })
 })
 
 describe('paint()', () => {
-  it('leaves text alone where there is nothing to paint, or to paint on', () => {
+  it('returns empty text, and any text without colours, unchanged', () => {
     assert.equal(paint('', 'red', { color: true }), '')
     assert.equal(paint('a', 'red', { color: false }), 'a')
     assert.equal(paint('a', 'red', { color: true }), '\u001b[31ma\u001b[0m')

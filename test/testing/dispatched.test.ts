@@ -13,7 +13,7 @@ import { dispatched } from '../../lib/testing/dispatched.ts'
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
 function frontOf(options: FrontControllerOptions = {}): FrontController {
-  const run = (): never => assert.fail('an action has been run')
+  const run = (): never => assert.fail('an action ran')
   const news = { list: run, save: Object.assign(() => run(), { methods: ['POST'] }) }
   const controllers: Controllers = new Map<string, object>([
     ['news', { ...news, Helper: class {} }],
@@ -24,7 +24,7 @@ function frontOf(options: FrontControllerOptions = {}): FrontController {
 }
 
 describe('dispatched()', () => {
-  it('tells module, controller, action and parameters of a target, and runs nothing', async () => {
+  it('returns module, controller, action and parameters of a target, and runs nothing', async () => {
     const front = frontOf()
     assert.deepEqual(await dispatched(front, '/news/list/tag/a?page=2&tag=b&module=x'), {
       module: 'default',
@@ -52,7 +52,7 @@ describe('dispatched()', () => {
     assert.deepEqual(await dispatched(frontOf(), new HttpRequest(init)), saved)
   })
 
-  it('tells type and status of an error, with the names that were asked for', async () => {
+  it('returns type and status of an error, with the requested names', async () => {
     const front = frontOf({ limits: { maxBodyBytes: 3, maxFields: 2 } })
     const large = { method: 'POST', headers: form, body: 'a=long' }
     const errors: [Parameters<typeof dispatched>[1], string, number, string][] = [
@@ -74,7 +74,7 @@ describe('dispatched()', () => {
     assert.deepEqual(params, { dsh: '1' })
   })
 
-  it('goes by the router, the base path and the rule of names of the front controller', async () => {
+  it('uses the router, the base path and the name rule of the front controller', async () => {
     const router = { route: () => undefined }
     assert.equal((await dispatched(frontOf({ router }), '/x')).type, 'EXCEPTION_NO_ROUTE')
     const based = frontOf({ basePath: '/app', names: 'zf1' })
@@ -82,31 +82,31 @@ describe('dispatched()', () => {
     assert.equal((await dispatched(based, '/news/list')).type, 'EXCEPTION_NO_ROUTE')
   })
 
-  it('lets the plugins take part that act before the action, each for itself', async () => {
-    const told: string[] = []
+  it('calls the hooks that run before the action, with their plugin as `this`', async () => {
+    const called: string[] = []
     class Editors {
-      readonly #refused = 'save'
+      readonly #rejected = 'save'
       dispatchLoopStartup(request: HttpRequest): void {
-        told.push('dispatchLoopStartup')
-        if (request.action === this.#refused) throw new HttpError(403, 'Only editors')
+        called.push('dispatchLoopStartup')
+        if (request.action === this.#rejected) throw new HttpError(403, 'Only editors')
       }
       preDispatch(request: HttpRequest): HttpRequest | undefined {
-        told.push('preDispatch')
+        called.push('preDispatch')
         return request.action === 'old' ? request.forward({ action: 'list' }) : undefined
       }
       postDispatch(): void {
-        told.push('postDispatch')
+        called.push('postDispatch')
       }
     }
     const front = frontOf({ plugins: [new Editors()] })
     const { type, status } = await dispatched(front, { method: 'POST', target: '/news/save' })
     assert.deepEqual([type, status], ['EXCEPTION_OTHER', 403])
-    assert.deepEqual(told, ['dispatchLoopStartup'])
+    assert.deepEqual(called, ['dispatchLoopStartup'])
     assert.equal((await dispatched(front, '/news/old')).action, 'list')
-    assert.deepEqual(told.slice(1), ['dispatchLoopStartup', 'preDispatch', 'preDispatch'])
-    told.length = 0
+    assert.deepEqual(called.slice(1), ['dispatchLoopStartup', 'preDispatch', 'preDispatch'])
+    called.length = 0
     assert.equal((await dispatched(front, '/news/nosuch')).type, 'EXCEPTION_NO_ACTION')
-    assert.deepEqual(told, ['dispatchLoopStartup', 'preDispatch'])
+    assert.deepEqual(called, ['dispatchLoopStartup', 'preDispatch'])
   })
 
   it('reports nothing', async () => {

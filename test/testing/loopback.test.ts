@@ -5,17 +5,17 @@ import { describe, it } from 'node:test'
 import { loopback } from '../../lib/testing/loopback.ts'
 
 describe('loopback()', () => {
-  it('carries bytes both ways, and each end by itself', async () => {
+  it('carries bytes in both directions, and ends each direction separately', async () => {
     const [client, server] = loopback()
-    client.end('question')
-    assert.equal(await text(server), 'question')
-    server.end('answer')
-    assert.equal(await text(client), 'answer')
-    assert.deepEqual([client.bytesWritten, client.bytesRead], [8, 6])
-    assert.deepEqual([server.bytesWritten, server.bytesRead], [6, 8])
+    client.end('request')
+    assert.equal(await text(server), 'request')
+    server.end('response')
+    assert.equal(await text(client), 'response')
+    assert.deepEqual([client.bytesWritten, client.bytesRead], [7, 8])
+    assert.deepEqual([server.bytesWritten, server.bytesRead], [8, 7])
   })
 
-  it('delivers nothing in the midst of a write', async () => {
+  it('delivers nothing during write()', async () => {
     const [client, server] = loopback()
     let isWriting = true
     const delivered = new Promise<boolean>((resolve) => {
@@ -27,7 +27,7 @@ describe('loopback()', () => {
     assert.equal(await delivered, false)
   })
 
-  it('holds back who writes more than the other end reads', async () => {
+  it('applies backpressure to an end that writes more than the other reads', async () => {
     const [client, server] = loopback()
     let written = 0
     const chunk = Buffer.alloc(65_536)
@@ -44,15 +44,15 @@ describe('loopback()', () => {
     assert.equal(isDrained, true)
   })
 
-  it('gives the other end what was written before it is destroyed, and then the end', async () => {
+  it('delivers what was written before destroy(), and then the end of the stream', async () => {
     const [client, server] = loopback()
-    server.write('half an ')
-    server.write('answer')
+    server.write('half a ')
+    server.write('response')
     server.destroy()
-    assert.equal(await text(client), 'half an answer')
+    assert.equal(await text(client), 'half a response')
   })
 
-  it('lets the other end close that waits for it to read', async () => {
+  it('lets the other end close while it waits for a reader', async () => {
     const [client, server] = loopback()
     server.on('end', () => server.end()).resume()
     server.write(Buffer.alloc(1_000_000))
@@ -62,7 +62,7 @@ describe('loopback()', () => {
     await once(server, 'close')
   })
 
-  it('sends what was written when it is destroyed soon', async () => {
+  it('sends what was written before destroySoon()', async () => {
     const [client, server] = loopback()
     for (let i = 0; i < 3; i++) server.write('a'.repeat(100_000))
     server.destroySoon()
@@ -72,7 +72,7 @@ describe('loopback()', () => {
 })
 
 describe('LoopbackSocket.setTimeout()', () => {
-  it('tells of a time without a byte, and goes by the last one', async (t) => {
+  it('emits `timeout` after a time without a byte, counted from the last byte', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const [client, server] = loopback()
     let timeouts = 0
@@ -94,7 +94,7 @@ describe('LoopbackSocket.setTimeout()', () => {
     assert.equal(server.destroyed, false)
   })
 
-  it('is called off by 0, and by the end of the connection', (t) => {
+  it('is cancelled by 0, and by the end of the connection', (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const [client, server] = loopback()
     const fail = (): void => assert.fail('timeout')
@@ -105,7 +105,7 @@ describe('LoopbackSocket.setTimeout()', () => {
   })
 })
 
-// Not by an iterator: that one destroys the stream that it has read.
+// Reads without an iterator, which would destroy the stream at its end.
 async function text(stream: Duplex): Promise<string> {
   let read = ''
   stream.setEncoding('utf8').on('data', (chunk) => {

@@ -19,7 +19,7 @@ import { TestAgent, type TestAgentOptions, type TestTarget } from '../../lib/tes
 import { deferred } from '../support/deferred.ts'
 import { repositoryFile } from '../support/repository.ts'
 
-// The types of Node's own fetch name another copy of undici.
+// The types of the fetch of Node refer to another copy of undici.
 const globalFetch = globalThis.fetch as unknown as typeof undiciFetch
 
 for (const [name, fetch] of [
@@ -27,7 +27,7 @@ for (const [name, fetch] of [
   ['of Node', globalFetch],
 ] as const) {
   describe(`fetch ${name} by a TestAgent`, () => {
-    it('is answered by a front controller, at any origin', async (t) => {
+    it('gets the response of a front controller, at any origin', async (t) => {
       const whose: Action = ({ client }, response) => response.json(client.address)
       const dispatcher = agentOf(t, frontOf({ whose }))
       for (const origin of ['http://any.test', 'https://any.test', 'http://[::1]:81']) {
@@ -44,7 +44,7 @@ for (const [name, fetch] of [
       assert.deepEqual(await response.json(), [['title', 'grün & gut']])
     })
 
-    it('streams an upload, and the answer while it comes', async (t) => {
+    it('streams an upload, and the response during the upload', async (t) => {
       const echo: Action = (request, response) => {
         response.body = request.body
       }
@@ -52,9 +52,9 @@ for (const [name, fetch] of [
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
       const init = { method: 'PUT', body: readable, duplex: 'half', dispatcher } as const
-      const answer = fetch('http://a/app/echo', init as Parameters<typeof fetch>[1])
+      const response = fetch('http://a/app/echo', init as Parameters<typeof fetch>[1])
       await writer.write(Buffer.from('first'))
-      const reader = (await answer).body?.getReader()
+      const reader = (await response).body?.getReader()
       assert.equal(String(Buffer.from((await reader?.read())?.value)), 'first')
       await writer.write(Buffer.from('second'))
       assert.equal(String(Buffer.from((await reader?.read())?.value)), 'second')
@@ -62,34 +62,34 @@ for (const [name, fetch] of [
       assert.equal((await reader?.read())?.done, true)
     })
 
-    it('tells the action when it is aborted', async (t) => {
-      const [asked, aborted] = [deferred(), deferred()]
+    it('aborts the signal of the request', async (t) => {
+      const [requested, aborted] = [deferred(), deferred()]
       const wait: Action = async (request) => {
         request.signal.addEventListener('abort', () => aborted.resolve())
-        asked.resolve()
+        requested.resolve()
         await aborted.promise
       }
       const dispatcher = agentOf(t, frontOf({ wait }))
       const controller = new AbortController()
       const { signal } = controller
-      const answer = fetch('http://a/app/wait', { dispatcher, signal })
-      await asked.promise
+      const response = fetch('http://a/app/wait', { dispatcher, signal })
+      await requested.promise
       controller.abort()
-      await assert.rejects(answer, { name: 'AbortError' })
+      await assert.rejects(response, { name: 'AbortError' })
       await aborted.promise
     })
   })
 }
 
 describe('TestAgent', () => {
-  it('answers HEAD without a body, with the length of it', async (t) => {
+  it('gets no body for HEAD, but its length', async (t) => {
     const dispatcher = agentOf(t, frontOf({ text: (_, response) => response.text('grün') }))
-    const answer = await request('http://a/app/text', { method: 'HEAD', dispatcher })
-    assert.equal(answer.headers['content-length'], '5')
-    assert.equal(await answer.body.text(), '')
+    const response = await request('http://a/app/text', { method: 'HEAD', dispatcher })
+    assert.equal(response.headers['content-length'], '5')
+    assert.equal(await response.body.text(), '')
   })
 
-  it('answers 100 requests in parallel, each on a connection of its own', async (t) => {
+  it('sends 100 requests in parallel, each on a separate connection', async (t) => {
     const [server, connections] = counting(
       frontListener({
         async echo(request, response) {
@@ -100,13 +100,13 @@ describe('TestAgent', () => {
     )
     const dispatcher = agentOf(t, server)
     const ids = Array.from({ length: 100 }, (_, id) => String(id))
-    const answers = await Promise.all(
+    const bodies = await Promise.all(
       ids.map(async (id) => {
         const { body } = await request(`http://a/app/echo/id/${id}`, { dispatcher })
         return body.text()
       }),
     )
-    assert.deepEqual(answers, ids)
+    assert.deepEqual(bodies, ids)
     assert.equal(connections(), 100)
   })
 
@@ -115,7 +115,7 @@ describe('TestAgent', () => {
       if (req.url === '/close') res.setHeader('Connection', 'close')
       res.end('ok')
     })
-    // Of several, undici would take another one while this one is not quite idle yet.
+    // With several connections, undici would use another one while this one is not idle yet.
     const dispatcher = agentOf(t, server, { connections: 1 })
     for (const path of ['/', '/', '/', '/close', '/']) {
       const { body } = await request(`http://a${path}`, { dispatcher })
@@ -124,7 +124,7 @@ describe('TestAgent', () => {
     assert.equal(connections(), 2)
   })
 
-  it('takes the options of an agent', async (t) => {
+  it('accepts the options of an agent', async (t) => {
     const [server, connections] = counting(frontListener({ text: (_, res) => res.text('ok') }))
     const dispatcher = agentOf(t, server, { connections: 1 })
     const one = async () => (await request('http://a/app/text', { dispatcher })).body.text()
@@ -132,7 +132,7 @@ describe('TestAgent', () => {
     assert.equal(connections(), 1)
   })
 
-  it('carries bodies of many chunks both ways, no faster than they are read', async (t) => {
+  it('carries bodies of many chunks in both directions, with backpressure', async (t) => {
     const total = 4_096
     let made = 0
     const endless: Action = (_, response) => {
@@ -152,7 +152,7 @@ describe('TestAgent', () => {
     assert.equal(bytes, total * 65_536)
   })
 
-  it('lets go of a stream whose reader has left', async (t) => {
+  it('destroys a stream when its reader leaves', async (t) => {
     const closed = deferred()
     const endless: Action = (_, response) => {
       const push = function (this: Readable): void {
@@ -166,7 +166,7 @@ describe('TestAgent', () => {
     await closed.promise
   })
 
-  it('fails where a stream fails under way, and where the server hangs up', async (t) => {
+  it('rejects when a stream fails, and when the server closes the connection', async (t) => {
     const reports: ErrorReport[] = []
     const fails: Action = (_, response) => {
       response.body = Readable.from(
@@ -189,7 +189,7 @@ describe('TestAgent', () => {
     await assert.rejects(request('http://a/', { dispatcher: hangsUp }), { code: 'UND_ERR_SOCKET' })
   })
 
-  it('answers 500 where an action fails, or a handler', async (t) => {
+  it('gets a 500 when an action or a handler fails', async (t) => {
     const fail = (): never => {
       throw new Error('secret')
     }
@@ -202,14 +202,14 @@ describe('TestAgent', () => {
     }
   })
 
-  it('lets the parser of node:http read what it is sent', async (t) => {
+  it('parses requests with node:http', async (t) => {
     const dispatcher = agentOf(t, (_, res) => void res.end())
     const headers = { 'X-Large': 'a'.repeat(20_000) }
     const { statusCode } = await request('http://a/', { headers, dispatcher })
     assert.equal(statusCode, 431)
   })
 
-  it('speaks to a server that listens, limits and all, and lets it close', async (t) => {
+  it('connects to a server that listens, with its limits, and lets it close', async (t) => {
     const front = frontOf({ text: (_, response) => response.text('ok') })
     const service = await serve(front, { port: 0, limits: { maxHeaderFields: 3 } })
     const dispatcher = agentOf(t, service.server)
@@ -223,20 +223,20 @@ describe('TestAgent', () => {
     assert.equal(await service.close(), 0)
   })
 
-  it('ends idle connections after the time of the server', async (t) => {
+  it('closes idle connections after the keep-alive time of the server', async (t) => {
     const [server] = counting((_, res) => void res.end('ok'))
     server.keepAliveTimeout = 1
     const closed = deferred()
     server.on('connection', (socket) => socket.once('close', closed.resolve))
     const { body } = await request('http://a/', { dispatcher: agentOf(t, server) })
     await body.text()
-    // Its timer keeps no process alive.
+    // The timer does not keep the process alive.
     const alive = setInterval(() => {}, 1_000)
     await closed.promise
     clearInterval(alive)
   })
 
-  it('closes its connections when it is closed', async (t) => {
+  it('closes its connections on close()', async (t) => {
     const [server] = counting((_, res) => void res.end('ok'))
     const closed = deferred()
     server.on('connection', (socket) => socket.once('close', closed.resolve))
@@ -247,7 +247,7 @@ describe('TestAgent', () => {
     await assert.rejects(request('http://a/', { dispatcher }), { code: 'UND_ERR_DESTROYED' })
   })
 
-  it('keeps no process alive, closed or not', async () => {
+  it('does not keep the process alive, closed or not', async () => {
     const code = `
       import { request } from 'undici'
       import { TestAgent } from 'portico/testing'
@@ -264,7 +264,7 @@ describe('TestAgent', () => {
     assert.ok(performance.now() - startedAt < 3_000)
   })
 
-  it('throws for what is no target', () => {
+  it('throws for an invalid target', () => {
     for (const target of [undefined, {}, 'http://a', new Map()]) {
       assert.throws(() => new TestAgent(target as never), {
         name: 'TypeError',
@@ -282,13 +282,13 @@ describe('docs/testing.md', () => {
       examples.map(([, name]) => name),
       ['dispatched', 'handle', 'agent'],
     )
-    // Beside the tests: there `portico` is the package that was built.
+    // The file is in dist/test, where `portico` is the package that was built.
     const folder = await mkdtemp(repositoryFile('dist/test/docs-'))
     t.after(() => rm(folder, { recursive: true }))
     for (const [, name, code = ''] of examples) {
       const file = join(folder, `${name}.js`)
       await writeFile(file, code)
-      // Its own runner, and not a part of this one.
+      // A separate test run, not a part of this one.
       const { NODE_TEST_CONTEXT: _, ...env } = process.env
       const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
       let output = ''
