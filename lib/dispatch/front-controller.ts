@@ -19,14 +19,22 @@ import { run, type Steps, wait } from './steps.ts'
 // Ends forwards that go in a circle.
 const MAX_DISPATCHES = 16
 
-/** The parts of a front controller that the rooms `inspect/` and `testing/` read. */
+/**
+ * The parts of a front controller that the rooms `inspect/` and `testing/` read.
+ *
+ * @internal
+ */
 export interface FrontControllerParts {
   readonly options: FrontControllerOptions
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
 }
 
-/** Returns the parts of a front controller. An internal door of the class: index.ts does not export it. */
+/**
+ * Returns the parts of a front controller.
+ *
+ * @internal
+ */
 export let partsOf: (front: FrontController) => FrontControllerParts
 
 /**

@@ -50,10 +50,12 @@ export interface Setting<T> {
   readonly parse: (text: string) => T | undefined
 }
 
-/** Every setting, by its name in {@link Config}. */
-export const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> } = {
+type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> }
+type Row<T> = Omit<Setting<T>, 'flag'>
+
+// Every setting without its flag, which is its name in kebab case.
+const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   port: {
-    flag: 'port',
     alias: 'PORT',
     value: 'N',
     help: 'port to listen on; 0 picks a free port',
@@ -61,7 +63,6 @@ export const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     ...wholeNumber(0, 65_535),
   },
   host: {
-    flag: 'host',
     alias: 'HOST',
     value: 'ADDRESS',
     help: 'address to listen on',
@@ -69,118 +70,94 @@ export const settings: { readonly [Name in keyof Config]: Setting<Config[Name]> 
     ...matching(/^[^\s]+$/, 'an address or a host name'),
   },
   controllers: {
-    flag: 'controllers',
     value: 'DIR',
     help: 'folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
     fallback: undefined,
     ...matching(/./, 'a folder'),
   },
   names: {
-    flag: 'names',
     value: 'RULE',
     help: 'how names in a URL match controllers: exact, or folded as in Zend Framework 1 (zf1)',
     fallback: 'exact',
     ...oneOf('exact', 'zf1'),
   },
   basePath: {
-    flag: 'base-path',
     value: 'PATH',
     help: 'path prefix that is not routed, such as /app (default none)',
     fallback: '',
     ...matching(BASE_PATH, 'a path such as "/app", without a slash at its end'),
   },
   env: {
-    flag: 'env',
     value: 'NAME',
     help: 'in development the error page shows what went wrong, and where',
     fallback: 'production',
     ...oneOf('production', 'development'),
   },
   workers: {
-    flag: 'workers',
     value: 'N',
     help: 'number of worker processes; 0 serves in the main process',
     fallback: 0,
     ...wholeNumber(0, 1_024),
   },
   trustProxy: {
-    flag: 'trust-proxy',
     value: 'CIDRS',
     help: 'proxies whose X-Forwarded-* and Forwarded are trusted, such as 10.0.0.0/8,::1 (default none)',
     fallback: [],
     ...commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
   },
   healthPort: {
-    flag: 'health-port',
     value: 'N',
     help: 'port for /livez and /readyz (default none)',
     fallback: undefined,
     ...wholeNumber(0, 65_535),
   },
-  drainDelayMs: milliseconds(
-    'drain-delay',
-    0,
-    'to keep serving after SIGTERM, while /readyz is already 503',
-    0,
-  ),
-  closeTimeoutMs: milliseconds(
-    'close-timeout',
-    10_000,
-    'to wait after that for requests in flight',
-  ),
-  maxBodyBytes: count('max-body-bytes', DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
-  maxFields: count('max-fields', DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
-  maxTargetBytes: count(
-    'max-target-bytes',
-    DEFAULT_LIMITS.maxTargetBytes,
-    'bytes of a request target',
-  ),
-  maxHeaderBytes: count('max-header-bytes', DEFAULTS.maxHeaderBytes, 'bytes of all header fields'),
-  maxHeaderFields: count('max-header-fields', DEFAULTS.maxHeaderFields, 'header fields'),
-  maxConnections: count('max-connections', DEFAULTS.maxConnections, 'connections'),
-  headersTimeoutMs: milliseconds(
-    'headers-timeout',
-    DEFAULTS.headersTimeoutMs,
-    'to receive the headers',
-  ),
-  requestTimeoutMs: milliseconds(
-    'request-timeout',
-    DEFAULTS.requestTimeoutMs,
-    'to receive the whole request',
-  ),
+  drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is already 503', 0),
+  closeTimeoutMs: milliseconds(10_000, 'to wait after that for requests in flight'),
+  maxBodyBytes: count(DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
+  maxFields: count(DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
+  maxTargetBytes: count(DEFAULT_LIMITS.maxTargetBytes, 'bytes of a request target'),
+  maxHeaderBytes: count(DEFAULTS.maxHeaderBytes, 'bytes of all header fields'),
+  maxHeaderFields: count(DEFAULTS.maxHeaderFields, 'header fields'),
+  maxConnections: count(DEFAULTS.maxConnections, 'connections'),
+  headersTimeoutMs: milliseconds(DEFAULTS.headersTimeoutMs, 'to receive the headers'),
+  requestTimeoutMs: milliseconds(DEFAULTS.requestTimeoutMs, 'to receive the whole request'),
   keepAliveTimeoutMs: milliseconds(
-    'keep-alive-timeout',
     DEFAULTS.keepAliveTimeoutMs,
     'between two requests on a connection',
   ),
   socketTimeoutMs: milliseconds(
-    'socket-timeout',
     DEFAULTS.socketTimeoutMs,
     'without a byte in either direction; more than --action-timeout-ms',
   ),
-  actionTimeoutMs: milliseconds('action-timeout', DEFAULT_LIMITS.actionTimeoutMs, 'for an action'),
+  actionTimeoutMs: milliseconds(DEFAULT_LIMITS.actionTimeoutMs, 'for an action'),
   logLevel: {
-    flag: 'log-level',
     value: 'LEVEL',
     help: `minimum level to log: ${logLevels.join(', ')}`,
     fallback: 'info',
     ...oneOf(...logLevels),
   },
   logParams: {
-    flag: 'log-params',
     value: 'NAMES',
     help: 'parameters whose values may appear in reports, such as page,sort (default none)',
     fallback: [],
     ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
   },
   accessLog: {
-    flag: 'access-log',
     value: '',
     help: 'log one line per request: method, names, status, duration, bytes',
     fallback: false,
     ...oneOf('true', 'false'),
     parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
   },
+}
+
+/** Every setting, by its name in {@link Config}. */
+export const settings: Settings = Object.fromEntries(
+  Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), ...row }]),
+) as unknown as Settings
+
+function flagOf(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
 interface TextParser<T> {
@@ -198,14 +175,13 @@ function wholeNumber(min: number, max: number): TextParser<number> {
   }
 }
 
-function count(flag: string, fallback: number, help: string): Setting<number> {
-  const parser = wholeNumber(1, 2 ** 40)
-  return { flag, value: 'N', help: `maximum ${help}`, fallback, ...parser }
+function count(fallback: number, help: string): Row<number> {
+  return { value: 'N', help: `maximum ${help}`, fallback, ...wholeNumber(1, 2 ** 40) }
 }
 
-function milliseconds(flag: string, fallback: number, help: string, min = 1): Setting<number> {
+function milliseconds(fallback: number, help: string, min = 1): Row<number> {
   const parser = wholeNumber(min, 2 ** 31 - 1)
-  return { flag: `${flag}-ms`, value: 'MS', help: `milliseconds ${help}`, fallback, ...parser }
+  return { value: 'MS', help: `milliseconds ${help}`, fallback, ...parser }
 }
 
 function matching(pattern: RegExp, expected: string): TextParser<string> {
