@@ -1,6 +1,6 @@
-// Puts the built program into as few files as it takes: to load sixty of them is most of the time of a start.
+// Bundles the built program in dist/ into a few files, because loading about sixty files takes most of the start time.
 //
-//   node tools/bundle.js [FOLDER]     the folder that holds `dist`; this repository where none is given
+//   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
 
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -12,7 +12,7 @@ const dist = join(root, 'dist')
 const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 const entryPoints = ['server.js', 'lib/index.js', 'lib/testing.js'].map((file) => join(dist, file))
 
-// Before anything is taken away: what the bundle is made of lies in its place.
+// List the built files first: esbuild overwrites some of them with the bundle.
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 await build({
   entryPoints,
@@ -25,7 +25,7 @@ await build({
   packages: 'external',
   platform: 'node',
   format: 'esm',
-  // Shorter ways to say the same; names and lines stay, so that a stack can be read.
+  // Shortens the syntax only. Names and line breaks stay, so that a stack trace is readable.
   minifySyntax: true,
   target: `node${engines.node.replace('>=', '')}`,
   logLevel: 'warning',
@@ -35,7 +35,7 @@ for (const file of built.map((name) => join(dist, name))) {
   if (!kept.has(file)) await rm(file)
 }
 
-// Those that the types of the package are made of.
+// Returns the declaration files that the entry points need, directly or through imports.
 async function declarationsOf(files) {
   const found = new Set()
   const queue = files.map((file) => file.replace(/\.js$/, '.d.ts'))

@@ -1,4 +1,4 @@
-/** The application of the vectors: the actions of each controller, by module. */
+/** The application that runs in ZF1 and in Portico: the actions of each controller, by module. */
 export const application = {
   default: {
     index: ['index', 'about'],
@@ -10,8 +10,8 @@ export const application = {
   'api-v2': { index: ['index', 'ping'] },
 }
 
-/** The same with what the application had beside it when the vectors were recorded. */
-export const recorded = {
+/** The application of the recordings: the same, with some more controllers and actions. */
+export const recordedApplication = {
   ...application,
   default: {
     ...application.default,
@@ -23,7 +23,7 @@ export const recorded = {
   admin: { ...application.admin, error: ['error'] },
 }
 
-/** As it stands in a path: `fooBar` is reached as `foo-bar`. */
+/** Returns a name as it is written in a path: `foo-bar` for `fooBar`. */
 export function kebabCased(name) {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }

@@ -1,6 +1,6 @@
 <?php
 
-/** Writes a controller for each name: ZF1 finds a class by its file. */
+/** Writes a file for each controller, because ZF1 finds a class by its file name. */
 function writeControllers(array $modules, string $folder): void
 {
     foreach ($modules as $module => $controllers) {
@@ -11,7 +11,7 @@ function writeControllers(array $modules, string $folder): void
             $methods = '';
             foreach ($actions as $action) {
                 $ran = var_export([$module, $controller, kebabCased($action)], true);
-                $body = "\$this->getInvokeArg('tell')(\$this->getRequest(), $ran);";
+                $body = "\$this->getInvokeArg('record')(\$this->getRequest(), $ran);";
                 $methods .= "public function {$action}Action() { $body }\n";
             }
             $text = "<?php class $prefix$class extends Zend_Controller_Action { $methods }";
@@ -30,7 +30,7 @@ function kebabCased(string $name): string
     return strtolower(preg_replace('/[A-Z]/', '-$0', $name));
 }
 
-/** ZF1 as it is, behind what Apache and PHP make of a request. Each of its actions tells what it was given. */
+/** ZF1 without changes. Before it runs, the request is changed as Apache and PHP would change it. Each action records its input. */
 class Application
 {
     private const NAMES = ['module' => 1, 'controller' => 1, 'action' => 1];
@@ -42,9 +42,9 @@ class Application
     {
     }
 
-    public function answer(array $request): array
+    public function run(array $request): array
     {
-        $this->arrive($request);
+        $this->setGlobals($request);
         $front = Zend_Controller_Front::getInstance();
         $front->resetInstance();
         $front->setRequest(new Zend_Controller_Request_Http());
@@ -53,7 +53,7 @@ class Application
         foreach (array_keys($this->modules) as $module) {
             $front->addControllerDirectory("$this->folder/$module", $module);
         }
-        $front->setParam('noViewRenderer', true)->setParam('tell', $this->tell(...))->returnResponse(true);
+        $front->setParam('noViewRenderer', true)->setParam('record', $this->record(...))->returnResponse(true);
         $this->prepare($front);
         try {
             $front->dispatch();
@@ -72,17 +72,17 @@ class Application
     {
     }
 
-    /** The pairs of the path. */
+    /** Returns the pairs of the path. */
     protected function pairs(Zend_Controller_Request_Http $request): array
     {
         return array_diff_key($request->getUserParams(), self::NAMES);
     }
 
-    /** The query that PHP is given: `RewriteRule ^(.*)$ index.php?q=$1 [QSA]` pastes the path into it as it is. */
+    /** Returns the query string that PHP gets: `RewriteRule ^(.*)$ index.php?q=$1 [QSA]` pastes the path into it unescaped. */
     protected function rewrite(string $path, string $search): string
     {
         $search = substr($search, 0, strcspn($search, '#'));
-        // Apache itself refuses a path with one of these; ZF1 was recorded with the query of the client alone.
+        // Apache itself rejects a path with one of these characters. ZF1 was recorded with only the client's query string.
         $rewritten = 'q=' . (preg_match('/[\x00-\x20\x7f]/', $path) ? '' : $path) . ($search === '' ? '' : "&$search");
         return substr($rewritten, 0, strcspn($rewritten, '#'));
     }
@@ -99,10 +99,10 @@ class Application
         return $form;
     }
 
-    protected function bringsForm(array $request): bool
+    protected function hasForm(array $request): bool
     {
         $type = self::header($request, 'Content-Type');
-        // PHP has the media type end there (main/SAPI.c).
+        // PHP ends the media type at the first of these characters (main/SAPI.c).
         $media = strtolower(substr($type, 0, strcspn($type, ';, ')));
         return $request['method'] === 'POST' && $media === 'application/x-www-form-urlencoded';
     }
@@ -113,12 +113,12 @@ class Application
         return $values[strtolower($name)] ?? '';
     }
 
-    /** Sets what PHP would have ready when Apache has handed it the request. */
-    protected function arrive(array $request): void
+    /** Sets the global variables that PHP would set for a request from Apache. */
+    protected function setGlobals(array $request): void
     {
         [$path, $search] = explode('?', $request['target'], 2) + [1 => ''];
         $path = preg_replace('~^[a-z][a-z0-9+.-]*://[^/]*~i', '', $path);
-        $rewritten = $this->rewrite(self::normalised(rawurldecode($path)), $search);
+        $rewritten = $this->rewrite(self::normalisedPath(rawurldecode($path)), $search);
         $_SERVER = [
             'REQUEST_METHOD' => $request['method'],
             'REQUEST_URI' => $request['target'],
@@ -132,10 +132,10 @@ class Application
             $_SERVER['HTTP_' . strtoupper(strtr($name, '-', '_'))] = $value;
         }
         $_GET = $this->readQuery($rewritten);
-        $_POST = $this->bringsForm($request) ? $this->readForm($request['body']) : [];
+        $_POST = $this->hasForm($request) ? $this->readForm($request['body']) : [];
     }
 
-    private static function normalised(string $path): string
+    private static function normalisedPath(string $path): string
     {
         $kept = [];
         foreach (explode('/', $path) as $segment) {
@@ -149,7 +149,7 @@ class Application
         return preg_replace('~/+~', '/', '/' . implode('/', $kept) . $end);
     }
 
-    private function tell(Zend_Controller_Request_Http $request, array $ran): void
+    private function record(Zend_Controller_Request_Http $request, array $ran): void
     {
         $error = $request->getUserParam('error_handler');
         if (!$error instanceof ArrayObject) {
@@ -171,21 +171,21 @@ class Application
             $values = is_array($value) ? array_map(self::value(...), array_values($value)) : self::value($value);
             $path[] = [self::text($name), $values];
         }
-        // The first source that has a name wins, the order is Portico's.
+        // The first source that has a name supplies its value; the order of the sources is Portico's.
         $merged = array_replace($_POST, $_GET, $this->pairs($request));
         return [
             'module' => self::value($request->getModuleName()),
             'controller' => self::value($request->getControllerName()),
             'action' => self::value($request->getActionName()),
             'path' => $path,
-            'params' => self::listed(array_map(self::last(...), array_diff_key($merged, self::RESERVED))),
+            'params' => self::toPairs(array_map(self::last(...), array_diff_key($merged, self::RESERVED))),
         ] + self::sent();
     }
 
-    /** What the client sent beside the path. */
+    /** Returns the query and the form of the client. */
     protected static function sent(): array
     {
-        return ['query' => self::listed(array_diff_key($_GET, ['q' => 1])), 'form' => self::listed($_POST)];
+        return ['query' => self::toPairs(array_diff_key($_GET, ['q' => 1])), 'form' => self::toPairs($_POST)];
     }
 
     private static function last(mixed $value): mixed
@@ -193,7 +193,7 @@ class Application
         return is_array($value) && array_is_list($value) ? end($value) : $value;
     }
 
-    private static function listed(array $values): array
+    private static function toPairs(array $values): array
     {
         return array_map(fn ($name, $value) => [self::text($name), self::value($value)], array_keys($values), $values);
     }
@@ -201,12 +201,12 @@ class Application
     private static function value(mixed $value): mixed
     {
         if (is_array($value)) {
-            return ['map' => self::listed($value)];
+            return ['map' => self::toPairs($value)];
         }
         return $value === null ? null : self::text($value);
     }
 
-    // JSON holds no bytes that are no UTF-8.
+    // JSON cannot contain bytes that are not UTF-8.
     private static function text(mixed $value): string|array
     {
         $text = (string) $value;
@@ -214,7 +214,7 @@ class Application
     }
 }
 
-/** The dispatcher as in a process that has loaded no controller yet: ZF1 looks for a loaded class first. */
+/** A dispatcher that behaves as in a new process. ZF1 otherwise finds controllers that an earlier request has loaded. */
 class FreshDispatcher extends Zend_Controller_Dispatcher_Standard
 {
     public function isDispatchable(Zend_Controller_Request_Abstract $request)
@@ -226,7 +226,7 @@ class FreshDispatcher extends Zend_Controller_Dispatcher_Standard
         return Zend_Loader::isReadable($this->getDispatchDirectory() . '/' . $this->classToFilename($class));
     }
 
-    // Some copies of ZF1 lack this cast: a name that is a list then ends them instead of being none.
+    // Some copies of ZF1 lack this cast. Without it, a name that is a list causes a fatal error instead of an empty name.
     protected function _formatName($name, $isAction = false)
     {
         return parent::_formatName($isAction ? $name : (string) $name, $isAction);

@@ -1,55 +1,65 @@
-import { recorded } from './application.js'
-import { differing, MODELS, RULES } from './model.js'
+import { recordedApplication } from './application.js'
+import { differingFields, MODELS, RULES } from './model.js'
 import { Zf1 } from './zf1.js'
 
 /**
- * Runs the vectors through ZF1 and the model: is this ZF1 the recorded one, is the model with nothing
- * turned on ZF1, and with everything what is expected of Portico?
+ * Runs the vectors through ZF1 and through the model, and checks three things: ZF1 gives the recorded outcomes; the model
+ * without differences is ZF1; the model with all differences gives the outcomes that are expected of Portico.
  *
- * @returns What is not so, a line each.
+ * @returns A list of faults, one line each; empty if all checks pass.
  */
 export async function calibrate(zf1, vectors) {
-  const whole = new Zf1(recorded)
+  const recordedZf1 = new Zf1(recordedApplication)
   try {
-    const found = await Promise.all(vectors.map((vector) => calibrateOne(zf1, whole, vector)))
-    return found.flat()
+    const faults = await Promise.all(
+      vectors.map((vector) => calibrateOne(zf1, recordedZf1, vector)),
+    )
+    return faults.flat()
   } finally {
-    whole.end()
+    recordedZf1.stop()
   }
 }
 
-async function calibrateOne(zf1, whole, { id, request, zf1: told, expect }) {
-  const [real, unchanged] = await whole.ask(request, [null, { names: 'exact', ids: [] }])
-  const models = await zf1.ask(request, MODELS)
+async function calibrateOne(zf1, recordedZf1, { id, request, zf1: recorded, expect }) {
+  const [real, unchanged] = await recordedZf1.run(request, [null, { names: 'exact', ids: [] }])
+  const models = await zf1.run(request, MODELS)
   const checks = [
-    ['ZF1 is not as recorded', comparable(told, request), asRecorded(real)],
-    ['The model with nothing turned on is not ZF1', real, unchanged],
+    [
+      'ZF1 differs from the recording',
+      withoutMultipartForm(recorded, request),
+      withoutErrorHandler(real),
+    ],
+    ['The model without differences differs from ZF1', real, unchanged],
     ...models.map((model, i) => {
-      const due = expect[RULES[i]] ?? expect.exact
-      return [`The model under ${RULES[i]} is not as expected`, expected(due, model), model]
+      const expected = expect[RULES[i]] ?? expect.exact
+      return [
+        `The model under ${RULES[i]} differs from the expected outcome`,
+        comparablePart(expected, model),
+        model,
+      ]
     }),
   ]
   return checks
-    .map(([fault, due, actual]) => [fault, differing(due, actual)])
+    .map(([fault, expected, actual]) => [fault, differingFields(expected, actual)])
     .filter(([, fields]) => fields.length > 0)
     .map(([fault, fields]) => `${fault}: ${id}, ${fields}`)
 }
 
-// PHP has no parser of multipart forms on the command line.
-function comparable({ form, ...others }, { headers }) {
+// PHP on the command line does not parse multipart forms.
+function withoutMultipartForm({ form, ...others }, { headers }) {
   const isMultipart = headers.some(([, value]) => value.startsWith('multipart/'))
   return isMultipart ? others : { ...others, form }
 }
 
-// A client's `error_handler` is among the pairs of ZF1, and was left out of the record.
-function asRecorded(outcome) {
+// In ZF1 a client's `error_handler` is one of the pairs; the recordings do not contain it.
+function withoutErrorHandler(outcome) {
   if (outcome.outcome !== 'error') return outcome
   return { ...outcome, path: outcome.path.filter(([name]) => name !== 'error_handler') }
 }
 
-// The client's `q` is not told here, and the status of a rejection alone.
-function expected(due, model) {
-  const fields = Object.keys(due).filter((field) => field in model)
-  const query = due.query.filter(([name]) => name !== 'q')
-  return Object.fromEntries(fields.map((field) => [field, { ...due, query }[field]]))
+// The fields that the model has too. The model leaves out a client's `q`, and gives a status only for a rejection.
+function comparablePart(expected, model) {
+  const fields = Object.keys(expected).filter((field) => field in model)
+  const query = expected.query.filter(([name]) => name !== 'q')
+  return Object.fromEntries(fields.map((field) => [field, { ...expected, query }[field]]))
 }

@@ -1,13 +1,13 @@
-import { DIFFERENCES, differing, MODELS, RULES } from './model.js'
+import { DIFFERENCES, differingFields, MODELS, RULES } from './model.js'
 import { createPortico } from './portico.js'
 import { reduce } from './reduce.js'
 import { isSendable } from './requests.js'
 
 const IN_FLIGHT = 32
 
-/** Requests put to Portico, under both rules of names, and to ZF1; and what came of it. */
+/** Sends requests to Portico (under both name rules) and to ZF1, and classifies the outcomes. */
 export class Comparison {
-  /** By rule, how many requests there were of each kind. */
+  /** For each rule: the number of requests of each kind. */
   counts = Object.fromEntries(RULES.map((names) => [names, new Map()]))
   #zf1
   #portico = RULES.map(createPortico)
@@ -24,50 +24,50 @@ export class Comparison {
     await Promise.all(Array.from({ length: IN_FLIGHT }, work))
   }
 
-  /** A minimal request for each way in which Portico went wrong, with what was due and what came. */
-  async *examples(most) {
-    for (const { request, names, fields } of [...this.#unexplained.values()].slice(0, most)) {
-      const isSame = async (each) =>
-        isSendable(each) && `${(await this.#judge(each, names)).fields}` === `${fields}`
+  /** Yields a minimal request for each way in which Portico is wrong, with the expected and the actual outcome. */
+  async *examples(limit) {
+    for (const { request, names, fields } of [...this.#unexplained.values()].slice(0, limit)) {
+      const isSame = async (candidate) =>
+        isSendable(candidate) && `${(await this.#compare(candidate, names)).fields}` === `${fields}`
       const minimal = await minimise(request, isSame)
-      yield { names, request: minimal, ...(await this.#judge(minimal, names)) }
+      yield { names, request: minimal, ...(await this.#compare(minimal, names)) }
     }
   }
 
   async #add(request) {
     for (const names of RULES) {
-      const judgement = await this.#judge(request, names)
-      const kinds = await this.#kindsOf(request, names, judgement)
+      const compared = await this.#compare(request, names)
+      const kinds = await this.#kindsOf(request, names, compared)
       const counts = this.counts[names]
       for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-      if (judgement.fields.length > 0) this.#keep(request, names, judgement.fields)
+      if (compared.fields.length > 0) this.#keep(request, names, compared.fields)
     }
   }
 
-  // Portico must be ZF1 with all differences: to be just like ZF1 where it should not is a fault as well.
-  async #judge(request, names) {
+  // Portico must be equal to ZF1 with all differences. So it is also a fault if Portico equals ZF1 where it must differ.
+  async #compare(request, names) {
     const rule = RULES.indexOf(names)
-    const [real, due] = await this.#zf1.ask(request, [null, MODELS[rule]])
+    const [real, expected] = await this.#zf1.run(request, [null, MODELS[rule]])
     const outcome = await this.#portico[rule](request)
-    return { real, due, outcome, fields: differing(due, outcome) }
+    return { real, expected, outcome, fields: differingFields(expected, outcome) }
   }
 
-  // Of those explained, also which differences it takes: a set of which none can be left out.
+  // For an explained request, also the ids of a minimal set of differences that explains it.
   async #kindsOf(request, names, { real, outcome, fields }) {
     if (fields.length > 0) return ['unexplained']
-    if (differing(real, outcome).length === 0) return ['equal']
+    if (differingFields(real, outcome).length === 0) return ['equal']
     const ids = await reduce(DIFFERENCES, async (some) => {
-      const [found] = await this.#zf1.ask(request, [{ names, ids: some }])
-      return differing(found, outcome).length === 0
+      const [modelled] = await this.#zf1.run(request, [{ names, ids: some }])
+      return differingFields(modelled, outcome).length === 0
     })
     return ['explained', ...ids]
   }
 
-  // Of each kind the shortest.
+  // Keeps the shortest request of each kind.
   #keep(request, names, fields) {
     const kind = `${names} ${fields}`
-    const kept = this.#unexplained.get(kind)?.request.target.length ?? Number.POSITIVE_INFINITY
-    if (request.target.length < kept) this.#unexplained.set(kind, { request, names, fields })
+    const shortest = this.#unexplained.get(kind)?.request.target.length ?? Number.POSITIVE_INFINITY
+    if (request.target.length < shortest) this.#unexplained.set(kind, { request, names, fields })
   }
 }
 

@@ -1,4 +1,7 @@
-// Portico against the real Zend Framework 1: node tools/zf1/differential.js [--requests N] [--seed N]
+// Compares Portico with the real Zend Framework 1, after a build:
+//
+//   ZF1=<the folder that contains Zend/> node tools/zf1/differential.js [--requests N] [--seed N]
+
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { application } from './application.js'
@@ -9,7 +12,7 @@ import { generate } from './requests.js'
 import { SetupError, Zf1 } from './zf1.js'
 
 const VECTORS = new URL('../../test/conformance/vectors.jsonl', import.meta.url)
-const MOST_EXAMPLES = 5
+const MAX_EXAMPLES = 5
 
 try {
   process.exitCode = (await main()) ? 0 : 1
@@ -25,10 +28,10 @@ async function main() {
   const vectors = text.split('\n').map((line) => JSON.parse(line))
   const zf1 = new Zf1(application)
   try {
-    const isCalibrated = tellFaults(vectors.length, await calibrate(zf1, vectors))
+    const isCalibrated = printFaults(vectors.length, await calibrate(zf1, vectors))
     return isCalibrated && (await compare(zf1, generate(seed, requests, vectors), seed))
   } finally {
-    zf1.end()
+    zf1.stop()
   }
 }
 
@@ -36,20 +39,20 @@ function readOptions() {
   const option = (text) => ({ type: 'string', default: text })
   try {
     const { values } = parseArgs({ options: { requests: option('20000'), seed: option('1') } })
-    return { requests: natural('requests', values), seed: natural('seed', values) }
+    return { requests: readNumber('requests', values), seed: readNumber('seed', values) }
   } catch ({ message }) {
     throw new SetupError(message)
   }
 }
 
-function natural(name, { [name]: text }) {
+function readNumber(name, { [name]: text }) {
   if (/^\d{1,6}$/.test(text)) return Number(text)
   throw new RangeError(`Expected "--${name}" to be a number of up to six digits, got "${text}"`)
 }
 
-function tellFaults(vectors, faults) {
+function printFaults(vectors, faults) {
   console.log(`Calibration: ${vectors} vectors, ${faults.length} faults`)
-  for (const fault of faults.slice(0, MOST_EXAMPLES)) console.log(fault)
+  for (const fault of faults.slice(0, MAX_EXAMPLES)) console.log(fault)
   return faults.length === 0
 }
 
@@ -58,12 +61,12 @@ async function compare(zf1, requests, seed) {
   const startedAt = performance.now()
   await comparison.run(requests)
   const seconds = Math.round((performance.now() - startedAt) / 1_000)
-  tellTable(comparison.counts, `Seed ${seed}, ${seconds} s`)
-  for await (const example of comparison.examples(MOST_EXAMPLES)) tellExample(example)
+  printTable(comparison.counts, `Seed ${seed}, ${seconds} s`)
+  for await (const example of comparison.examples(MAX_EXAMPLES)) printExample(example)
   return RULES.every((names) => !comparison.counts[names].has('unexplained'))
 }
 
-function tellTable(counts, title) {
+function printTable(counts, title) {
   const row = (name, cells) =>
     console.log(name.padEnd(16) + cells.map((cell) => String(cell).padStart(8)).join(''))
   row(title, RULES)
@@ -73,9 +76,11 @@ function tellTable(counts, title) {
   }
 }
 
-function tellExample({ names, request, fields, real, due, outcome }) {
-  const only = (found) =>
-    JSON.stringify(Object.fromEntries(fields.map((each) => [each, found[each]])))
+function printExample({ names, request, fields, real, expected, outcome }) {
+  const differing = (found) =>
+    JSON.stringify(Object.fromEntries(fields.map((field) => [field, found[field]])))
   console.log(`\nUnexplained under ${names}: ${JSON.stringify(request)}`)
-  console.log(`  ZF1      ${only(real)}\n  due      ${only(due)}\n  Portico  ${only(outcome)}`)
+  console.log(`  ZF1       ${differing(real)}`)
+  console.log(`  expected  ${differing(expected)}`)
+  console.log(`  Portico   ${differing(outcome)}`)
 }

@@ -1,15 +1,15 @@
-/** What the model can turn on: ids of section 10 of the specification, and rules of its other sections. */
+/** The differences that the model can apply: ids of section 10 of the specification, and rules of its other sections. */
 export const DIFFERENCES = [
   ...['X1', 'X2', 'X3', 'X4', 'X5', 'X6', 'X7', 'X8', 'X9', 'X10', 'X11', 'X12', 'X17'],
   ...['LIMITS', 'FORM', 'METHODS', 'TARGET'],
 ]
 export const RULES = ['exact', 'zf1']
 
-/** The whole model under each rule, to be asked of {@link Zf1}. */
+/** The model with all differences, under each rule, as an argument of {@link Zf1.run}. */
 export const MODELS = RULES.map((names) => ({ names, ids: DIFFERENCES }))
 
-/** The fields of an outcome that another has not; what it does not tell of is not compared. */
-export function differing(outcome, other) {
+/** Returns the fields of `outcome` that differ in `other`. Fields that only `other` has are not compared. */
+export function differingFields(outcome, other) {
   return Object.keys(outcome).filter(
     (field) => JSON.stringify(outcome[field]) !== JSON.stringify(other[field]),
   )

@@ -1,17 +1,18 @@
 <?php
 
-// What Portico does, made from ZF1's own code: each difference of section 10 of the specification can be turned on by
-// its id, and so can the rules of other sections that ZF1 has not: LIMITS (section 7), FORM (415 for a form in another
-// charset, or compressed), METHODS (no TRACE), TARGET (a request target is a path, without a fragment: RFC 9112).
+// A model of Portico that is built from ZF1's own code. Each difference of section 10 of the specification can be enabled
+// by its id. The rules of other sections that ZF1 does not have can be enabled too: LIMITS (section 7), FORM (415 for a
+// form that is compressed or in another charset), METHODS (no TRACE), TARGET (a request target is a path without a
+// fragment: RFC 9112, section 3.2).
 
-/** What is turned on, under which rule of names. */
+/** The enabled differences, and the name rule. */
 final class Differences
 {
-    private const MOST_FIELDS = 1000;
+    private const MAX_FIELDS = 1000;
 
     private readonly array $ids;
 
-    /** @param array $search,$form What URLSearchParams makes of the query and the body: lists of names and values. */
+    /** @param array $search,$form The query and the body as URLSearchParams parses them: lists of names and values. */
     public function __construct(
         array $ids,
         public readonly string $names,
@@ -38,7 +39,7 @@ final class Differences
 
     public function isBeyond(int $fields): bool
     {
-        return $this->has('LIMITS') && $fields > self::MOST_FIELDS;
+        return $this->has('LIMITS') && $fields > self::MAX_FIELDS;
     }
 }
 
@@ -51,9 +52,9 @@ final class Model extends Application
         parent::__construct($modules, $folder);
     }
 
-    public function answer(array $request): array
+    public function run(array $request): array
     {
-        $asked = $request;
+        $original = $request;
         if ($this->differences->has('X10')) {
             $request['target'] = self::withoutOrigin($request['target']);
         }
@@ -61,11 +62,11 @@ final class Model extends Application
             $isRouted = fn ($header) => !preg_match('/^X-(Original|Rewrite)-URL$/i', $header[0]);
             $request['headers'] = array_filter($request['headers'], $isRouted);
         }
-        $outcome = parent::answer($request);
-        $status = $this->refusal($asked, $request);
+        $outcome = parent::run($request);
+        $status = $this->rejectionStatus($original, $request);
         if ($status !== null) {
             $sent = self::sent();
-            // A form that is refused is not read.
+            // Portico does not read a form that it rejects.
             $form = in_array($status, [413, 415], true) ? [] : $sent['form'];
             return ['outcome' => 'error', 'type' => 'EXCEPTION_OTHER', 'status' => $status, 'form' => $form] + $sent;
         }
@@ -80,18 +81,18 @@ final class Model extends Application
         return $outcome;
     }
 
-    // In the order in which Portico looks: the form, the target, the numbers.
-    private function refusal(array $asked, array $request): ?int
+    // The checks are in Portico's order: the form, the target, the numbers of parameters.
+    private function rejectionStatus(array $original, array $request): ?int
     {
         $differences = $this->differences;
         $path = explode('?', $request['target'], 2)[0];
-        $hasForm = $this->bringsForm($request);
+        $hasForm = $this->hasForm($request);
         return match (true) {
-            $differences->has('FORM') && $hasForm && self::isForeign($request) => 415,
+            $differences->has('FORM') && $hasForm && self::isUnsupportedForm($request) => 415,
             $hasForm && $differences->isBeyond(count($differences->form)) => 413,
-            $differences->has('LIMITS') && strlen($asked['target']) > 8192 => 414,
-            $differences->has('TARGET') && !self::isPath($asked['target'], $path) => 400,
-            $differences->has('X1') && !self::isReadable($path) => 400,
+            $differences->has('LIMITS') && strlen($original['target']) > 8192 => 414,
+            $differences->has('TARGET') && !self::isPath($original['target'], $path) => 400,
+            $differences->has('X1') && !self::isDecodable($path) => 400,
             $differences->isBeyond(count($differences->search)) => 400,
             $differences->isBeyond($this->route->pairsFound) => 400,
             default => null,
@@ -108,19 +109,19 @@ final class Model extends Application
         return $search === null ? $short : "$short?$search";
     }
 
-    private static function isPath(string $asked, string $path): bool
+    private static function isPath(string $original, string $path): bool
     {
-        return str_starts_with($path, '/') && !str_contains($asked, '#');
+        return str_starts_with($path, '/') && !str_contains($original, '#');
     }
 
-    private static function isForeign(array $request): bool
+    private static function isUnsupportedForm(array $request): bool
     {
         $coding = strtolower(self::header($request, 'Content-Encoding'));
         preg_match('/;\s*charset="?([^";,\s]*)/i', self::header($request, 'Content-Type'), $charset);
         return !in_array($coding, ['', 'identity'], true) || !preg_match('/^(utf-?8)?$/i', $charset[1] ?? '');
     }
 
-    private static function isReadable(string $path): bool
+    private static function isDecodable(string $path): bool
     {
         $decoded = rawurldecode($path);
         return !preg_match('/%(?![0-9a-f]{2})/i', $path) && preg_match('/^[^\p{Cc}]*$/Du', $decoded);
@@ -208,7 +209,7 @@ final class ModelDispatcher extends FreshDispatcher
 
     public function dispatch(Zend_Controller_Request_Abstract $request, Zend_Controller_Response_Abstract $response)
     {
-        // To ZF1 it is no name, so that the default controller would run.
+        // ZF1 treats `0` as empty, so it would run the default controller.
         if ($this->differences->has('X2') && $request->getControllerName() === '0') {
             throw new Zend_Controller_Dispatcher_Exception('Invalid controller specified (0)');
         }
@@ -227,7 +228,7 @@ final class ModelDispatcher extends FreshDispatcher
     }
 }
 
-/** ZF1's default route, its match() written anew: the differences lie in the middle of it. */
+/** ZF1's default route with another match(), because the differences are in the middle of that method. */
 final class ModelRoute extends Zend_Controller_Router_Route_Module
 {
     public array $pairs = [];
@@ -254,7 +255,7 @@ final class ModelRoute extends Zend_Controller_Router_Route_Module
                 $names[$key] = array_shift($segments);
             }
         }
-        // '/' has one segment that is none.
+        // The path '/' has no segments, but explode() returns one empty segment.
         $pairs = $segments === [''] ? [] : $this->readPairs($segments);
         $this->pairsFound = intdiv(count($segments), 2);
         $this->pairs = array_filter($pairs, fn ($value) => $value !== null);

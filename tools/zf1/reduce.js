@@ -1,11 +1,15 @@
-/** What is left of a list, or of a text, when every part is gone that is not needed: long ones first. */
+/**
+ * Removes every part of a list or a text that is not needed, long parts first.
+ *
+ * @param suffices Returns whether a shorter version is still sufficient; may be async.
+ */
 export async function reduce(whole, suffices) {
   let rest = whole
   for (let length = whole.length; length > 0; length >>= 1) {
-    for (let at = 0; at < rest.length; ) {
-      const shorter = rest.slice(0, at).concat(rest.slice(at + length))
+    for (let start = 0; start < rest.length; ) {
+      const shorter = rest.slice(0, start).concat(rest.slice(start + length))
       if (await suffices(shorter)) rest = shorter
-      else at += length
+      else start += length
     }
   }
   return rest

@@ -7,7 +7,7 @@ const ACTIONS = [
 ]
 const RESERVED = words`module controller action q error_handler`
 const WORDS = words`id a b A tag page 42 true abc continue client_id lifecycle signin v2 index.php .env`
-// What JavaScript has of its own.
+// Names that JavaScript objects inherit or treat specially.
 const HAZARDS = words`__proto__ constructor hasOwnProperty toString then prototype length name get default`
 const ZEROS = words`0 00 0.0 -0 +0 %30 0e0 1 -1 01 false null undefined NaN`
 const ODD = words`
@@ -16,7 +16,7 @@ const ODD = words`
   %C3%A9 %E2%82%AC %F0%9F%98%80 %E2%84%AA %C4%B0 %EF%BB%BF %E2%80%A8 %C2%85 %C2%A0 %C2%AD
   %FF %C3 %C3%28 %E2%82 %ED%A0%80 %C0%AF %F4%90%80%80 %80 k=v a&b a%26b=c a%26q=x %26module=admin
 `
-// What PHP's parser of queries and forms makes something else of.
+// Keys that PHP's parser for queries and forms changes.
 const KEYS = words`
   a[] a[b] a[b][] a[b][c] a[ a] [a] [] [ a[b a[b]c a[[b]] a[0] a.b .a a. +a %20a + a+b a%20b a%5Bb%5D
   a%00b %00 x.y[z.w] a[b.c] a[+b] q[] q[x] module[] error_handler[type] q. +q GLOBALS _GET this
@@ -36,7 +36,7 @@ const TYPES = [
   ...['; charset="UTF-8"', '; charset=utf8', '; charset=', '; charset=ISO-8859-1'],
 ].map((rest) => FORM + rest)
 TYPES.push('Application/X-WWW-Form-URLEncoded', 'application/json', 'multipart/x', '')
-// About the limits of section 7 of the specification.
+// Just below and above the limits of section 7 of the specification.
 const MANY = [998, 999, 1000, 1001, 1002, 2000]
 const LONG = [8191, 8192, 8193]
 
@@ -44,7 +44,7 @@ function words({ raw: [text] }) {
   return text.trim().split(/\s+/)
 }
 
-/** Requests, each another one, by a seed: vectors with a few changes, and what a grammar makes. */
+/** Yields `count` different requests: changed vectors, and requests from a grammar. A seed always gives the same requests. */
 export function* generate(seed, count, vectors) {
   const grammar = new Grammar(seed, vectors)
   const seen = new Set()
@@ -57,7 +57,7 @@ export function* generate(seed, count, vectors) {
   }
 }
 
-/** Whether a client can send it, and php on the command line take it: it has no parser of multipart forms. */
+/** Whether a client can send the request and php on the command line can parse it (it has no parser for multipart forms). */
 export function isSendable({ target, headers, body }) {
   const isMultipart = headers.some(([, value]) => value.startsWith('multipart/form-data'))
   return /^[\x21-\x7e]{1,20000}$/.test(target) && body.isWellFormed() && !isMultipart
@@ -76,7 +76,7 @@ class Grammar {
     return this.#chance(0.35) ? this.#changed() : { ...this.#message(), target: this.#target() }
   }
 
-  // A vector, with one to three changes to its target and its body.
+  // Returns a vector with one to three changes to its target and its body.
   #changed() {
     const { method, target, headers, body } = this.#pick(this.#vectors)
     return { method, target: this.#mangled(target), headers, body: body && this.#mangled(body) }
@@ -88,8 +88,8 @@ class Grammar {
       const at = this.#below(changed.length + 1)
       const end = at + this.#below(5)
       const part = changed.slice(at, end)
-      const instead = [part + part, '', this.#text(), this.#pick(SUFFIXES), otherCase(part)]
-      changed = changed.slice(0, at) + this.#pick(instead) + changed.slice(end)
+      const replacements = [part + part, '', this.#text(), this.#pick(SUFFIXES), otherCase(part)]
+      changed = changed.slice(0, at) + this.#pick(replacements) + changed.slice(end)
     }
     return changed
   }
@@ -159,7 +159,7 @@ class Grammar {
     return this.#chance(0.1) ? this.#twisted(text) : text
   }
 
-  // Nearly a name: what folds to it, and what only looks as if it did.
+  // Returns a variant of a name: some fold to the name, and some only look similar.
   #twisted(name) {
     const at = this.#below(name.length + 1)
     const [before, after] = [name.slice(0, at), name.slice(at)]

@@ -7,67 +7,72 @@ import { text } from 'node:stream/consumers'
 import { fileURLToPath } from 'node:url'
 
 const PROGRAM = fileURLToPath(new URL('run.php', import.meta.url))
-const LONGEST_MS = 30 * 60_000
+const MAX_RUN_MS = 30 * 60_000
 
-/** Why ZF1 can't be asked at all. */
+/** Why ZF1 cannot run at all: ZF1 or PHP is missing, or an option is wrong. */
 export class SetupError extends Error {}
 
-/** The real Zend Framework 1, as a child process that answers in the order in which it is asked. */
+/** The real Zend Framework 1 in a child process. It returns the outcomes in the order of the requests. */
 export class Zf1 {
   #folder
-  #waiting = []
+  #pending = []
   #failure
   #php
 
   /** @param modules The actions of each controller, by module. */
   constructor(modules) {
-    if (!process.env.ZF1) throw new SetupError('Set ZF1 to the folder that holds Zend/')
+    if (!process.env.ZF1) throw new SetupError('Set ZF1 to the folder that contains Zend/')
     this.#folder = mkdtempSync(join(tmpdir(), 'portico-zf1-'))
     this.#php = spawn('php', [PROGRAM, JSON.stringify(modules), this.#folder])
-    setTimeout(() => this.#php.kill('SIGKILL'), LONGEST_MS).unref()
-    const told = text(this.#php.stderr)
-    this.#php.on('error', () => this.#fail(new SetupError('There is no php: install php-cli 8.2')))
-    this.#php.on('close', async (code) => this.#fail(ended(code, await told)))
-    // What ends it is told by the two above.
+    setTimeout(() => this.#php.kill('SIGKILL'), MAX_RUN_MS).unref()
+    const errorText = text(this.#php.stderr)
+    this.#php.on('error', () =>
+      this.#fail(new SetupError('php was not found: install php-cli 8.2')),
+    )
+    this.#php.on('close', async (code) => this.#fail(failureOf(code, await errorText)))
+    // The two listeners above report the cause.
     this.#php.stdin.on('error', () => {})
     createInterface({ input: this.#php.stdout }).on('line', (line) =>
-      this.#waiting.shift().resolve(JSON.parse(line)),
+      this.#pending.shift().resolve(JSON.parse(line)),
     )
   }
 
   /**
-   * @param sets Each asks once: null for ZF1 as it is, `{ names, ids }` for ZF1 with those differences.
-   * @returns A promise of one outcome for each.
+   * Runs a request once for each set of differences.
+   *
+   * @param sets `null` for ZF1 without changes, `{ names, ids }` for ZF1 with those differences.
+   * @returns A promise of a list with one outcome for each set.
    */
-  ask(request, sets) {
+  run(request, sets) {
     const { target, body } = request
     const mark = target.indexOf('?')
     const search = mark < 0 ? '' : target.slice(mark)
     const job = { request, sets, search: fieldsOf(search), form: fieldsOf(`?${body}`) }
     return new Promise((resolve, reject) => {
       if (this.#failure !== undefined) return reject(this.#failure)
-      this.#waiting.push({ resolve, reject })
+      this.#pending.push({ resolve, reject })
       this.#php.stdin.write(`${JSON.stringify(job)}\n`)
     })
   }
 
-  end() {
+  stop() {
     this.#php.kill('SIGKILL')
     rmSync(this.#folder, { recursive: true })
   }
 
   #fail(failure) {
     this.#failure ??= failure
-    for (const { reject } of this.#waiting.splice(0)) reject(this.#failure)
+    for (const { reject } of this.#pending.splice(0)) reject(this.#failure)
   }
 }
 
-function ended(code, told) {
-  if (code === 2) return new SetupError(told.trim())
-  return new Error(`ZF1 has ended: ${told.trim() || code || 'it took too long'}`)
+// run.php exits with 2 if ZF1 is incomplete.
+function failureOf(code, errorText) {
+  if (code === 2) return new SetupError(errorText.trim())
+  return new Error(`ZF1 has ended: ${errorText.trim() || code || 'it took too long'}`)
 }
 
-// The constructor takes one `?` for its own.
+// URLSearchParams removes one leading `?`, so the caller adds one.
 function fieldsOf(search) {
   return [...new URLSearchParams(search)]
 }
