@@ -1,53 +1,56 @@
+// Compares the CPU time per request of two servers. run.js uses it for every pair of adapters.
+
 import { setTimeout as delay } from 'node:timers/promises'
 import { Load } from './load.js'
 import { ServerProcess } from './process.js'
-import { checkBytes } from './same-bytes.js'
+import { checkResponse } from './same-bytes.js'
 import { median, summary } from './statistics.js'
 import { workloads } from './workloads.js'
 
-// Who needs seconds for a slice is known well enough after three pairs.
-const LONGEST_MS = 6_000
-const LEAST_SLICES = 3
-// For what a server still does when its last answer is out.
+// A slow server needs seconds for one slice; three pairs of slices are enough for it.
+const MAX_ROUND_MS = 6_000
+const MIN_SLICES = 3
+// Time for the work that a server does after its last response.
 const SETTLE_MS = 2
 
 /**
- * Measures two servers against each other: both live and warm at the same moment, on the same core,
- * loaded in slices that alternate. Each round has fresh processes, since luck with memory and with the
- * compiler stays with a process.
+ * Compares two servers. Both run and are warm at the same time, on the same core, and get load in alternating slices.
+ * Each round uses fresh processes, because random effects of memory layout and of the compiler last as long as a process.
  *
- * @param one An adapter and a workload, such as `{ adapter: 'portico', workload: 'W1' }`; the one that
+ * @param one An adapter and a workload, such as `{ adapter: 'portico', workload: 'W1' }`. It must be the server that
  *   takes longer to start.
- * @param plan `rounds`, `slices` of each per round, `sliceMs`, `warmRequests` and `warmMs`.
+ * @param other The other server, in the same form.
+ * @param plan `rounds`, `slices` of each server per round, `sliceMs`, `warmRequests` and `warmMs`.
+ * @param core The core for both servers; undefined for no binding.
  */
 export async function compare(one, other, plan, core) {
-  const slices = []
+  const pairs = []
   for (let round = 0; round < plan.rounds; round++) {
-    slices.push(...(await compareTwice(one, other, plan, core)))
+    pairs.push(...(await compareWithRetry(one, other, plan, core)))
   }
   return {
-    ratio: summary(slices.map(([a, b]) => a.cpuNs / b.cpuNs)),
-    one: figuresOf(slices.map(([a]) => a)),
-    other: figuresOf(slices.map(([, b]) => b)),
+    ratio: summary(pairs.map(([a, b]) => a.cpuNs / b.cpuNs)),
+    one: mediansOf(pairs.map(([a]) => a)),
+    other: mediansOf(pairs.map(([, b]) => b)),
   }
 }
 
-// Once more where a connection broke; not where the answer was a wrong one.
-async function compareTwice(...args) {
+// Repeats a round after a broken connection, but not after a wrong response.
+async function compareWithRetry(one, other, plan, core) {
   try {
-    return await compareOnce(...args)
+    return await compareOnce(one, other, plan, core)
   } catch (error) {
     if (error.code === 'ERR_ASSERTION') throw error
-    process.stderr.write(`${args[0].adapter} ${args[0].workload} once more: ${error.message}\n`)
-    return compareOnce(...args)
+    process.stderr.write(`Repeating ${one.adapter} ${one.workload}: ${error.message}\n`)
+    return compareOnce(one, other, plan, core)
   }
 }
 
 async function compareOnce(one, other, plan, core) {
   const open = []
   try {
-    // The one with the longer start first, so that none waits idle: after 8 such seconds V8 collects and shrinks
-    // the heap, and bare node:http is up to 20 % slower for good (fastify takes as long for 50,000 routes).
+    // The slower start comes first, so that no server waits idle. After 8 idle seconds V8 collects and shrinks the heap,
+    // and bare node:http then stays up to 20 % slower. fastify takes that long for 50,000 routes.
     for (const subject of [one, other]) open.push(await Subject.open(subject, core))
     const [a, b] = open
     await a.warm(plan)
@@ -58,12 +61,12 @@ async function compareOnce(one, other, plan, core) {
   }
 }
 
-// A B, B A, A B, ...: so that neither gains by its place.
+// The order is A B, B A, A B, ..., so that no server has an advantage from its position.
 async function alternate(a, b, { slices }) {
   const pairs = []
-  const until = performance.now() + LONGEST_MS
+  const deadline = performance.now() + MAX_ROUND_MS
   for (let i = 0; i < slices; i++) {
-    if (i >= LEAST_SLICES && performance.now() > until) break
+    if (i >= MIN_SLICES && performance.now() > deadline) break
     if (i % 2 === 0) {
       const first = await a.slice()
       pairs.push([first, await b.slice()])
@@ -79,13 +82,13 @@ async function alternate(a, b, { slices }) {
 class Subject {
   #server
   #load
-  #requests = 1
+  #requestsPerSlice = 1
 
   static async open({ adapter, workload, controllers }, core) {
     const subject = new Subject()
     subject.#server = await ServerProcess.start(adapter, workload, { core, controllers })
     try {
-      await checkBytes(adapter, workload, subject.#server.port)
+      await checkResponse(adapter, workload, subject.#server.port)
       subject.#load = await Load.open(subject.#server.port, workloads[workload].request)
     } catch (error) {
       await subject.#server.stop()
@@ -94,23 +97,24 @@ class Subject {
     return subject
   }
 
-  /** Until the code is compiled; then finds how many requests a slice has. */
+  /** Sends requests until V8 has compiled the code, and then computes the number of requests per slice. */
   async warm({ warmMs, warmRequests, sliceMs }) {
     await this.#load.runFor(warmMs, warmRequests)
     const startedAt = performance.now()
     const requests = await this.#load.runFor(sliceMs)
-    const perMs = requests / (performance.now() - startedAt)
-    this.#requests = Math.max(1, Math.round(perMs * sliceMs))
+    const requestsPerMs = requests / (performance.now() - startedAt)
+    this.#requestsPerSlice = Math.max(1, Math.round(requestsPerMs * sliceMs))
   }
 
+  /** Sends the requests of one slice, and returns the CPU time per request and the requests per second. */
   async slice() {
     const before = await this.#server.cpuNs()
-    const ms = await this.#load.run(this.#requests)
+    const ms = await this.#load.run(this.#requestsPerSlice)
     await delay(SETTLE_MS)
     const after = await this.#server.cpuNs()
     return {
-      cpuNs: (after - before) / this.#requests,
-      requestsPerSecond: (this.#requests / ms) * 1_000,
+      cpuNs: (after - before) / this.#requestsPerSlice,
+      requestsPerSecond: (this.#requestsPerSlice / ms) * 1_000,
     }
   }
 
@@ -120,7 +124,7 @@ class Subject {
   }
 }
 
-function figuresOf(slices) {
+function mediansOf(slices) {
   return {
     cpuNs: median(slices.map(({ cpuNs }) => cpuNs)),
     requestsPerSecond: median(slices.map(({ requestsPerSecond }) => requestsPerSecond)),

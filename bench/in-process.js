@@ -1,10 +1,11 @@
-// W1 without a socket: rewrite, route, look-up and dispatch. node bench/in-process.js
+// Times W1 without a socket: rewrite, route, look-up and dispatch. After a build: node bench/in-process.js
+
 import { fileURLToPath } from 'node:url'
 import { HttpRequest } from '../dist/lib/index.js'
 import { createFront } from './adapters/portico.js'
 import { quantile } from './statistics.js'
 
-/** Nanoseconds per request of W1: the median and the best of the rounds. */
+/** Returns nanoseconds per request of W1: the median and the best of the rounds. */
 export async function timeInProcess({ rounds = 15, requests = 200_000 } = {}) {
   const front = createFront({ controllers: 20 })
   const targets = ['/news/list']
@@ -14,7 +15,7 @@ export async function timeInProcess({ rounds = 15, requests = 200_000 } = {}) {
   return { median: quantile(ns, 0.5), best: quantile(ns, 0) }
 }
 
-/** Nanoseconds per request, the targets taken in turns. */
+/** Sends requests for the targets in turn, and returns nanoseconds per request. */
 export async function timeRequests(front, targets, requests) {
   let failed = 0
   const startedAt = process.hrtime.bigint()
@@ -23,7 +24,7 @@ export async function timeRequests(front, targets, requests) {
     if (response.status !== 200) failed++
   }
   const ns = Number(process.hrtime.bigint() - startedAt) / requests
-  if (failed > 0) throw new Error(`${failed} requests were not answered with 200`)
+  if (failed > 0) throw new Error(`${failed} responses had another status than 200`)
   return ns
 }
 

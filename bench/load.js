@@ -1,18 +1,21 @@
+// The load generator. It must need little CPU compared with the servers. So it writes the same bytes again and again, and
+// only counts the bytes that it receives: all responses of a server to one request have the same length.
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
 
-// The generator must cost little beside the servers: it writes the same bytes again and again, and
-// counts those that come back, since the answers of a server to one request are of one length.
-
 const TIMEOUT_MS = 30_000
 
-/** Warm connections to one server, one request in flight on each. */
+/** Keep-alive connections to one server, with one request in flight on each. */
 export class Load {
   #connections
-  #left = 0
+  // The number of requests that are not sent yet, and of connections with a request in flight.
+  #unsent = 0
   #busy = 0
+  // The promise of the current run.
   #done
 
+  /** Reads the length of the response to a request, and opens the connections. */
   static async open(port, request, { connections = 16 } = {}) {
     const { bytes } = await probe(port, request)
     const load = new Load()
@@ -26,18 +29,18 @@ export class Load {
     return load
   }
 
-  /** Sends so many requests, and waits for the last answer; the milliseconds it took. */
+  /** Sends a number of requests, waits for the last response, and returns the time in milliseconds. */
   async run(requests) {
-    // A server ends what was idle for some seconds, while it was the other one's turn.
+    // A server may have closed connections that were idle while the other server had load.
     await this.#open()
     this.#done = withResolvers()
-    const timer = setTimeout(() => this.#done.reject(new Error('No answer')), TIMEOUT_MS)
+    const timer = setTimeout(() => this.#done.reject(new Error('No response')), TIMEOUT_MS)
     const startedAt = performance.now()
-    this.#left = requests
+    this.#unsent = requests
     this.#busy = 0
     for (const connection of this.#connections) {
-      if (this.#left === 0) break
-      this.#left--
+      if (this.#unsent === 0) break
+      this.#unsent--
       this.#busy++
       connection.send()
     }
@@ -49,15 +52,15 @@ export class Load {
     }
   }
 
-  /** Runs until the time is over; how many requests that were. */
-  async runFor(ms, most = Number.POSITIVE_INFINITY) {
-    const until = performance.now() + ms
+  /** Sends requests until the time is over or the maximum is reached, and returns their number. */
+  async runFor(ms, maxRequests = Number.POSITIVE_INFINITY) {
+    const deadline = performance.now() + ms
     let requests = 0
     let batch = 1
-    while (requests < most && performance.now() < until) {
-      const took = await this.run(batch)
+    while (requests < maxRequests && performance.now() < deadline) {
+      const batchMs = await this.run(batch)
       requests += batch
-      if (took < 20) batch = Math.min(batch * 2, 1_000)
+      if (batchMs < 20) batch = Math.min(batch * 2, 1_000)
     }
     return requests
   }
@@ -70,10 +73,10 @@ export class Load {
     return Promise.all(this.#connections.map((connection) => connection.open()))
   }
 
-  // Whether there is another one to send.
+  // Called after each response. Returns whether its connection must send another request.
   #next() {
-    if (this.#left > 0) {
-      this.#left--
+    if (this.#unsent > 0) {
+      this.#unsent--
       return true
     }
     this.#busy--
@@ -94,7 +97,7 @@ class Connection {
     this.#expected = options.expected
   }
 
-  /** Does nothing where it is open. */
+  /** Opens the connection, unless it is open. */
   async open() {
     if (this.#socket !== undefined) return
     const { port, fail } = this.#options
@@ -106,7 +109,7 @@ class Connection {
     this.#socket = socket
     await once(socket, 'connect')
     socket.on('error', fail)
-    // At once, not when it is closed: what was sent meanwhile would never be answered.
+    // On `end` and not on `close`: a request that is sent between the two would never get a response.
     socket.on('end', () => this.#onEnd())
   }
 
@@ -123,7 +126,7 @@ class Connection {
     this.#received += bytes
     if (this.#received < this.#expected) return true
     if (this.#received > this.#expected) {
-      this.#options.fail(new Error('More bytes than the answer has'))
+      this.#options.fail(new Error('The response is longer than the first one'))
       return false
     }
     this.#received = 0
@@ -135,24 +138,26 @@ class Connection {
   #onEnd() {
     this.#socket.destroy()
     this.#socket = undefined
-    if (this.#busy) this.#options.fail(new Error('The connection was ended before the answer'))
+    if (this.#busy)
+      this.#options.fail(new Error('The server closed the connection before the response'))
   }
 }
 
-/** Asks once, and reads the answer in truth: its status, headers and body, and all its bytes. */
+/** Sends one request, and parses the response: its status, headers and body, and its length in bytes. */
 export async function probe(port, request) {
   const socket = connect({ port, host: '127.0.0.1', timeout: TIMEOUT_MS })
-  socket.on('timeout', () => socket.destroy(new Error('No answer')))
+  socket.on('timeout', () => socket.destroy(new Error('No response')))
   socket.write(request)
   let received = Buffer.alloc(0)
   for await (const chunk of socket) {
     received = Buffer.concat([received, chunk])
-    const answer = parse(received)
-    if (answer !== undefined) return answer
+    const response = parse(received)
+    if (response !== undefined) return response
   }
-  throw new Error('The connection was closed before the answer was whole')
+  throw new Error('The server closed the connection before the end of the response')
 }
 
+// Returns undefined until the response is complete.
 function parse(received) {
   const end = received.indexOf('\r\n\r\n')
   if (end === -1) return undefined
@@ -177,19 +182,20 @@ function plainBody(bytes, length) {
 
 function chunkedBody(bytes) {
   const chunks = []
-  for (let at = 0; ; ) {
-    const line = bytes.indexOf('\r\n', at)
-    if (line === -1) return undefined
-    const size = Number.parseInt(bytes.toString('latin1', at, line), 16)
-    const next = line + 2 + size + 2
+  for (let start = 0; ; ) {
+    const lineEnd = bytes.indexOf('\r\n', start)
+    if (lineEnd === -1) return undefined
+    const size = Number.parseInt(bytes.toString('latin1', start, lineEnd), 16)
+    const dataStart = lineEnd + 2
+    const next = dataStart + size + 2
     if (bytes.length < next) return undefined
     if (size === 0) return Buffer.concat(chunks)
-    chunks.push(bytes.subarray(line + 2, line + 2 + size))
-    at = next
+    chunks.push(bytes.subarray(dataStart, dataStart + size))
+    start = next
   }
 }
 
-// Promise.withResolvers() is of Node 22.
+// Promise.withResolvers() needs Node 22.
 function withResolvers() {
   const resolvers = {}
   resolvers.promise = new Promise((resolve, reject) =>

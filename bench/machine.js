@@ -1,8 +1,10 @@
+// Describes the machine, and divides its cores between the servers and the load generator.
+
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { arch, cpus, release, type } from 'node:os'
 
-/** What the figures were measured on. */
+/** Returns the processor, the number of cores, the version of Node and the system. */
 export function describeMachine() {
   const list = cpus()
   return {
@@ -14,9 +16,10 @@ export function describeMachine() {
 }
 
 /**
- * The core of the servers and that of the generator.
+ * Binds this process, the load generator, to the first core.
  *
- * @returns undefined where processes can't be bound to a core, or where there is but one.
+ * @returns The core for the servers, and all allowed cores; undefined if processes cannot be bound to a core, or if only
+ *   one core is allowed.
  */
 export function divideCores() {
   const allowed = allowedCores()
@@ -26,6 +29,7 @@ export function divideCores() {
     execFileSync('taskset', ['-a', '-p', '-c', String(generator), String(process.pid)])
     return { server: String(allowed.at(-1)), all: allowed.join(',') }
   } catch {
+    // There is no taskset, or it is not permitted: the benchmark runs without binding.
     return undefined
   }
 }
@@ -33,13 +37,15 @@ export function divideCores() {
 function allowedCores() {
   try {
     const status = readFileSync('/proc/self/status', 'utf8')
-    return /^Cpus_allowed_list:\s*(\S+)/m.exec(status)[1].split(',').flatMap(range)
+    return /^Cpus_allowed_list:\s*(\S+)/m.exec(status)[1].split(',').flatMap(coresOf)
   } catch {
+    // Only Linux has /proc.
     return []
   }
 }
 
-function range(text) {
-  const [first, last = first] = text.split('-').map(Number)
+// Returns the cores of a range such as `0-3`, or of a single number.
+function coresOf(range) {
+  const [first, last = first] = range.split('-').map(Number)
   return Array.from({ length: last - first + 1 }, (_, i) => first + i)
 }

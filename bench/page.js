@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto'
+// Portico's error page and its headers, written by hand, so that all servers send the same bytes.
 
-// Portico's own page and its headers, written by hand: the peers answer with the same bytes.
+import { randomUUID } from 'node:crypto'
 
 const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 
@@ -9,7 +9,7 @@ const STYLE =
   'body{max-width:42rem;margin:16vh auto 4rem;padding:0 1.5rem}' +
   'h1{margin:0;font-size:1.75rem;letter-spacing:-.02em}small{opacity:.65}'
 
-export const PAGE_HEADERS = {
+export const NOT_FOUND_HEADERS = {
   'Cache-Control': 'no-store',
   'Referrer-Policy': 'no-referrer',
   'X-Content-Type-Options': 'nosniff',
@@ -18,11 +18,12 @@ export const PAGE_HEADERS = {
   'Content-Security-Policy': "default-src 'none'; style-src 'unsafe-inline'",
 }
 
-/** The first segment of a path. */
+/** Returns the first segment of a path. */
 export function controllerOf(path) {
   return path.split('/', 2)[1] ?? ''
 }
 
+/** Returns the HTML page for a controller that does not exist. */
 export function notFoundPage(controller, id = randomUUID()) {
   const detail = `Invalid controller specified (${escapeHtml(controller)})`
   return `<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>404 Not Found</title><style>${STYLE}</style><main><h1>Not Found</h1><p>${detail}</p><p><small>Error 404 &middot; ${id}</small></p></main></html>

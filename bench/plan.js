@@ -1,7 +1,10 @@
+// Reads the arguments of the benchmark into a plan: the adapters, the workloads, and the length of each measurement.
+
 import { parseArgs } from 'node:util'
 import { workloads } from './workloads.js'
 
-export const ADAPTERS = [
+const ADAPTERS = [
+  'bare',
   'portico',
   'portico-serve',
   'fastify',
@@ -14,12 +17,13 @@ export const ADAPTERS = [
 
 const WARM = { warmMs: 1_500, warmRequests: 20_000 }
 
-// The project and the control are measured longer than the peers: their goals are finer.
 const FULL = {
-  // Luck stays with a process, so many processes say more than many slices.
+  // For Portico and the control, whose goals need more precision. Random effects last as long as a process, so more
+  // processes help more than more slices.
   fine: { rounds: 15, slices: 6, sliceMs: 120, ...WARM },
+  // For the frameworks.
   coarse: { rounds: 3, slices: 5, sliceMs: 100, ...WARM },
-  // Of W5: its own number.
+  // Controllers in W5; undefined for the number of the workload.
   controllers: undefined,
   starts: 20,
   memory: { requests: 20_000, processes: 3 },
@@ -33,7 +37,7 @@ const SHORT = { rounds: 1, slices: 1, sliceMs: 15, warmMs: 30, warmRequests: 500
 const QUICK = {
   fine: SHORT,
   coarse: SHORT,
-  // Some peers need ten seconds to register 50,000 routes.
+  // Some frameworks need ten seconds to register 50,000 routes.
   controllers: 200,
   starts: 1,
   memory: { requests: 500, processes: 1 },
@@ -42,7 +46,11 @@ const QUICK = {
   inProcess: { rounds: 3, requests: 10_000 },
 }
 
-/** What is to be done, by the arguments: `--quick`, `--write`, `--only a,b`, `--workloads W1,W4`. */
+/**
+ * Reads the plan from the arguments `--quick`, `--write`, `--only a,b` and `--workloads W1,W4`.
+ *
+ * @throws {TypeError | RangeError} If an argument is unknown, or if --write is combined with another argument.
+ */
 export function readPlan(args) {
   const { values } = parseArgs({
     args,
@@ -53,12 +61,12 @@ export function readPlan(args) {
       workloads: { type: 'string' },
     },
   })
-  const adapters = chosen(values.only, ['bare', ...ADAPTERS])
-  const ids = chosen(values.workloads, Object.keys(workloads))
-  // A part of it can't reach every goal.
+  const adapters = selected(values.only, ADAPTERS)
+  const ids = selected(values.workloads, Object.keys(workloads))
+  // Only a whole run measures every figure that the goals need.
   const whole = values.only === undefined && values.workloads === undefined
   if (values.write && (values.quick || !whole)) {
-    throw new RangeError('Expected --write alone: only a whole run is published')
+    throw new RangeError('Expected --write without other arguments: only a whole run is published')
   }
   return {
     ...(values.quick ? QUICK : FULL),
@@ -70,7 +78,7 @@ export function readPlan(args) {
   }
 }
 
-function chosen(list, all) {
+function selected(list, all) {
   if (list === undefined) return all
   const names = list.split(',')
   const unknown = names.find((name) => !all.includes(name))

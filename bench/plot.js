@@ -1,13 +1,13 @@
-// CPU per request against bare node:http, as a picture: a dot for the median, a line for the quartiles.
+// Draws docs/performance.svg: CPU per request against bare node:http, with a dot for the median and a line for the quartiles.
 
 const WIDTH = 760
 const LEFT = 130
 const RIGHT = 70
 const ROW = 18
-const HEAD = 34
+const TITLE = 34
 const TOP = 76
-const LEAST = 0.4
-const MOST = 10
+const MIN_RATIO = 0.4
+const MAX_RATIO = 10
 const TICKS = [0.5, 1, 2, 4, 8]
 
 const STYLE = `
@@ -20,13 +20,13 @@ text.peer{fill:#57606a;stroke:none}.whisker{stroke-width:2;opacity:.55}
 text{fill:#e6edf3}.soft,text.peer{fill:#9198a1}.grid{stroke:#3d444d}.one{stroke:#9198a1}
 .peer{fill:#767e88;stroke:#767e88}.own,text.own{fill:#4493f8;stroke:#4493f8}text.own{stroke:none}}`
 
-/** @returns An SVG, readable on a light ground and on a dark one. */
+/** Returns an SVG that is readable on a light and on a dark background. */
 export function plot(cpu, workloads) {
   let y = TOP
   const panels = Object.entries(cpu).map(([id, figures]) => {
     const rows = Object.entries(figures).filter(([adapter]) => adapter !== 'bare')
     const panel = drawPanel(`${id}  ${workloads[id].title}`, rows, y, figures.bare)
-    y += HEAD + rows.length * ROW
+    y += TITLE + rows.length * ROW
     return panel
   })
   const height = y + 24
@@ -34,14 +34,14 @@ export function plot(cpu, workloads) {
 <style>${STYLE}
 </style>
 <text class="title" x="16" y="28">CPU per request against bare node:http</text>
-<text class="soft" x="16" y="48">less is better; 1 is node:http doing the same work; median and quartiles; the grey band is the noise of the control</text>
+<text class="soft" x="16" y="48">lower is better; 1 is node:http with the same work; median and quartiles; the grey band is the noise of the control</text>
 ${panels.join('\n')}
-${labels(height - 6)}
+${drawLabels(height - 6)}
 </svg>
 `
 }
 
-function labels(y) {
+function drawLabels(y) {
   return TICKS.map(
     (tick) => `<text class="soft" x="${xOf(tick)}" y="${y}" text-anchor="middle">${tick}×</text>`,
   ).join('')
@@ -50,26 +50,26 @@ function labels(y) {
 function drawGrid(top, rows) {
   const bottom = top + rows * ROW
   return TICKS.map((tick) => {
-    const at = xOf(tick)
-    return `<line class="${tick === 1 ? 'one' : 'grid'}" x1="${at}" x2="${at}" y1="${top}" y2="${bottom}"/>`
+    const x = xOf(tick)
+    return `<line class="${tick === 1 ? 'one' : 'grid'}" x1="${x}" x2="${x}" y1="${top}" y2="${bottom}"/>`
   }).join('')
 }
 
 function drawPanel(title, rows, top, control) {
   const sorted = [...rows].sort(([, a], [, b]) => a.ratio.median - b.ratio.median)
   const drawn = sorted.map(([adapter, { ratio }], i) =>
-    drawRow(adapter, ratio, top + HEAD + i * ROW),
+    drawRow(adapter, ratio, top + TITLE + i * ROW),
   )
-  const noise = control === undefined ? [] : [drawNoise(control.ratio, top + HEAD, rows.length)]
+  const noise = control === undefined ? [] : [drawNoise(control.ratio, top + TITLE, rows.length)]
   return [
     ...noise,
-    drawGrid(top + HEAD - ROW / 2, rows.length),
+    drawGrid(top + TITLE - ROW / 2, rows.length),
     `<text class="head" x="16" y="${top + 16}">${escapeXml(title)}</text>`,
     ...drawn,
   ].join('\n')
 }
 
-// What node:http against itself is off by.
+// The quartiles of node:http against itself.
 function drawNoise({ q1, q3 }, top, rows) {
   const [from, to] = [xOf(q1), xOf(q3)]
   const width = Math.round((to - from) * 10) / 10
@@ -80,19 +80,20 @@ function drawRow(adapter, { median, q1, q3 }, y) {
   const kind = adapter.startsWith('portico') ? 'own' : 'peer'
   const name = adapter === 'portico-serve' ? 'portico, serve()' : adapter
   const mark =
-    median > MOST
-      ? `<path class="${kind}" d="M${xOf(MOST) - 4} ${y - 4.5}l8 4.5-8 4.5z"/>`
+    median > MAX_RATIO
+      ? `<path class="${kind}" d="M${xOf(MAX_RATIO) - 4} ${y - 4.5}l8 4.5-8 4.5z"/>`
       : `<line class="${kind} whisker" x1="${xOf(q1)}" x2="${xOf(q3)}" y1="${y}" y2="${y}"/><circle class="${kind}" cx="${xOf(median)}" cy="${y}" r="4.5"/>`
-  return `<text class="${kind}" x="${LEFT - 12}" y="${y + 4}" text-anchor="end">${name}</text>${mark}<text class="${kind}" x="${WIDTH - 16}" y="${y + 4}" text-anchor="end">${label(median)}</text>`
+  return `<text class="${kind}" x="${LEFT - 12}" y="${y + 4}" text-anchor="end">${name}</text>${mark}<text class="${kind}" x="${WIDTH - 16}" y="${y + 4}" text-anchor="end">${ratioText(median)}</text>`
 }
 
-function label(median) {
+function ratioText(median) {
   return `${median >= 100 ? Math.round(median).toLocaleString('en') : median.toFixed(2)}×`
 }
 
+// The axis is logarithmic.
 function xOf(ratio) {
-  const bounded = Math.min(MOST, Math.max(LEAST, ratio))
-  const share = Math.log(bounded / LEAST) / Math.log(MOST / LEAST)
+  const bounded = Math.min(MAX_RATIO, Math.max(MIN_RATIO, ratio))
+  const share = Math.log(bounded / MIN_RATIO) / Math.log(MAX_RATIO / MIN_RATIO)
   return Math.round((LEFT + share * (WIDTH - LEFT - RIGHT)) * 10) / 10
 }
 

@@ -1,24 +1,28 @@
+// Runs the server of an adapter in a child process, and reads its CPU time and memory.
+
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 const ENTRY = fileURLToPath(new URL('server.js', import.meta.url))
-// fastify takes its time for 50,000 routes.
+// fastify needs a long time to register 50,000 routes.
 const TIMEOUT_MS = 180_000
 
-/** A server in a process of its own. */
+/** The server of an adapter in a child process. */
 export class ServerProcess {
   #child
   port
 
   /**
-   * @param core The core that it is bound to; undefined for none.
-   * @param controllers In place of the workload's own number of them.
+   * Starts a server, and waits until it listens.
+   *
+   * @param options.core The core for the process; undefined for no binding.
+   * @param options.controllers The number of controllers (default: the number of the workload).
    */
   static async start(adapter, workload, { core, controllers, nodeOptions = [] } = {}) {
-    const more = controllers === undefined ? [] : [String(controllers)]
-    const args = [...nodeOptions, ENTRY, adapter, workload, ...more]
+    const optional = controllers === undefined ? [] : [String(controllers)]
+    const args = [...nodeOptions, ENTRY, adapter, workload, ...optional]
     const server = new ServerProcess()
     server.#child = spawnBound(args, core, ['ignore', 'inherit', 'inherit', 'ipc'])
     try {
@@ -34,14 +38,26 @@ export class ServerProcess {
     return this.#child.pid
   }
 
-  ask(question) {
-    this.#child.send(question)
+  /** Returns a measurement that server.js takes in its own process. */
+  measure(name) {
+    this.#child.send(name)
     return this.#message()
   }
 
-  /** Nanoseconds on a CPU, of all threads. */
+  /** Returns the CPU time of all threads, in nanoseconds. */
   async cpuNs() {
-    return cpuNsOf(this.pid) ?? (await this.ask('cpu'))
+    return cpuNsOf(this.pid) ?? (await this.measure('cpuNs'))
+  }
+
+  /** Returns the bytes of the process that are in memory. */
+  async residentBytes() {
+    try {
+      const status = readFileSync(`/proc/${this.pid}/status`, 'utf8')
+      return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)[1]) * 1_024
+    } catch {
+      // Only Linux has /proc.
+      return (await this.measure('memory')).rss
+    }
   }
 
   async stop() {
@@ -53,25 +69,26 @@ export class ServerProcess {
   }
 
   async #message() {
-    const stop = new AbortController()
-    const { signal } = stop
-    const timer = setTimeout(() => stop.abort(), TIMEOUT_MS)
+    const timeout = new AbortController()
+    const { signal } = timeout
+    const timer = setTimeout(() => timeout.abort(), TIMEOUT_MS)
     try {
       const [message] = await Promise.race([
         once(this.#child, 'message', { signal }),
         once(this.#child, 'exit', { signal }).then(([code]) => {
-          throw new Error(`The server has ended with ${code}`)
+          throw new Error(`The server ended with exit code ${code}`)
         }),
       ])
       return message
     } finally {
       clearTimeout(timer)
-      stop.abort()
+      // Removes the listener that lost the race.
+      timeout.abort()
     }
   }
 }
 
-/** Runs this very Node, bound to a core or to several. */
+/** Starts the same version of Node as this process, bound to one core or to a list of cores. */
 export function spawnBound(args, core, stdio) {
   const env = { ...process.env, NODE_ENV: 'production' }
   return core === undefined
@@ -79,7 +96,7 @@ export function spawnBound(args, core, stdio) {
     : spawn('taskset', ['-c', core, process.execPath, ...args], { stdio, env })
 }
 
-/** @returns undefined where the system does not tell. */
+/** Returns the CPU time of a process in nanoseconds; undefined if the system does not report it. */
 export function cpuNsOf(pid) {
   try {
     const tasks = `/proc/${pid}/task`
@@ -87,16 +104,7 @@ export function cpuNsOf(pid) {
       .map((task) => Number(readFileSync(`${tasks}/${task}/schedstat`, 'utf8').split(' ')[0]))
       .reduce((sum, ns) => sum + ns, 0)
   } catch {
+    // Only Linux has /proc.
     return undefined
-  }
-}
-
-/** Bytes in memory. */
-export async function residentBytes(server) {
-  try {
-    const status = readFileSync(`/proc/${server.pid}/status`, 'utf8')
-    return Number(/^VmRSS:\s*(\d+) kB/m.exec(status)[1]) * 1_024
-  } catch {
-    return (await server.ask('memory')).rss
   }
 }

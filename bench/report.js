@@ -1,3 +1,5 @@
+// Writes the results as Markdown tables: to stdout, and with --write to docs/performance.md, the plot and results.json.
+
 import { readFileSync, writeFileSync } from 'node:fs'
 import { plot } from './plot.js'
 import { workloads } from './workloads.js'
@@ -9,17 +11,19 @@ const KIB = 1_024
 
 const NAMES = { bare: 'node:http', 'portico-serve': 'portico, `serve()`' }
 
-/** All that was measured, in Markdown. */
+/** Returns all figures as Markdown. */
 export function tables(results) {
   const { machine, date } = results
-  const pinned = machine.pinned ? 'the servers on one core, the generator on another' : 'not bound'
-  const title = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.system}; ${pinned}; ${date}.`
+  const binding = machine.pinned
+    ? 'the servers on one core, the generator on another'
+    : 'not bound to cores'
+  const title = `${machine.cpu}, ${machine.cores} cores, Node ${machine.node}, ${machine.system}; ${binding}; ${date}.`
   return [
     title,
     versionsOf(results),
     cpuTable(results),
     speedTable(results),
-    ...restTables(results),
+    ...wholeRunTables(results),
   ]
     .filter(Boolean)
     .join('\n\n')
@@ -28,8 +32,8 @@ export function tables(results) {
 export function goalTable(goals) {
   const rows = goals.map(({ title, figure, limit, reached, strict }) => [
     title,
-    short(figure),
-    `${strict ? '<' : '<='} ${short(limit)}`,
+    rounded(figure),
+    `${strict ? '<' : '<='} ${rounded(limit)}`,
     reached ? 'ok' : 'MISSED',
   ])
   return goals.length === 0 ? '' : table(['goal', 'measured', 'limit', ''], rows)
@@ -40,7 +44,7 @@ export function writeResults(results) {
   writeFileSync(new URL('results.json', import.meta.url), text)
 }
 
-/** Puts the tables and the plot into the documentation. */
+/** Replaces the tables in docs/performance.md, and the plot. */
 export function writeDocs(results, goals) {
   const file = new URL('performance.md', DOCS)
   const block = `${tables(results)}\n\n${goalTable(goals)}`
@@ -61,14 +65,14 @@ function versionsOf({ versions }) {
 function cpuTable({ cpu }) {
   const cell = ({ ratio: { median, q1, q3 } }) =>
     `**${median.toFixed(2)}** (${q1.toFixed(2)}–${q3.toFixed(2)})`
-  return `CPU per request against bare \`node:http\`: median (quartiles). The row of \`node:http\` is the control, itself against itself.\n\n${byAdapter(cpu, cell)}`
+  return `CPU per request against bare \`node:http\`: median (quartiles). The row \`node:http\` is the control: \`node:http\` against itself.\n\n${byAdapter(cpu, cell)}`
 }
 
 function speedTable({ cpu }) {
-  const us = ({ cpuNs }) => (cpuNs / 1_000).toFixed(1)
+  const inMicroseconds = ({ cpuNs }) => (cpuNs / 1_000).toFixed(1)
   const cell = ({ one, other }) =>
-    `${us(one)} (${us(other)}) µs, ${grouped(one.requestsPerSecond)}/s`
-  return `CPU per request (that of \`node:http\` in the slices between), and requests per second under this load.\n\n${byAdapter(cpu, cell)}`
+    `${inMicroseconds(one)} (${inMicroseconds(other)}) µs, ${grouped(one.requestsPerSecond)}/s`
+  return `CPU per request (in parentheses: \`node:http\` in the alternating slices), and requests per second under this load.\n\n${byAdapter(cpu, cell)}`
 }
 
 function byAdapter(cpu, cell) {
@@ -81,12 +85,12 @@ function byAdapter(cpu, cell) {
   return table(['', ...ids], rows)
 }
 
-function restTables(results) {
+function wholeRunTables(results) {
   if (results.starts === undefined) return []
   return [
     resourceTable(results),
     scaleTable(results),
-    `W5 against W1, both of Portico: **${spread(results.scaleRatio.ratio)}**`,
+    `W5 against W1, both with Portico: **${spread(results.scaleRatio.ratio)}**`,
     workersTable(results),
     reportLine(results),
   ]
@@ -102,7 +106,7 @@ function resourceTable({ starts, memory, idle, disk }) {
     `${grouped(disk[adapter].bytes / KIB)} KiB`,
   ])
   const header = [
-    'start to first answer',
+    'start to first response',
     'resident after load',
     'heap of 1,000 idle connections',
     'packages',
@@ -118,8 +122,8 @@ function scaleTable({ scale }) {
     `${grouped(spreadNs)} ns`,
     `${grouped(bytesEach)} bytes`,
   ])
-  const header = ['one name', 'many names in turns', 'memory per controller']
-  return `A request in process, by the number of controllers.\n\n${table(['controllers', ...header], rows)}`
+  const header = ['one URL', 'many URLs in turn', 'memory per controller']
+  return `Time of a request in process, by the number of controllers.\n\n${table(['controllers', ...header], rows)}`
 }
 
 function workersTable({ workers }) {
@@ -133,8 +137,8 @@ function workersTable({ workers }) {
 
 function reportLine({ reports, inProcess }) {
   const { firstNs, laterNs } = reports
-  const one = `A report adds ${grouped(firstNs / 1_000)} µs where it is the first of its kind, and ${grouped(Math.max(0, laterNs))} ns after the ten thousandth.`
-  return `${one}\n\nW1 in process, without a socket: ${grouped(inProcess.median)} ns (best ${grouped(inProcess.best)} ns).`
+  const report = `A report adds ${grouped(firstNs / 1_000)} µs to the first request of its kind, and ${grouped(Math.max(0, laterNs))} ns after 10,000 requests of that kind.`
+  return `${report}\n\nW1 in process, without a socket: ${grouped(inProcess.median)} ns (best ${grouped(inProcess.best)} ns).`
 }
 
 function spread({ median, q1, q3 }) {
@@ -154,6 +158,6 @@ function grouped(number) {
   return Math.round(number).toLocaleString('en')
 }
 
-function short(number) {
+function rounded(number) {
   return number >= 100 ? grouped(number) : String(Math.round(number * 1_000) / 1_000)
 }

@@ -1,4 +1,4 @@
-// What an application does with its errors: knows them with their parameters, and counts them by kind.
+// Error reports as an application would make them: each error has its parameters, and errors are counted by kind.
 
 const counts = new Map()
 let latest
@@ -19,14 +19,14 @@ export function report(error) {
   latest = error
 }
 
-/** The logger that Portico is given: it counts what it is told. */
+/** The logger for Portico. It counts the lines and keeps the last one. */
 export const logger = {
   info: count('info'),
   warn: count('warn'),
   error: count('error'),
 }
 
-/** What was reported: so that nothing of it can be left out. */
+/** Returns the reports. With this export, the compiler cannot remove the reports as unused. */
 export function reported() {
   return { counts: Object.fromEntries(counts), latest: latest?.message }
 }

@@ -1,24 +1,24 @@
+// Measures the resources except CPU: the time to start, memory, and disk space.
+
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { Load, probe } from './load.js'
-import { residentBytes, ServerProcess } from './process.js'
+import { ServerProcess } from './process.js'
 import { median } from './statistics.js'
 import { workloads } from './workloads.js'
-
-// What a server takes beside CPU: time to start, memory, and room on the disk.
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const BENCH = fileURLToPath(new URL('.', import.meta.url))
 const { request } = workloads.W1
 
-/** Milliseconds from the start of each process to its first answer: in turns, the median of each. */
-export async function timeStarts(adapters, times, core) {
-  const taken = new Map(adapters.map((adapter) => [adapter, []]))
-  for (let i = 0; i < times; i++) {
-    for (const adapter of adapters) taken.get(adapter).push(await timeStart(adapter, core))
+/** Starts each server several times, in turn, and returns the median milliseconds from the start to the first response. */
+export async function timeStarts(adapters, starts, core) {
+  const msByAdapter = new Map(adapters.map((adapter) => [adapter, []]))
+  for (let i = 0; i < starts; i++) {
+    for (const [adapter, ms] of msByAdapter) ms.push(await timeStart(adapter, core))
   }
-  return Object.fromEntries([...taken].map(([adapter, ms]) => [adapter, median(ms)]))
+  return Object.fromEntries([...msByAdapter].map(([adapter, ms]) => [adapter, median(ms)]))
 }
 
 async function timeStart(adapter, core) {
@@ -30,33 +30,33 @@ async function timeStart(adapter, core) {
   return ms
 }
 
-/** Bytes in memory after so many requests, the median of so many processes. */
+/** Returns the bytes in memory after a number of requests: the median of several processes. */
 export async function residentAfterLoad(adapter, { requests, processes }, core) {
   const bytes = []
   for (let i = 0; i < processes; i++) {
-    bytes.push(await withServer(adapter, { core }, (server) => loadAndLook(server, requests)))
+    bytes.push(await withServer(adapter, { core }, (server) => residentAfter(server, requests)))
   }
   return median(bytes)
 }
 
-async function loadAndLook(server, requests) {
+async function residentAfter(server, requests) {
   const load = await Load.open(server.port, request)
   await load.run(requests)
-  const bytes = await residentBytes(server)
+  const bytes = await server.residentBytes()
   load.close()
   return bytes
 }
 
-/** Bytes on the heap per 1,000 connections, each of which has had one answer. */
+/** Returns the heap bytes of 1,000 idle connections that have received one response each. */
 export function heapOfIdleConnections(adapter, connections, core) {
   return withServer(adapter, { core, nodeOptions: ['--expose-gc'] }, async (server) => {
-    // What the first requests leave behind is not the connections' own.
+    // The first requests also create objects that do not belong to a connection.
     const warm = await Load.open(server.port, request)
     await warm.run(5_000)
-    const before = await server.ask('memory')
+    const before = await server.measure('memory')
     const idle = await Load.open(server.port, request, { connections })
     await idle.run(connections)
-    const after = await server.ask('memory')
+    const after = await server.measure('memory')
     warm.close()
     idle.close()
     return ((after.heapUsed - before.heapUsed) / connections) * 1_000
@@ -72,46 +72,47 @@ async function withServer(adapter, options, use) {
   }
 }
 
-/** What `npm pack` puts into the package. */
-export function packed() {
-  const command = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
-  const [{ unpackedSize }] = JSON.parse(execFileSync('npm', command, { cwd: ROOT }))
+/** Returns the unpacked size of the package that `npm pack` would write. */
+export function packedSize() {
+  const args = ['pack', '--dry-run', '--json', '--ignore-scripts', '--loglevel=error']
+  const [{ unpackedSize }] = JSON.parse(execFileSync('npm', args, { cwd: ROOT }))
   return { packages: 1, bytes: unpackedSize }
 }
 
-/** What an application has installed that asks for these packages: them and all that they need. */
-export function installed(names) {
+/** Returns the number and the size of some packages with all their dependencies, as installed in bench/. */
+export function installedSize(names) {
   const { packages } = JSON.parse(readFileSync(`${BENCH}package-lock.json`, 'utf8'))
   const folders = new Set()
-  for (const name of names) follow(packages, '', name, folders)
+  for (const name of names) addWithDependencies(folders, packages, '', name)
   const bytes = [...folders].reduce((sum, folder) => sum + ownBytes(`${BENCH}${folder}`), 0)
   return { packages: folders.size, bytes }
 }
 
-// As Node looks for it: from the folder of who asks up to the root.
-function follow(packages, from, name, folders) {
-  const folder = candidates(from, name).find((candidate) => candidate in packages)
+function addWithDependencies(folders, packages, dependent, name) {
+  const folder = candidateFolders(dependent, name).find((candidate) => candidate in packages)
   if (folder === undefined || folders.has(folder)) return
   folders.add(folder)
   const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = packages[folder]
-  const peers = Object.keys(peerDependencies).filter(
+  const requiredPeers = Object.keys(peerDependencies).filter(
     (peer) => !peerDependenciesMeta[peer]?.optional,
   )
-  for (const next of [...Object.keys(dependencies), ...peers]) {
-    follow(packages, folder, next, folders)
+  for (const dependency of [...Object.keys(dependencies), ...requiredPeers]) {
+    addWithDependencies(folders, packages, folder, dependency)
   }
 }
 
-function candidates(from, name) {
-  const folders = [from]
-  for (let at = from.lastIndexOf('/node_modules/'); at > 0; ) {
-    folders.push(from.slice(0, at))
-    at = from.lastIndexOf('/node_modules/', at - 1)
+// Returns the folders in which Node looks for a package: from the folder of the dependent package up to the root.
+function candidateFolders(dependent, name) {
+  const candidates = [`node_modules/${name}`]
+  for (let end = dependent.indexOf('/node_modules/'); end > 0; ) {
+    candidates.unshift(`${dependent.slice(0, end)}/node_modules/${name}`)
+    end = dependent.indexOf('/node_modules/', end + 1)
   }
-  if (from !== '') folders.push('')
-  return folders.map((folder) => `${folder}${folder && '/'}node_modules/${name}`)
+  if (dependent !== '') candidates.unshift(`${dependent}/node_modules/${name}`)
+  return candidates
 }
 
+// Returns the size of a folder without the packages in its node_modules.
 function ownBytes(folder) {
   return readdirSync(folder, { withFileTypes: true })
     .filter((entry) => entry.name !== 'node_modules')

@@ -1,4 +1,7 @@
-// The benchmark: npm run bench -- [--quick] [--write] [--only a,b] [--workloads W1,W4]
+// Runs the benchmark, after a build: npm run bench -- [--quick] [--write] [--only a,b] [--workloads W1,W4]
+//
+// The tables go to stdout, the progress to stderr. The exit code is 1 if a whole run misses a goal.
+
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
@@ -11,8 +14,8 @@ import { readPlan } from './plan.js'
 import { goalTable, tables, writeDocs, writeResults } from './report.js'
 import {
   heapOfIdleConnections,
-  installed,
-  packed,
+  installedSize,
+  packedSize,
   residentAfterLoad,
   timeStarts,
 } from './resources.js'
@@ -21,11 +24,11 @@ import { compareWorkers } from './workers.js'
 const plan = readPlan(process.argv.slice(2))
 const machine = describeMachine()
 const cores = divideCores()
-// A short round is not exact anyhow, and two cores start two servers sooner.
-const core = plan.quick ? cores?.all : cores?.server
+// A quick run is not exact, and on two cores two servers start sooner.
+const serverCore = plan.quick ? cores?.all : cores?.server
 const results = await measure()
 const goals = checkGoals(results)
-report()
+finish()
 
 async function measure() {
   const cpu = {}
@@ -33,7 +36,7 @@ async function measure() {
   return {
     date: new Date().toISOString().slice(0, 10),
     machine: { ...machine, pinned: cores !== undefined && !plan.quick },
-    versions: versions(),
+    versions: frameworkVersions(),
     cpu,
     ...(plan.whole ? await measureRest() : { disk: {} }),
   }
@@ -42,60 +45,60 @@ async function measure() {
 async function measureWorkload(id) {
   const figures = {}
   for (const adapter of plan.adapters) {
-    // A short round has no noise to be judged.
+    // One quick round says nothing about noise, so the control is left out.
     if (plan.quick && adapter === 'bare') continue
-    const depth = isFine(adapter) ? plan.fine : plan.coarse
-    const [one, bare] = [subject(adapter, id), subject('bare', id)]
-    figures[adapter] = await compare(one, bare, depth, core)
-    const { ratio } = figures[adapter]
-    tell(
-      `${id} ${adapter}: ${ratio.median.toFixed(3)} of bare, ${Math.round(figures[adapter].one.cpuNs)} ns`,
-    )
+    const length = needsPrecision(adapter) ? plan.fine : plan.coarse
+    const compared = await compare(subject(adapter, id), subject('bare', id), length, serverCore)
+    figures[adapter] = compared
+    const { ratio, one } = compared
+    logProgress(`${id} ${adapter}: ${ratio.median.toFixed(3)} of bare, ${Math.round(one.cpuNs)} ns`)
   }
   return figures
 }
 
 async function measureRest() {
-  tell('W5 against W1')
+  logProgress('W5 against W1')
   const [large, small] = [subject('portico', 'W5'), subject('portico', 'W1')]
-  const scaleRatio = await compare(large, small, plan.fine, core)
-  tell('Time to the first answer')
+  const scaleRatio = await compare(large, small, plan.fine, serverCore)
+  logProgress('Time to the first response')
   const adapters = plan.quick ? ['bare', 'portico'] : plan.adapters
-  const starts = await timeStarts(adapters, plan.starts, core)
-  tell('Memory')
+  const starts = await timeStarts(adapters, plan.starts, serverCore)
+  logProgress('Memory')
   const memory = {}
   const idle = {}
   const disk = {}
   for (const adapter of adapters) {
-    memory[adapter] = await residentAfterLoad(adapter, plan.memory, core)
-    idle[adapter] = await heapOfIdleConnections(adapter, plan.idleConnections, core)
-    disk[adapter] = await diskOf(adapter)
+    memory[adapter] = await residentAfterLoad(adapter, plan.memory, serverCore)
+    idle[adapter] = await heapOfIdleConnections(adapter, plan.idleConnections, serverCore)
+    disk[adapter] = await diskSizeOf(adapter)
   }
-  tell('Scale')
-  const { scale, reports } = await askScale()
+  logProgress('Scale')
+  const { scale, reports } = await measureScaleInChild()
   const workers = await compareWorkers([1, 2], plan.workerMs, cores?.all)
   const inProcess = await timeInProcess(plan.inProcess)
   return { scaleRatio, starts, memory, idle, disk, scale, reports, workers, inProcess }
 }
 
-async function diskOf(adapter) {
+async function diskSizeOf(adapter) {
   const { packages } = await import(`./adapters/${adapter}.js`)
-  return packages.includes('portico') ? packed() : installed(packages)
+  return packages.includes('portico') ? packedSize() : installedSize(packages)
 }
 
-async function askScale() {
+// In a child process, because --expose-gc must be set at the start of a process.
+async function measureScaleInChild() {
   const entry = fileURLToPath(new URL('scale.js', import.meta.url))
   const child = fork(entry, plan.quick ? ['--quick'] : [], { execArgv: ['--expose-gc'] })
-  const exited = once(child, 'exit').then(([code]) => {
-    throw new Error(`scale.js has ended with ${code}`)
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`scale.js ended with exit code ${code} and sent no figures`)
   })
-  const [figures] = await Promise.race([once(child, 'message'), exited])
-  exited.catch(() => {})
+  const [figures] = await Promise.race([once(child, 'message'), failed])
+  // The child also exits after its message.
+  failed.catch(() => {})
   return figures
 }
 
-function report() {
-  // What a short round measures is noise.
+function finish() {
+  // The figures of a quick run are noise, so it checks no goal.
   const checked = plan.quick ? [] : goals
   console.log(`\n${tables(results)}\n\n${goalTable(checked)}`)
   if (plan.write) {
@@ -105,7 +108,7 @@ function report() {
   process.exit(plan.whole && checked.some(({ reached }) => !reached) ? 1 : 0)
 }
 
-function versions() {
+function frameworkVersions() {
   const lock = JSON.parse(readFileSync(new URL('package-lock.json', import.meta.url), 'utf8'))
   const names = Object.keys(lock.packages[''].dependencies)
   return Object.fromEntries(
@@ -118,10 +121,11 @@ function subject(adapter, workload) {
   return { adapter, workload, controllers }
 }
 
-function isFine(adapter) {
+// The goals of Portico and the control need more precision than the figures of the frameworks.
+function needsPrecision(adapter) {
   return adapter === 'portico' || adapter === 'bare'
 }
 
-function tell(text) {
+function logProgress(text) {
   process.stderr.write(`${text}\n`)
 }

@@ -1,25 +1,32 @@
+// Checks that all servers send the same response, so that they do the same work.
+
 import assert from 'node:assert/strict'
 import { probe } from './load.js'
-import { notFoundPage, PAGE_HEADERS } from './page.js'
+import { NOT_FOUND_HEADERS, notFoundPage } from './page.js'
 import { workloads } from './workloads.js'
 
 const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
-/** Whether a server answers with the bytes that all answer with: throws where it does not. */
-export async function checkBytes(adapter, id, port) {
+/**
+ * Sends the request of a workload to a server, and compares the response with the expected one.
+ *
+ * @throws {assert.AssertionError} If the status, the type, the body or a header of the error page differs.
+ */
+export async function checkResponse(adapter, id, port) {
   const { request, expected } = workloads[id]
   const { status, headers, body } = await probe(port, request)
-  const answer = { status, type: typeOf(headers), body: body.replace(UUID, NO_ID) }
+  const actual = { status, type: typeOf(headers), body: body.replace(UUID, NO_ID) }
   const page = expected.body ?? notFoundPage('signin', NO_ID)
-  assert.deepEqual(answer, { ...expected, body: page }, `${adapter} answers ${id} otherwise`)
+  assert.deepEqual(actual, { ...expected, body: page }, `${adapter} has another response to ${id}`)
   if (expected.status === 404) checkHeaders(adapter, headers)
 }
 
 function checkHeaders(adapter, headers) {
-  for (const [name, value] of Object.entries(PAGE_HEADERS)) {
+  for (const [name, value] of Object.entries(NOT_FOUND_HEADERS)) {
+    // Its spelling differs between the frameworks; typeOf() has compared the media type.
     if (name === 'Content-Type') continue
-    assert.equal(headers.get(name.toLowerCase()), value, `${adapter} answers with another ${name}`)
+    assert.equal(headers.get(name.toLowerCase()), value, `${adapter} sends another ${name}`)
   }
 }
 

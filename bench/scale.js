@@ -1,4 +1,7 @@
-// How it grows, in process: node --expose-gc bench/scale.js [--quick]
+// Measures time and memory by the number of controllers, and the cost of a report, in process and after a build:
+//
+//   node --expose-gc bench/scale.js [--quick]
+
 import { fileURLToPath } from 'node:url'
 import { FrontController, HttpRequest } from '../dist/lib/index.js'
 import { timeRequests } from './in-process.js'
@@ -7,12 +10,12 @@ import { median } from './statistics.js'
 import { SIGN_IN_TARGET } from './workloads.js'
 
 const SIZES = [10, 100, 1_000, 10_000, 100_000]
-// Of so many controllers requests are made in turns, all over the Map.
-const ASKED = 1_000
-// As many as are told in full before only a count is kept.
+// The number of URLs that are requested in turn, evenly distributed over the Map.
+const MAX_URLS = 1_000
+// Less than the number of kinds that are logged in full in one minute.
 const KINDS = 60
 
-/** Of each number of controllers: nanoseconds for one name, for a thousand in turns, and memory. */
+/** Returns for each number of controllers: nanoseconds for one URL, for 1,000 URLs in turn, and memory. */
 export async function measureScale({ sizes = SIZES, requests, rounds }) {
   const figures = []
   for (const controllers of sizes) {
@@ -21,7 +24,7 @@ export async function measureScale({ sizes = SIZES, requests, rounds }) {
     const front = new FrontController({ controllers: map })
     const bytesEach = (heapUsed() - before) / controllers
     const names = [...map.keys()]
-    const step = Math.max(1, Math.floor(controllers / ASKED))
+    const step = Math.max(1, Math.floor(controllers / MAX_URLS))
     const spread = names.filter((_, i) => i % step === 0).map((name) => `/${name}/list`)
     const one = [`/${names[controllers >> 1]}/list`]
     figures.push({
@@ -34,11 +37,11 @@ export async function measureScale({ sizes = SIZES, requests, rounds }) {
   return figures
 }
 
-/** Nanoseconds that a report adds to a request that has no controller: the first of a kind, and later. */
+/** Returns the nanoseconds that a report adds to a request without a controller: for the first one of a kind, and for later ones. */
 export async function measureReports({ rounds, warm = 5 }) {
   const firsts = []
   const laters = []
-  // Warm: what is measured is the report, not the compiler.
+  // Not measured: these rounds run before the code is compiled.
   for (let i = 0; i < warm; i++) await reportOnce()
   for (let i = 0; i < rounds; i++) {
     const { first, later } = await reportOnce()
@@ -51,13 +54,13 @@ export async function measureReports({ rounds, warm = 5 }) {
 async function reportOnce() {
   const fronts = [new FrontController(), new FrontController({ logger })]
   const kinds = Array.from({ length: KINDS }, (_, i) =>
-    SIGN_IN_TARGET.replace('n', `n-${letter(i)}`),
+    SIGN_IN_TARGET.replace('n', `n-${letters(i)}`),
   )
-  const [silent, told] = await timeBoth(fronts, kinds, KINDS)
+  const [silent, logged] = await timeBoth(fronts, kinds, KINDS)
   await timeErrors(fronts[1], [SIGN_IN_TARGET], 10_000)
   const [uncounted, counted] = await timeBoth(fronts, [SIGN_IN_TARGET], 2_000)
   for (const front of fronts) front.flush()
-  return { first: told - silent, later: counted - uncounted }
+  return { first: logged - silent, later: counted - uncounted }
 }
 
 async function timeBoth([one, other], targets, requests) {
@@ -86,11 +89,12 @@ function createControllers(count) {
   return new Map(Array.from({ length: count }, (_, i) => [`c${i}`, create()]))
 }
 
-function letter(i) {
+function letters(i) {
   return String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26))
 }
 
 function heapUsed() {
+  // A second collection frees objects that the first one only made unreachable (weak references, finalizers).
   globalThis.gc?.()
   globalThis.gc?.()
   return process.memoryUsage().heapUsed
@@ -103,7 +107,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   )
   const reports = await measureReports(quick ? { rounds: 1, warm: 0 } : { rounds: 15 })
   const figures = { scale, reports }
-  // To the process that asked, or to whoever reads.
+  // run.js starts this file as a child process, and gets a message.
   if (process.send) process.send(figures)
   else console.log(JSON.stringify(figures, null, 2))
 }

@@ -1,4 +1,7 @@
-// One server, in a process of its own: node bench/server.js <adapter> <workload> [controllers]
+// Runs the server of one adapter in this process: node bench/server.js <adapter> <workload> [controllers]
+//
+// process.js starts it. It sends its port when it listens, and then a measurement for each message.
+
 import { workloads } from './workloads.js'
 
 const [adapter, id, controllers] = process.argv.slice(2)
@@ -9,18 +12,19 @@ const server = await start({
   controllers: Number(controllers ?? workload.controllers),
 })
 
-const questions = {
-  cpu: () => {
+const measurements = {
+  cpuNs: () => {
     const { user, system } = process.cpuUsage()
     return (user + system) * 1_000
   },
   memory: () => {
+    // A second collection frees objects that the first one only made unreachable (weak references, finalizers).
     globalThis.gc?.()
     globalThis.gc?.()
     return process.memoryUsage()
   },
 }
 
-process.on('message', (question) => process.send(questions[question]()))
+process.on('message', (name) => process.send(measurements[name]()))
 process.on('disconnect', () => process.exit())
 process.send(server.address().port)

@@ -1,3 +1,5 @@
+// Measures `node dist/server.js --workers N` on all cores. The load generator uses a part of the same cores.
+
 import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,13 +10,11 @@ import { Load } from './load.js'
 import { cpuNsOf, spawnBound } from './process.js'
 import { workloads } from './workloads.js'
 
-// `node dist/server.js --workers N`, on all cores: the generator takes its share of them.
-
 const ENTRY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
 const CONTROLLER = 'export const list = (_, response) => response.json({ ok: true })\n'
 const { request } = workloads.W1
 
-/** Requests per second and CPU per request of W1, by the number of workers. */
+/** Returns the requests per second and the CPU time per request of W1, for each number of workers. */
 export async function compareWorkers(numbers, ms, cores) {
   const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
   try {
@@ -50,7 +50,7 @@ async function loadWorkers(workers, folder, ms, cores) {
   }
 }
 
-// NaN where the system does not tell.
+// Returns NaN if the system does not report CPU times.
 function cpuNsOfTree(pid) {
   return [pid, ...childrenOf(pid)].reduce((sum, each) => sum + (cpuNsOf(each) ?? Number.NaN), 0)
 }
@@ -61,6 +61,7 @@ function childrenOf(pid) {
     const lists = tasks.map((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8'))
     return lists.flatMap((list) => list.trim().split(' ')).filter(Boolean)
   } catch {
+    // Only Linux has /proc.
     return []
   }
 }

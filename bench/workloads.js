@@ -1,4 +1,4 @@
-// What is asked, and what has to come back: one request for each workload, the same for every server.
+// The workloads: one request and its expected response for each, the same for every server.
 
 const HEADERS = [
   'Host: 127.0.0.1',
@@ -26,7 +26,7 @@ const REDIRECT_URI = 'https://app.example/oauth2/callback'
 const SCOPE = 'openid email profile https://www.provider.example/auth/calendar.readonly'
 const CLIENT_ID = '408215930617-m2k8v5q1x7c4b9n3z6a0s8d2f5g7h1j4.apps.provider.example'
 
-/** A browser sent to the wrong host in the middle of a sign-in; every value is invented. */
+/** The query of a browser that a sign-in sent to the wrong host. Every value is invented. */
 const SIGN_IN = new URLSearchParams({
   response_type: 'code',
   client_id: CLIENT_ID,
@@ -82,7 +82,7 @@ export const workloads = {
     title: 'GET /signin/v2/identifier, 404',
     controllers: 20,
     request: get(`/signin/v2/identifier?${SIGN_IN}`, 'text/html,application/xhtml+xml,*/*;q=0.8'),
-    // The body is that of page.js.
+    // page.js has the expected body.
     expected: { status: 404, type: 'text/html' },
   },
   W5: { ...LIST, title: 'W1 among 10,000 controllers', controllers: 10_000 },
@@ -90,7 +90,7 @@ export const workloads = {
 
 export const SIGN_IN_TARGET = `/signin/v2/identifier?${SIGN_IN}`
 
-/** The names of the controllers: `news` stands in the middle, for those who look from the first on. */
+/** Returns the names of the controllers. `news` is in the middle, because some routers search from the first one. */
 export function controllerNames(count) {
   return Array.from({ length: count }, (_, i) => (i === count >> 1 ? 'news' : `c${i}`))
 }

@@ -1,38 +1,43 @@
+// Bare `node:http`: the least code for the same responses. The number of controllers makes no difference to it.
+
 import { createServer } from 'node:http'
-import { json, notFound } from '../answers.js'
 import { listen } from '../listen.js'
 import { controllerOf } from '../page.js'
-
-// The least that a program on `node:http` can do, however many controllers there are.
+import { sendJson, sendNotFound } from '../responses.js'
 
 export const packages = []
 
 export function start() {
-  return listen(createServer(answer))
+  return listen(createServer(handle))
 }
 
-function answer(request, response) {
+function handle(request, response) {
   switch (request.url) {
     case '/news/list':
-      return json(response, { ok: true })
+      return sendJson(response, { ok: true })
     case '/news/save':
       return save(request, response)
     default:
-      return withParameters(request, response)
+      return handleWithParameters(request, response)
   }
 }
 
-function withParameters({ url }, response) {
+function handleWithParameters({ url }, response) {
   const mark = url.indexOf('?')
   const path = mark === -1 ? url : url.slice(0, mark)
   const query = new URLSearchParams(mark === -1 ? '' : url.slice(mark + 1))
   const [, controller, action, , id] = path.split('/')
   if (controller === 'news' && action === 'view') view(id, query, response)
-  else notFound(response, controllerOf(path), Object.fromEntries(query))
+  else sendNotFound(response, controllerOf(path), Object.fromEntries(query))
 }
 
 function view(id, query, response) {
-  json(response, { id, page: query.get('page'), sort: query.get('sort'), tag: query.get('tag') })
+  sendJson(response, {
+    id,
+    page: query.get('page'),
+    sort: query.get('sort'),
+    tag: query.get('tag'),
+  })
 }
 
 function save(request, response) {
@@ -41,5 +46,5 @@ function save(request, response) {
   request.on('data', (chunk) => {
     body += chunk
   })
-  request.on('end', () => json(response, { count: new URLSearchParams(body).size }))
+  request.on('end', () => sendJson(response, { count: new URLSearchParams(body).size }))
 }

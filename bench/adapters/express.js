@@ -1,7 +1,9 @@
+// The workloads with Express.
+
 import { createServer } from 'node:http'
 import express from 'express'
 import { listen } from '../listen.js'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf, NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
@@ -38,5 +40,5 @@ function createController() {
 function notFound(request, response) {
   const controller = controllerOf(request.path)
   report(new NotFoundError(controller, request.query))
-  response.status(404).set(PAGE_HEADERS).send(notFoundPage(controller))
+  response.status(404).set(NOT_FOUND_HEADERS).send(notFoundPage(controller))
 }

@@ -1,6 +1,8 @@
+// The workloads with Fastify.
+
 import formbody from '@fastify/formbody'
 import fastify from 'fastify'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf, NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
@@ -38,5 +40,5 @@ function addController(app, name) {
 function notFound(request, reply) {
   const controller = controllerOf(request.url)
   report(new NotFoundError(controller, request.query))
-  reply.code(404).headers(PAGE_HEADERS).send(notFoundPage(controller))
+  reply.code(404).headers(NOT_FOUND_HEADERS).send(notFoundPage(controller))
 }

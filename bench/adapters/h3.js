@@ -1,8 +1,10 @@
+// The workloads with h3.
+
 import { createServer } from 'node:http'
 import { getQuery, getRouterParam, H3, HTTPResponse, readBody } from 'h3'
 import { toNodeHandler } from 'h3/node'
 import { listen } from '../listen.js'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf, NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
@@ -32,5 +34,5 @@ function addController(app, name) {
 function notFound(event) {
   const controller = controllerOf(event.url.pathname)
   report(new NotFoundError(controller, getQuery(event)))
-  return new HTTPResponse(notFoundPage(controller), { status: 404, headers: PAGE_HEADERS })
+  return new HTTPResponse(notFoundPage(controller), { status: 404, headers: NOT_FOUND_HEADERS })
 }

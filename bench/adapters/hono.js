@@ -1,19 +1,21 @@
+// The workloads with Hono.
+
 import { once } from 'node:events'
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import { TrieRouter } from 'hono/router/trie-router'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf, NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
-// Its default router makes one regular expression of all routes, and answers 500 to every request
-// where that has too many groups: such an application has to name another router.
-const MOST_CONTROLLERS = 5_000
+// The default router makes one regular expression of all routes. If the expression has too many groups, every request
+// gets a 500, so an application with more controllers must choose another router.
+const MAX_CONTROLLERS = 5_000
 
 export const packages = ['hono', '@hono/node-server']
 
 export async function start({ controllers }) {
-  const app = new Hono(controllers > MOST_CONTROLLERS ? { router: new TrieRouter() } : {})
+  const app = new Hono(controllers > MAX_CONTROLLERS ? { router: new TrieRouter() } : {})
   for (const name of controllerNames(controllers)) addController(app, name)
   app.notFound(notFound)
   const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' })
@@ -42,5 +44,5 @@ function addController(app, name) {
 function notFound(c) {
   const controller = controllerOf(c.req.path)
   report(new NotFoundError(controller, c.req.query()))
-  return c.body(notFoundPage(controller), 404, PAGE_HEADERS)
+  return c.body(notFoundPage(controller), 404, NOT_FOUND_HEADERS)
 }

@@ -1,9 +1,11 @@
+// The workloads with Koa.
+
 import { createServer } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'
 import Router from '@koa/router'
 import Koa from 'koa'
 import { listen } from '../listen.js'
-import { controllerOf, notFoundPage, PAGE_HEADERS } from '../page.js'
+import { controllerOf, NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
 import { NotFoundError, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
@@ -42,6 +44,6 @@ function notFound(ctx) {
   const controller = controllerOf(ctx.path)
   report(new NotFoundError(controller, ctx.query))
   ctx.status = 404
-  ctx.set(PAGE_HEADERS)
+  ctx.set(NOT_FOUND_HEADERS)
   ctx.body = notFoundPage(controller)
 }

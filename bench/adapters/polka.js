@@ -1,8 +1,10 @@
+// The workloads with Polka.
+
 import { once } from 'node:events'
 import { parse } from 'node:querystring'
 import polka from 'polka'
-import { json, notFound } from '../answers.js'
 import { controllerOf } from '../page.js'
+import { sendJson, sendNotFound } from '../responses.js'
 import { controllerNames } from '../workloads.js'
 
 export const packages = ['polka']
@@ -17,24 +19,24 @@ export async function start({ controllers }) {
 
 function addController(app, name) {
   app.get(`/${name}/list`, (_, response) => {
-    json(response, { ok: true })
+    sendJson(response, { ok: true })
   })
   app.get(`/${name}/view/id/:id`, ({ params, query }, response) => {
-    json(response, { id: params.id, page: query.page, sort: query.sort, tag: query.tag })
+    sendJson(response, { id: params.id, page: query.page, sort: query.sort, tag: query.tag })
   })
-  app.post(`/${name}/save`, form, ({ body }, response) => {
-    json(response, { count: Object.keys(body).length })
+  app.post(`/${name}/save`, parseForm, ({ body }, response) => {
+    sendJson(response, { count: Object.keys(body).length })
   })
   app.get(`/${name}/edit/id/:id`, ({ params }, response) => {
-    json(response, { id: params.id })
+    sendJson(response, { id: params.id })
   })
   app.post(`/${name}/remove/id/:id`, ({ params }, response) => {
-    json(response, { id: params.id })
+    sendJson(response, { id: params.id })
   })
 }
 
-// It has no parser of bodies of its own.
-function form(request, _, next) {
+// Polka has no body parser.
+function parseForm(request, _, next) {
   let body = ''
   request.setEncoding('utf8')
   request.on('data', (chunk) => {
@@ -47,5 +49,5 @@ function form(request, _, next) {
 }
 
 function onNoMatch(request, response) {
-  notFound(response, controllerOf(request.path), request.query)
+  sendNotFound(response, controllerOf(request.path), request.query)
 }

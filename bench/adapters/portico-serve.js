@@ -1,7 +1,7 @@
+// The workloads with Portico, behind serve(): with all limits, as `npm start` runs it.
+
 import { serve } from '../../dist/lib/index.js'
 import { createFront } from './portico.js'
-
-// The same behind the server with all its limits, as `npm start` runs it.
 
 export const packages = ['portico']
 

@@ -1,3 +1,5 @@
+// The workloads with Portico, behind createServer() as the frameworks.
+
 import { createServer } from 'node:http'
 import { createRequestListener, FrontController } from '../../dist/lib/index.js'
 import { listen } from '../listen.js'
