@@ -15,7 +15,7 @@ const SETTLE_MS = 2
 
 /**
  * Compares two servers. Both run and are warm at the same time, on the same core, and get load in alternating slices.
- * Each round uses fresh processes, because random effects of memory layout and of the compiler last as long as a process.
+ * Each round uses fresh processes, because the memory layout and the compiled code differ between processes.
  *
  * @param one An adapter and a workload, such as `{ adapter: 'portico', workload: 'W1' }`. It must be the server that
  *   takes longer to start.
@@ -49,7 +49,7 @@ async function compareWithRetry(one, other, plan, core) {
 async function compareOnce(one, other, plan, core) {
   const open = []
   try {
-    // The slower start comes first, so that no server waits idle. After 8 idle seconds V8 collects and shrinks the heap,
+    // The slower start comes first, so that no server waits idle. After 8 idle seconds V8 collects garbage and shrinks the heap,
     // and bare node:http then stays up to 20 % slower. fastify takes that long for 50,000 routes.
     for (const subject of [one, other]) open.push(await Subject.open(subject, core))
     const [a, b] = open

@@ -18,8 +18,8 @@ const ADAPTERS = [
 const WARM = { warmMs: 1_500, warmRequests: 20_000 }
 
 const FULL = {
-  // For Portico and the control, whose goals need more precision. Random effects last as long as a process, so more
-  // processes help more than more slices.
+  // For Portico and the control, whose goals need more precision. Figures differ more between processes
+  // than between slices, so more processes help more than more slices.
   fine: { rounds: 15, slices: 6, sliceMs: 120, ...WARM },
   // For the frameworks.
   coarse: { rounds: 3, slices: 5, sliceMs: 100, ...WARM },

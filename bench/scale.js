@@ -41,7 +41,7 @@ export async function measureScale({ sizes = SIZES, requests, rounds }) {
 export async function measureReports({ rounds, warm = 5 }) {
   const firsts = []
   const laters = []
-  // Not measured: these rounds run before the code is compiled.
+  // These rounds are not measured: V8 compiles the code first.
   for (let i = 0; i < warm; i++) await reportOnce()
   for (let i = 0; i < rounds; i++) {
     const { first, later } = await reportOnce()

@@ -1,6 +1,8 @@
-// Runs the server of one adapter in this process: node bench/server.js <adapter> <workload> [controllers]
+// Runs the server of one adapter. process.js starts this file as a child process, with the arguments
 //
-// process.js starts it. It sends its port when it listens, and then a measurement for each message.
+//   <adapter> <workload> [controllers]
+//
+// The child sends its port when it listens. Then it sends one measurement for each message.
 
 import { workloads } from './workloads.js'
 

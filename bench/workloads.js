@@ -26,7 +26,7 @@ const REDIRECT_URI = 'https://app.example/oauth2/callback'
 const SCOPE = 'openid email profile https://www.provider.example/auth/calendar.readonly'
 const CLIENT_ID = '408215930617-m2k8v5q1x7c4b9n3z6a0s8d2f5g7h1j4.apps.provider.example'
 
-/** The query of a browser that a sign-in sent to the wrong host. Every value is invented. */
+/** The query string of a sign-in request that a browser sent to the wrong host. Every value is invented. */
 const SIGN_IN = new URLSearchParams({
   response_type: 'code',
   client_id: CLIENT_ID,

@@ -1,4 +1,5 @@
-// Bare `node:http`: the least code for the same responses. The number of controllers makes no difference to it.
+// The workloads with bare `node:http`: the least code for the same responses, for any number of controllers.
+// bench/server.js starts this server.
 
 import { createServer } from 'node:http'
 import { listen } from '../listen.js'

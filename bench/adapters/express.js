@@ -1,4 +1,4 @@
-// The workloads with Express.
+// The workloads with Express. bench/server.js starts this server.
 
 import { createServer } from 'node:http'
 import express from 'express'

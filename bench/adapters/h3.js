@@ -1,4 +1,4 @@
-// The workloads with h3.
+// The workloads with h3. bench/server.js starts this server.
 
 import { createServer } from 'node:http'
 import { getQuery, getRouterParam, H3, HTTPResponse, readBody } from 'h3'

@@ -1,4 +1,4 @@
-// The workloads with Hono.
+// The workloads with Hono. bench/server.js starts this server.
 
 import { once } from 'node:events'
 import { serve } from '@hono/node-server'

@@ -1,4 +1,4 @@
-// The workloads with Koa.
+// The workloads with Koa. bench/server.js starts this server.
 
 import { createServer } from 'node:http'
 import { bodyParser } from '@koa/bodyparser'

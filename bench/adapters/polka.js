@@ -1,4 +1,4 @@
-// The workloads with Polka.
+// The workloads with Polka. bench/server.js starts this server.
 
 import { once } from 'node:events'
 import { parse } from 'node:querystring'

@@ -1,4 +1,5 @@
 // The workloads with Portico, behind serve(): with all limits, as `npm start` runs it.
+// bench/server.js starts this server.
 
 import { serve } from '../../dist/lib/index.js'
 import { createFront } from './portico.js'

@@ -1,4 +1,4 @@
-// The workloads with Portico, behind createServer() as the frameworks.
+// The workloads with Portico, behind createServer() as for the frameworks. bench/server.js starts this server.
 
 import { createServer } from 'node:http'
 import { createRequestListener, FrontController } from '../../dist/lib/index.js'
