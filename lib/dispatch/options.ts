@@ -82,7 +82,11 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
   'development',
 ]
 
-/** Checked options with their defaults: every module with its controllers, including the built-in ones. */
+/**
+ * Checked options with their defaults: every module with its controllers, including the built-in ones.
+ *
+ * @internal
+ */
 export interface CheckedOptions {
   readonly modules: readonly (readonly [string, Controllers])[]
   readonly names: NameKeys
@@ -100,6 +104,7 @@ export interface CheckedOptions {
  * Checks options, and adds the defaults.
  *
  * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ * @internal
  */
 export function checkedOptions(
   options: FrontControllerOptions,

@@ -26,7 +26,11 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
     ? ErrorHandler | undefined
     : string | undefined
 
-/** Returns what Portico knows of a request. An internal door of the class: index.ts does not export it. */
+/**
+ * Returns what Portico knows of a request. An internal door of the class: index.ts does not export it.
+ *
+ * @internal
+ */
 export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
 /** Whether a value is a request; unlike `instanceof`, a prototype alone does not pass. */
 export let isRequest: (value: unknown) => value is HttpRequest
@@ -217,7 +221,11 @@ export class HttpRequest {
   }
 }
 
-/** Returns a request over the same message with some fields of its state replaced; undefined keeps a field. */
+/**
+ * Returns a request over the same message with some fields of its state replaced; undefined keeps a field.
+ *
+ * @internal
+ */
 export function withState(
   request: HttpRequest,
   patch: Partial<StateFields<ErrorHandler>>,

@@ -25,23 +25,39 @@ export type RoutePatterns =
   | ReadonlyMap<string, RoutePattern>
   | Readonly<Record<string, RoutePattern>>
 
-/** A segment of a pattern that matches one text. */
+/**
+ * A segment of a pattern that matches one text.
+ *
+ * @internal
+ */
 export interface LiteralSegment {
   readonly literal: string
   /** The same, as it is written in a URL. */
   readonly encoded: string
 }
 
-/** A segment of a pattern that matches any text, or any text that meets its requirement. */
+/**
+ * A segment of a pattern that matches any text, or any text that meets its requirement.
+ *
+ * @internal
+ */
 export interface VariableSegment {
   readonly variable: string
   readonly requirement: RegExp | undefined
 }
 
-/** A segment of a pattern. */
+/**
+ * A segment of a pattern.
+ *
+ * @internal
+ */
 export type PatternSegment = LiteralSegment | VariableSegment
 
-/** A parsed {@link RoutePattern}. */
+/**
+ * A parsed {@link RoutePattern}.
+ *
+ * @internal
+ */
 export interface ParsedPattern {
   readonly segments: readonly PatternSegment[]
   /** The names of the variables, in the order of the path. */
@@ -63,6 +79,7 @@ const FIELDS: readonly (keyof RoutePattern)[] = ['path', 'defaults', 'requiremen
  * Parses the pattern of a route.
  *
  * @throws {TypeError} If the pattern is invalid; with the name of the route and the invalid part.
+ * @internal
  */
 export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern {
   if (name === 'default') throw routeError(name, 'is built in: choose another name')

@@ -22,7 +22,11 @@ type BodyState = 'awaiting-continue' | 'unread' | 'streaming' | 'taken'
 
 let exposedMessageOf: (init: HttpRequestInit) => IncomingMessage | undefined
 
-/** A message of `node:http` as the source of an {@link HttpRequest}. Nothing is read before it is requested. */
+/**
+ * A message of `node:http` as the source of an {@link HttpRequest}. Nothing is read before it is requested.
+ *
+ * @internal
+ */
 export class IncomingRequest implements HttpRequestInit {
   readonly #message: IncomingMessage
   readonly #out: ServerResponse
