@@ -43,7 +43,6 @@ const files = new WeakMap<Controller, string>()
 
 /**
  * Returns the path of the file that a controller was loaded from; undefined for any other controller.
- *
  * @internal
  */
 export function fileOf(controller: Controller): string | undefined {

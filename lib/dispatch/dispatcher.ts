@@ -12,72 +12,50 @@ import type { HttpResponse } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import { actionName, type NameKeys } from '../routing/name-rules.ts'
 
-/** An action that can be run. */
-export interface RegisteredAction {
-  readonly controller: Controller
-  readonly action: Action
-  /** The methods that it accepts; undefined for all. */
-  readonly methods: readonly string[] | undefined
-}
-
 /** An action with the names that it is registered under. */
-export interface NamedAction {
+export interface RegisteredAction {
   readonly module: string
   readonly controller: string
   readonly action: string
-  readonly found: RegisteredAction
+  /** The object that the action is a function of. */
+  readonly owner: Controller
+  readonly run: Action
+  /** The methods that it accepts; undefined for all. */
+  readonly methods: readonly string[] | undefined
   /** Whether it belongs to the error controller, which no client can request. */
   readonly isHidden: boolean
 }
 
-interface RegisteredModule {
-  readonly name: string
-  readonly controllers: Map<string, RegisteredController>
-}
-
-interface RegisteredController {
-  readonly name: string
-  readonly isHidden: boolean
-  readonly actions: Map<string, RegisteredName>
-}
-
-interface RegisteredName {
-  readonly name: string
-  readonly found: RegisteredAction
-}
+type ActionsByKey = Map<string, RegisteredAction>
 
 /** Finds the action of a request, and calls it. */
 export class Dispatcher {
-  // Maps by key: with the rule `zf1`, several names have one key.
-  readonly #modules = new Map<string, RegisteredModule>()
+  // By the keys of module, controller and action: with the rule `zf1`, several names have one key.
+  readonly #modules = new Map<string, Map<string, ActionsByKey>>()
   readonly #names: NameKeys
+  readonly #errorKey: string
 
   /** @throws {TypeError} If no URL can contain a name, or two names have the same key. */
   constructor(modules: Iterable<readonly [name: string, Controllers]>, names: NameKeys) {
     this.#names = names
-    for (const [name, controllers] of modules) {
-      const module: RegisteredModule = { name, controllers: new Map() }
-      register(this.#modules, names.module(name), module, 'module')
-      for (const [controllerName, controller] of controllers) {
-        const key = names.controller(controllerName)
-        const isHidden = name === 'default' && key === names.controller('error')
-        const actions = actionsOf(controller, controllerName, names)
-        register(module.controllers, key, { name: controllerName, isHidden, actions }, 'controller')
+    this.#errorKey = names.controller('error')
+    const moduleNames = new Registry('module')
+    for (const [module, controllers] of modules) {
+      const byKey = new Map<string, ActionsByKey>()
+      this.#modules.set(moduleNames.add(module, names.module(module)), byKey)
+      const controllerNames = new Registry('controller')
+      for (const [name, owner] of controllers) {
+        const key = controllerNames.add(name, names.controller(name))
+        const isHidden = this.#isErrorController(module, key)
+        byKey.set(key, actionsOf({ module, controller: name, owner, isHidden }, names))
       }
     }
   }
 
   /** All actions, including those of the error controller. */
-  get actions(): readonly NamedAction[] {
-    const all: NamedAction[] = []
-    for (const module of this.#modules.values()) {
-      for (const { name: controller, isHidden, actions } of module.controllers.values()) {
-        for (const { name: action, found } of actions.values()) {
-          all.push({ module: module.name, controller, action, found, isHidden })
-        }
-      }
-    }
-    return all
+  get actions(): readonly RegisteredAction[] {
+    const controllers = [...this.#modules.values()].flatMap((module) => [...module.values()])
+    return controllers.flatMap((actions) => [...actions.values()])
   }
 
   /** The names of all actions that a client can request, such as `news/list`, `admin/report/daily`. */
@@ -87,8 +65,7 @@ export class Dispatcher {
 
   /** Whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean {
-    const controller = this.#controllerOf(request)
-    return controller?.isHidden === false && stateOf(request).rejection === undefined
+    return this.#actionsFor(request) !== undefined && stateOf(request).rejection === undefined
   }
 
   /**
@@ -96,12 +73,9 @@ export class Dispatcher {
    * tenth of the time of an unrouted request.
    */
   find(request: HttpRequest): RegisteredAction | NoControllerError | NoActionError {
-    const controller = this.#controllerOf(request)
-    // Only the loop can request the error controller, with an error handler of its own.
-    const isForbidden = controller?.isHidden === true && request.errorHandler === undefined
-    if (controller === undefined || isForbidden) return new NoControllerError(request.controller)
-    const action = controller.actions.get(this.#names.action(request.action))
-    return action?.found ?? new NoActionError(request.action)
+    const actions = this.#actionsFor(request)
+    if (actions === undefined) return new NoControllerError(request.controller)
+    return actions.get(this.#names.action(request.action)) ?? new NoActionError(request.action)
   }
 
   /**
@@ -110,12 +84,12 @@ export class Dispatcher {
    * @returns What the action returned: another request, nothing, or a promise of either.
    * @throws {HttpError} 405 if the action does not accept the method of the request.
    */
-  run(found: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
-    const { controller, action, methods } = found
+  run(action: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
+    const { owner, run, methods } = action
     // The error action responds to every method.
     if (request.errorHandler !== undefined || allowsMethod(methods, request.method)) {
-      // Not action.call(): a function can have an own property of that name.
-      return Reflect.apply(action, controller, [request, response])
+      // Not run.call(): a function can have an own property of that name.
+      return Reflect.apply(run, owner, [request, response])
     }
     if (methods === undefined || request.method !== 'OPTIONS') throw methodNotAllowed(methods)
     response.status = 204
@@ -123,9 +97,16 @@ export class Dispatcher {
     return undefined
   }
 
-  #controllerOf({ module, controller }: HttpRequest): RegisteredController | undefined {
-    const registered = this.#modules.get(this.#names.module(module))
-    return registered?.controllers.get(this.#names.controller(controller))
+  // Only the loop can request the error controller: its request has an error handler.
+  #actionsFor({ module, controller, errorHandler }: HttpRequest): ActionsByKey | undefined {
+    const moduleKey = this.#names.module(module)
+    const key = this.#names.controller(controller)
+    if (errorHandler === undefined && this.#isErrorController(moduleKey, key)) return undefined
+    return this.#modules.get(moduleKey)?.get(key)
+  }
+
+  #isErrorController(moduleKey: string, key: string): boolean {
+    return key === this.#errorKey && moduleKey === 'default'
   }
 }
 
@@ -136,39 +117,45 @@ export function fullName({ module, controller, action }: Route): string {
 
 // Own properties only: /news/constructor must be a 404, not Object's constructor.
 function actionsOf(
-  controller: Controller,
-  controllerName: string,
-  names: NameKeys,
-): Map<string, RegisteredName> {
-  if (typeof controller !== 'object' || controller === null) {
-    throw new TypeError(`Expected the controller "${controllerName}" to be an object of functions`)
+  names: Omit<RegisteredAction, 'action' | 'run' | 'methods'>,
+  { action: toKey }: NameKeys,
+): ActionsByKey {
+  const { controller, owner } = names
+  if (typeof owner !== 'object' || owner === null) {
+    throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
   }
-  const actions = new Map<string, RegisteredName>()
-  for (const [property, action] of Object.entries(controller)) {
-    if (!isAction(action)) continue
-    const name = actionName(property)
-    const methods = methodsOf(action, `${controllerName}/${name}`)
-    const found = { controller, action, methods }
-    register(actions, names.action(name), { name, found }, 'action')
+  const actions: ActionsByKey = new Map()
+  const actionNames = new Registry('action')
+  for (const [property, run] of Object.entries(owner)) {
+    if (!isAction(run)) continue
+    const action = actionName(property)
+    const methods = methodsOf(run, `${controller}/${action}`)
+    actions.set(actionNames.add(action, toKey(action)), { ...names, action, run, methods })
   }
   return actions
 }
 
-function register<T extends { readonly name: string }>(
-  registry: Map<string, T>,
-  key: string,
-  entry: T,
-  kind: string,
-): void {
-  const { name } = entry
-  if (key === '' || /[/?#\s]/.test(name)) {
-    throw new TypeError(`No URL can name the ${kind} "${name}"`)
+/** The names of one kind, by key. */
+class Registry {
+  readonly #kind: string
+  readonly #names = new Map<string, string>()
+
+  constructor(kind: string) {
+    this.#kind = kind
   }
-  const other = registry.get(key)
-  if (other !== undefined) {
-    throw new TypeError(`The ${kind} "${name}" has the name of another one, "${other.name}"`)
+
+  /** Adds a name, and returns its key. */
+  add(name: string, key: string): string {
+    if (key === '' || /[/?#\s]/.test(name)) {
+      throw new TypeError(`No URL can name the ${this.#kind} "${name}"`)
+    }
+    const other = this.#names.get(key)
+    if (other !== undefined) {
+      throw new TypeError(`The ${this.#kind} "${name}" has the name of another one, "${other}"`)
+    }
+    this.#names.set(key, name)
+    return key
   }
-  registry.set(key, entry)
 }
 
 function methodsOf(action: Action, name: string): readonly string[] | undefined {

@@ -19,22 +19,14 @@ import { run, type Steps, wait } from './steps.ts'
 // Ends forwards that go in a circle.
 const MAX_DISPATCHES = 16
 
-/**
- * The parts of a front controller that the rooms `inspect/` and `testing/` read.
- *
- * @internal
- */
+/** The parts of a front controller that the rooms `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts {
   readonly options: FrontControllerOptions
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
 }
 
-/**
- * Returns the parts of a front controller.
- *
- * @internal
- */
+/** Returns the parts of a front controller. @internal */
 export let partsOf: (front: FrontController) => FrontControllerParts
 
 /**

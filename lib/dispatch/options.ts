@@ -84,7 +84,6 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
 
 /**
  * Checked options with their defaults: every module with its controllers, including the built-in ones.
- *
  * @internal
  */
 export interface CheckedOptions {

@@ -43,8 +43,7 @@ export class PluginStages implements Stages {
   }
 
   *#dispatch(loop: LoopState): Steps<Outcome> {
-    const { request } = loop
-    const { response } = loop
+    const { request, response } = loop
     const replaced = yield* this.#broker.notify('preDispatch', request, response)
     if (replaced !== request) return replaced
     const outcome = this.#inner.dispatch(loop)

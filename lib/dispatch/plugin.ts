@@ -73,11 +73,7 @@ function functionNamesOf(object: object): readonly string[] {
 /** Rejects a promise of a request with a 503 if it is still pending at the deadline. */
 export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
 
-/**
- * Runs the hooks of all plugins for one request, in the order of the plugins.
- *
- * @internal
- */
+/** Runs the hooks of all plugins for one request, in the order of the plugins. @internal */
 export class PluginBroker {
   #plugins: readonly Plugin[]
   readonly #withDeadline: WithDeadline

@@ -30,18 +30,11 @@ export interface StageOptions {
   readonly limits: FormLimits & { readonly actionTimeoutMs: number }
 }
 
-/** The stages of the loop. Each returns a promise only if it has to wait. */
-export interface Stages {
-  /** Routes the request, and reads its form. */
-  prepare(loop: LoopState): void | Promise<void>
-  /** Calls the action. */
-  dispatch(loop: LoopState): Outcome | Promise<Outcome>
-  /** Waits for the first bytes of a streamed body: if they fail, the error action can still respond. */
-  finish(loop: LoopState): void | Promise<void>
-}
+/** The stages of the loop. */
+export type Stages = Pick<RequestStages, 'prepare' | 'dispatch' | 'finish'>
 
-/** The stages without plugins. */
-export class RequestStages implements Stages {
+/** The stages of the loop without plugins. Each returns a promise only if it has to wait. */
+export class RequestStages {
   readonly #options: StageOptions
   readonly #deadlines: Deadlines
 
@@ -50,6 +43,7 @@ export class RequestStages implements Stages {
     this.#deadlines = new Deadlines(options.limits.actionTimeoutMs)
   }
 
+  /** Routes the request, and reads its form. */
   prepare(loop: LoopState): void | Promise<void> {
     loop.request = this.#options.router.route(loop.request)
     if (!needsForm(loop.request)) return
@@ -62,6 +56,7 @@ export class RequestStages implements Stages {
     }
   }
 
+  /** Calls the action. */
   dispatch({ request, response }: LoopState): Outcome | Promise<Outcome> {
     publish(channels.start, request)
     const { dispatcher } = this.#options
@@ -73,6 +68,7 @@ export class RequestStages implements Stages {
       : ended(request, response, returned)
   }
 
+  /** Waits for the first bytes of a streamed body: if they fail, the error action can still respond. */
   finish({ response }: LoopState): void | Promise<void> {
     if (response.body instanceof Readable) return waitForFirstBytes(response.body)
   }

@@ -28,7 +28,6 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
 
 /**
  * Returns what Portico knows of a request. An internal door of the class: index.ts does not export it.
- *
  * @internal
  */
 export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
@@ -223,7 +222,6 @@ export class HttpRequest {
 
 /**
  * Returns a request over the same message with some fields of its state replaced; undefined keeps a field.
- *
  * @internal
  */
 export function withState(

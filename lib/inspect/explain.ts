@@ -1,4 +1,4 @@
-import { allowsMethod, methodNotAllowed } from '../dispatch/dispatcher.ts'
+import { allowsMethod, methodNotAllowed, type RegisteredAction } from '../dispatch/dispatcher.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { isReserved } from '../http/params.ts'
@@ -79,19 +79,18 @@ function headersFor(target: string): { readonly host?: string } {
 }
 
 interface Outcome {
-  readonly runs?: Site['actions'][number] | undefined
+  readonly runs?: RegisteredAction | undefined
   readonly allow?: readonly string[]
   readonly error?: Error
 }
 
-function outcomeOf({ dispatcher, actions }: Site, request: HttpRequest): Outcome {
+function outcomeOf({ dispatcher }: Site, request: HttpRequest): Outcome {
   const { rejection } = stateOf(request)
   if (rejection !== undefined) return { error: rejection }
   const found = dispatcher.find(request)
   if (found instanceof Error) return { error: found }
   const { methods } = found
-  if (allowsMethod(methods, request.method))
-    return { runs: actions.find((each) => each.found === found) }
+  if (allowsMethod(methods, request.method)) return { runs: found }
   if (methods !== undefined && request.method === 'OPTIONS') return { allow: methods }
   return { error: methodNotAllowed(methods) }
 }

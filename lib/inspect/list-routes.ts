@@ -1,4 +1,4 @@
-import type { NamedAction } from '../dispatch/dispatcher.ts'
+import type { RegisteredAction } from '../dispatch/dispatcher.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
 import { HttpRequest } from '../http/request.ts'
 import { type ActionLocation, errorActionOf, locateActions, type Site, siteOf } from './site.ts'
@@ -20,12 +20,12 @@ export function listRoutes(front: FrontController): readonly ListedRoute[] {
   return locateActions(site, actions).map((location, i) => ({
     ...location,
     urls: urlsOf(site, actions[i]),
-    methods: actions[i]?.found.methods ?? null,
+    methods: actions[i]?.methods ?? null,
   }))
 }
 
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
-function urlsOf(site: Site, action: NamedAction | undefined): readonly string[] {
+function urlsOf(site: Site, action: RegisteredAction | undefined): readonly string[] {
   if (action === undefined || action.isHidden) return []
   const { module, controller } = action
   const names = [controller, action.action]
@@ -41,7 +41,7 @@ function urlsOf(site: Site, action: NamedAction | undefined): readonly string[] 
   return []
 }
 
-function leadsTo(site: Site, path: string, { found }: NamedAction): boolean {
+function leadsTo(site: Site, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })
-  return site.dispatcher.find(site.route(request)) === found
+  return site.dispatcher.find(site.route(request)) === action
 }

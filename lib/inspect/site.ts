@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Controller } from '../controllers/controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
-import { type Dispatcher, fullName, type NamedAction } from '../dispatch/dispatcher.ts'
+import { type Dispatcher, fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { actionName, type NameKeys, nameKeys } from '../routing/name-rules.ts'
@@ -11,7 +11,7 @@ import { lineOfExport } from './source-line.ts'
 export interface Site {
   readonly basePath: string
   readonly names: NameKeys
-  readonly actions: readonly NamedAction[]
+  readonly actions: readonly RegisteredAction[]
   readonly dispatcher: Dispatcher
   /** Returns the request with its path, its names and its pairs. */
   route(request: HttpRequest): HttpRequest
@@ -48,22 +48,17 @@ export interface ActionLocation {
 /** Returns the location of each action, in the order given. */
 export function locateActions(
   site: Site,
-  actions: readonly NamedAction[],
+  actions: readonly RegisteredAction[],
 ): readonly ActionLocation[] {
-  return actions.map((named) => {
-    const { controller } = named.found
-    const file = fileOf(controller) ?? null
-    return {
-      name: fullName(named),
-      builtIn: site.isBuiltIn(controller),
-      file,
-      line: file === null ? null : lineOf(named, file),
-    }
+  return actions.map((action) => {
+    const file = fileOf(action.owner) ?? null
+    const line = file === null ? null : lineOf(action, file)
+    return { name: fullName(action), builtIn: site.isBuiltIn(action.owner), file, line }
   })
 }
 
-function lineOf({ found, action }: NamedAction, file: string): number | null {
-  const name = Object.keys(found.controller).find((key) => actionName(key) === action)
+function lineOf({ owner, action }: RegisteredAction, file: string): number | null {
+  const name = Object.keys(owner).find((key) => actionName(key) === action)
   try {
     return lineOfExport(readFileSync(file, 'utf8'), name ?? action)
   } catch {
@@ -73,6 +68,6 @@ function lineOf({ found, action }: NamedAction, file: string): number | null {
 }
 
 /** Returns the action that handles every error; undefined if a custom error controller has none. */
-export function errorActionOf({ actions }: Site): NamedAction | undefined {
+export function errorActionOf({ actions }: Site): RegisteredAction | undefined {
   return actions.find(({ action, isHidden }) => isHidden && action === 'error')
 }

@@ -25,11 +25,7 @@ export type RoutePatterns =
   | ReadonlyMap<string, RoutePattern>
   | Readonly<Record<string, RoutePattern>>
 
-/**
- * A segment of a pattern that matches one text.
- *
- * @internal
- */
+/** A segment of a pattern that matches one text. @internal */
 export interface LiteralSegment {
   readonly literal: string
   /** The same, as it is written in a URL. */
@@ -38,7 +34,6 @@ export interface LiteralSegment {
 
 /**
  * A segment of a pattern that matches any text, or any text that meets its requirement.
- *
  * @internal
  */
 export interface VariableSegment {
@@ -46,16 +41,11 @@ export interface VariableSegment {
   readonly requirement: RegExp | undefined
 }
 
-/**
- * A segment of a pattern.
- *
- * @internal
- */
+/** A segment of a pattern. @internal */
 export type PatternSegment = LiteralSegment | VariableSegment
 
 /**
  * A parsed {@link RoutePattern}.
- *
  * @internal
  */
 export interface ParsedPattern {

@@ -23,11 +23,7 @@ export interface Access {
   readonly durationMs: number
 }
 
-/**
- * What all exchanges of one server share.
- *
- * @internal
- */
+/** What all exchanges of one server share. @internal */
 export interface ExchangeOptions {
   readonly headerLimits: HeaderLimits
   /** Whether the server is stopping. */
@@ -39,11 +35,7 @@ export interface ExchangeOptions {
   readonly expectsContinue: WeakSet<IncomingMessage>
 }
 
-/**
- * One message of `node:http` and its response.
- *
- * @internal
- */
+/** One message of `node:http` and its response. @internal */
 export class Exchange implements ResponseTarget {
   readonly incoming: IncomingRequest
   readonly out: ServerResponse

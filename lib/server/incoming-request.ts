@@ -24,7 +24,6 @@ let exposedMessageOf: (init: HttpRequestInit) => IncomingMessage | undefined
 
 /**
  * A message of `node:http` as the source of an {@link HttpRequest}. Nothing is read before it is requested.
- *
  * @internal
  */
 export class IncomingRequest implements HttpRequestInit {
