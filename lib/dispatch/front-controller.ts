@@ -1,23 +1,18 @@
-import { createErrorController, failsafe } from '../controllers/error-controller.ts'
+import { createErrorController } from '../controllers/error-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
-import { HttpResponse, responseLifecycle } from '../http/response.ts'
-import { channels, publish } from '../reporting/diagnostics.ts'
+import type { HttpResponse } from '../http/response.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import { developer } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { toErrorRequest } from './error-request.ts'
+import { type LoopState, live, RequestStages, type Stages } from './loop.ts'
 import { checkedOptions, type FrontControllerOptions } from './options.ts'
 import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
-import { type LoopState, RequestStages, type Stages } from './stages.ts'
-import { run, type Steps, wait } from './steps.ts'
-
-// Ends forwards that go in a circle.
-const MAX_DISPATCHES = 16
+import { run } from './steps.ts'
 
 /** The parts of a front controller that the rooms `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts {
@@ -80,55 +75,10 @@ export class FrontController {
 
   /** Handles a request. Returns a promise only if the body, an action or a plugin has to be awaited. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    return run(this.#live(request))
-  }
-
-  /**
-   * The life of a request, in the order of the lines below:
-   *
-   *   prepare     route: target to path and `q`, to module, controller, action and pairs; form: a POSTed body, within limits
-   *   check       a rejected request goes no further; nor does a circle of forwards
-   *   dispatch    the controller from its Map, its action called
-   *   finish      the response is complete
-   *   forward     or again, with the request that the action returned
-   *   error       or again, with `error/error`, once, whatever failed above
-   */
-  *#live(request: HttpRequest): Steps<HttpResponse> {
-    const stages = this.#createStages()
     const startedAt = performance.now()
-    const loop: LoopState = { request, response: new HttpResponse(), dispatches: 0 }
-    for (;;) {
-      let exception: Error
-      try {
-        loop.dispatches++
-        const prepared = stages.prepare(loop)
-        if (isPromiseLike(prepared)) yield* wait(prepared)
-        check(loop)
-        const outcome = stages.dispatch(loop)
-        const next = isPromiseLike(outcome) ? yield* wait(outcome) : outcome
-        if (next === undefined) {
-          const finished = stages.finish(loop)
-          if (isPromiseLike(finished)) yield* wait(finished)
-          return this.#complete(loop, startedAt)
-        }
-        if (!(next instanceof Error)) {
-          loop.request = next
-          continue
-        }
-        exception = next
-      } catch (thrown) {
-        exception = toError(thrown)
-      }
-      loop.response = responseLifecycle.reset(loop.response, exception)
-      // An error of the error action is not dispatched again.
-      if (loop.response.exceptions.length > 1) {
-        failsafe(loop.response)
-        return this.#complete(loop, startedAt)
-      }
-      loop.request = toErrorRequest(loop.request, exception)
-      loop.dispatches = 0
-      publish(channels.redispatch, loop.request)
-    }
+    const complete = (loop: LoopState): HttpResponse => this.#complete(loop, startedAt)
+    const loop = run(live(request, this.#createStages()))
+    return isPromiseLike(loop) ? loop.then(complete) : complete(loop)
   }
 
   /**
@@ -184,11 +134,4 @@ export class FrontController {
       return true
     }
   }
-}
-
-// After the form is read: the error action of a rejected request can read it.
-function check({ request, dispatches }: LoopState): void {
-  const { rejection } = stateOf(request)
-  if (rejection !== undefined && request.errorHandler === undefined) throw rejection
-  if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
 }

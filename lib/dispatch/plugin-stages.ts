@@ -1,8 +1,8 @@
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { stateOf } from '../http/request.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
+import type { LoopState, Outcome, Stages } from './loop.ts'
 import type { Plugin, PluginBroker } from './plugin.ts'
-import type { LoopState, Outcome, Stages } from './stages.ts'
 import { run, type Steps, wait } from './steps.ts'
 
 /** The stages of one request with the hooks of the plugins around them. */
