@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { Deadlines } from '../../lib/dispatch/deadlines.ts'
 
 const LONG_MS = 60_000
@@ -9,71 +9,81 @@ const timers = (): number =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'Timeout').length
 
 describe('Deadlines.within()', () => {
-  it('settles as the promise does', async () => {
+  it('settles as the promise settles', async () => {
     const deadlines = new Deadlines(LONG_MS)
     const fault = new Error('fault')
     assert.equal(await deadlines.within(Promise.resolve(1), late), 1)
     await assert.rejects(deadlines.within(Promise.reject(fault), late), fault)
   })
 
-  it('rejects with what it is told when the time is over', async () => {
-    const deadlines = new Deadlines(30)
-    const start = performance.now()
-    await assert.rejects(deadlines.within(never, late), { message: 'late' })
-    assert.ok(performance.now() - start >= 30)
+  it('rejects with the given error when the time is over', async (t) => {
+    const advance = mockClock(t)
+    let isPending = true
+    const result = new Deadlines(30).within(never, late).finally(() => {
+      isPending = false
+    })
+    await advance(29)
+    assert.ok(isPending)
+    await Promise.all([assert.rejects(result, { message: 'late' }), advance(1)])
   })
 
-  it('asks for the error only when the time is over', async () => {
+  it('creates the error only when the time is over', async (t) => {
+    const advance = mockClock(t)
     const deadlines = new Deadlines(10)
-    let asked = 0
+    let created = 0
     const expired = (): Error => {
-      asked++
+      created++
       return late()
     }
     await deadlines.within(Promise.resolve(), expired)
-    await assert.rejects(deadlines.within(never, late))
-    assert.equal(asked, 0)
-    await assert.rejects(deadlines.within(never, expired))
-    assert.equal(asked, 1)
+    await Promise.all([assert.rejects(deadlines.within(never, late)), advance(10)])
+    assert.equal(created, 0)
+    await Promise.all([assert.rejects(deadlines.within(never, expired)), advance(10)])
+    assert.equal(created, 1)
   })
 
-  it('ends each in its own time, the first to come first', async () => {
+  it('rejects each promise at its own deadline, in order', async (t) => {
+    const advance = mockClock(t)
     const deadlines = new Deadlines(30)
     const ended: string[] = []
     const wait = (name: string): Promise<void> =>
       deadlines.within(never, late).catch(() => void ended.push(name))
     const first = wait('first')
-    const start = await new Promise<number>((resolve) =>
-      setTimeout(() => resolve(performance.now()), 15),
-    )
+    await advance(15)
     const second = wait('second')
+    await advance(15)
     await first
     assert.deepEqual(ended, ['first'])
+    await advance(14)
+    assert.deepEqual(ended, ['first'])
+    await advance(1)
     await second
     assert.deepEqual(ended, ['first', 'second'])
-    assert.ok(performance.now() - start >= 30)
   })
 
-  it('lets the others go when one is over', async () => {
+  it('does not affect the promises that settle in time', async (t) => {
+    const advance = mockClock(t)
     const deadlines = new Deadlines(30)
     const slow = Promise.allSettled([
       deadlines.within(never, late),
       deadlines.within(Promise.resolve('in time'), late),
     ])
-    const [over, inTime] = await slow
+    const [[over, inTime]] = await Promise.all([slow, advance(30)])
     assert.equal(over.status, 'rejected')
     assert.deepEqual(inTime, { status: 'fulfilled', value: 'in time' })
     assert.equal(await deadlines.within(Promise.resolve('after'), late), 'after')
   })
 
-  it('ignores what comes of a promise after its time', async () => {
+  it('ignores how a promise settles after its deadline', async (t) => {
+    const advance = mockClock(t)
     const { promise, reject } = withReject()
-    await assert.rejects(new Deadlines(10).within(promise, late), { message: 'late' })
+    const result = new Deadlines(10).within(promise, late)
+    await Promise.all([assert.rejects(result, { message: 'late' }), advance(10)])
     reject(new Error('later still'))
     await assert.rejects(promise, { message: 'later still' })
   })
 
-  it('waits with a single timer, that keeps no idle process alive', async () => {
+  it('uses one timer, which keeps no idle process alive', async () => {
     const deadlines = new Deadlines(LONG_MS)
     const before = timers()
     const { promise, reject } = withReject()
@@ -92,6 +102,20 @@ describe('Deadlines.within()', () => {
   })
 })
 
+/** Replaces the timers and the monotonic clock. The returned function advances both; promises settle before and after. */
+function mockClock(t: TestContext): (ms: number) => Promise<void> {
+  let now = 0
+  t.mock.timers.enable({ apis: ['setTimeout'] })
+  t.mock.method(performance, 'now', () => now)
+  return async (ms) => {
+    await new Promise(setImmediate)
+    now += ms
+    t.mock.timers.tick(ms)
+    await new Promise(setImmediate)
+  }
+}
+
+/** Creates a promise that the test rejects itself. */
 function withReject(): { promise: Promise<never>; reject: (reason: Error) => void } {
   let reject: (reason: Error) => void = () => {}
   const promise = new Promise<never>((_, no) => {

@@ -16,7 +16,7 @@ function develop(controller: string, action: string, exception: Error) {
 }
 
 describe('developer()', () => {
-  it('tells the report, what is registered, and what is nearest to what was asked for', () => {
+  it('returns the report, the registered actions, and the nearest one to the requested names', () => {
     const { report, registered, nearest } = develop('nwes', 'list', new NoControllerError('nwes'))
     assert.deepEqual([report.status, report.type], [404, 'EXCEPTION_NO_CONTROLLER'])
     assert.equal(report.message, 'Invalid controller specified (nwes)')
@@ -24,12 +24,12 @@ describe('developer()', () => {
     assert.equal(nearest, 'news/list')
   })
 
-  it('names nothing as nearest where the name itself is registered, or none is like it', () => {
+  it('names no nearest action when the name is registered, or no name is similar', () => {
     assert.equal(develop('news', 'list', new Error('x')).nearest, undefined)
     assert.equal(develop('signin', 'v2', new Error('x')).nearest, undefined)
   })
 
-  it('is scrubbed, and has the stack of a fault', () => {
+  it('returns a scrubbed report, with the stack of a server error', () => {
     const { report } = develop('news', 'list', new Error('no c4n4ry'))
     assert.deepEqual([report.status, report.message], [500, 'no [dsh]'])
     assert.match(report.stack?.[0] ?? '', /development\.test\.js/)

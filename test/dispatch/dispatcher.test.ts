@@ -23,7 +23,7 @@ const noAction = (name: string): object => ({
 })
 
 describe('new Dispatcher()', () => {
-  it('refuses a name that no URL can name', () => {
+  it('rejects a name that no URL can contain', () => {
     for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n']) {
       assert.throws(() => dispatcher({ [name]: {} }), { name: 'TypeError', message: /"/ })
       assert.throws(() => new Dispatcher([[name, new Map()]], nameKeys.exact), TypeError)
@@ -32,7 +32,7 @@ describe('new Dispatcher()', () => {
     assert.throws(() => dispatcher({ '!': {} }, 'zf1'), /No URL can name the controller "!"/)
   })
 
-  it('refuses two that are one under the rule of names', () => {
+  it('rejects two names that the rule of names treats as one', () => {
     const one = { 'user-admin': {}, 'USER.ADMIN': {} }
     assert.doesNotThrow(() => dispatcher(one, 'exact'))
     assert.throws(() => dispatcher(one, 'zf1'), {
@@ -47,7 +47,7 @@ describe('new Dispatcher()', () => {
     assert.throws(() => new Dispatcher(modules, nameKeys.zf1), /The module "ADMIN"/)
   })
 
-  it('refuses a controller that is no object', () => {
+  it('rejects a controller that is no object', () => {
     for (const controller of [null, undefined, () => {}, class {}, 'text', 42, true]) {
       assert.throws(() => dispatcher({ news: controller }), {
         name: 'TypeError',
@@ -56,17 +56,17 @@ describe('new Dispatcher()', () => {
     }
   })
 
-  it("takes every method that node:http's own list has, but for TRACE and CONNECT", () => {
+  it('accepts every method of node:http except TRACE and CONNECT', () => {
     for (const method of METHODS) {
       const save = Object.assign(() => 'ran', { methods: [method] })
       const make = (): Dispatcher => dispatcher({ news: { save } })
       if (['TRACE', 'CONNECT'].includes(method)) assert.throws(make, TypeError)
       else if (method !== 'OPTIONS')
-        assert.equal(bound(make()).dispatch(asking('news', 'save', { method })), 'ran', method)
+        assert.equal(bound(make()).dispatch(requestFor('news', 'save', { method })), 'ran', method)
     }
   })
 
-  it('refuses a "method", that would let every method pass', () => {
+  it('rejects the misspelt property "method", which would allow every method', () => {
     const save = Object.assign(() => {}, { method: ['POST'] })
     assert.throws(() => dispatcher({ news: { save } }), {
       name: 'TypeError',
@@ -74,7 +74,7 @@ describe('new Dispatcher()', () => {
     })
   })
 
-  it('refuses methods that are none', () => {
+  it('rejects wrong methods', () => {
     for (const methods of [[], 'GET', ['get'], ['TRACE'], ['CONNECT'], [''], [1], null, {}]) {
       const save = Object.assign(() => {}, { methods })
       assert.throws(() => dispatcher({ news: { save } }), {
@@ -87,20 +87,20 @@ describe('new Dispatcher()', () => {
 })
 
 describe('Dispatcher.dispatch()', () => {
-  it('calls the action on its controller, and returns what it returned', () => {
+  it('calls the action on its controller, and returns its return value', () => {
     const calls: unknown[] = []
     const news = {
-      list(...given: unknown[]) {
-        calls.push(this, ...given)
+      list(...args: unknown[]) {
+        calls.push(this, ...args)
         return 'returned'
       },
     }
-    const [request, response] = [asking('news', 'list'), new HttpResponse()]
+    const [request, response] = [requestFor('news', 'list'), new HttpResponse()]
     assert.equal(run(dispatcher({ news }), request, response), 'returned')
     assert.deepEqual(calls, [news, request, response])
   })
 
-  it('finds by the exact name: one URL for one action', () => {
+  it('finds an action by its exact name: one URL for one action', () => {
     const table: [string, string, object | undefined][] = [
       ['user-admin', 'save-all', undefined],
       ['user-admin', 'saveAll', noAction('saveAll')],
@@ -114,7 +114,7 @@ describe('Dispatcher.dispatch()', () => {
     for (const [controller, action, error] of table) check('exact', controller, action, error)
   })
 
-  it("finds by the folded name under 'zf1'", () => {
+  it("finds an action by its folded name under 'zf1'", () => {
     const table: [string, string, object | undefined][] = [
       ['user-admin', 'save-all', undefined],
       ['User.Admin', 'SAVE--ALL', undefined],
@@ -126,7 +126,7 @@ describe('Dispatcher.dispatch()', () => {
     for (const [controller, action, error] of table) check('zf1', controller, action, error)
   })
 
-  it('knows own functions only', () => {
+  it('finds own functions only', () => {
     class Base {
       inherited(): void {}
     }
@@ -135,30 +135,30 @@ describe('Dispatcher.dispatch()', () => {
     const names = ['inherited', 'title', 'nested', 'constructor', 'toString', '__proto__', 'then']
     for (const rule of ['exact', 'zf1'] as const) {
       const { dispatch } = bound(dispatcher({ news }, rule))
-      dispatch(asking('news', 'list'))
+      dispatch(requestFor('news', 'list'))
       for (const name of names) {
-        assert.throws(() => dispatch(asking('news', name)), noAction(name))
-        assert.throws(() => dispatch(asking(name, 'list')), noController(name))
+        assert.throws(() => dispatch(requestFor('news', name)), noAction(name))
+        assert.throws(() => dispatch(requestFor(name, 'list')), noController(name))
         assert.throws(
-          () => dispatch(asking('news', 'list', { module: name })),
+          () => dispatch(requestFor('news', 'list', { module: name })),
           noController('news'),
         )
       }
     }
   })
 
-  it('takes a name that Object has for an ordinary one where it is registered', () => {
+  it('finds a registered action with the name of a property of Object', () => {
     const names = ['constructor', 'hasOwnProperty', 'then', '__proto__']
     const all = (value: unknown): object => Object.fromEntries(names.map((name) => [name, value]))
     const { dispatch } = bound(dispatcher(all(all(() => 'ran'))))
     for (const controller of names) {
       for (const action of ['constructor', 'has-own-property', 'then', '__proto__']) {
-        assert.equal(dispatch(asking(controller, action)), 'ran')
+        assert.equal(dispatch(requestFor(controller, action)), 'ran')
       }
     }
   })
 
-  it('takes the methods of the action alone, HEAD where GET is', () => {
+  it('allows only the methods of the action, and HEAD with GET', () => {
     const only = (...methods: string[]): object => Object.assign(() => 'ran', { methods })
     const actions = { any: () => 'ran', page: only('GET'), save: only('POST', 'PUT') }
     const { dispatch } = bound(dispatcher({ news: actions }))
@@ -171,13 +171,13 @@ describe('Dispatcher.dispatch()', () => {
       ['page', ['GET', 'HEAD'], ['POST', 'PUT', 'PATCH', 'DELETE', 'TRACE', 'get']],
       ['save', ['POST', 'PUT'], ['GET', 'HEAD', 'PATCH', 'DELETE', 'TRACE']],
     ]
-    for (const [action, taken, refused] of table) {
-      for (const method of taken) {
-        assert.equal(dispatch(asking('news', action, { method })), 'ran', `${method} ${action}`)
+    for (const [action, allowed, rejected] of table) {
+      for (const method of allowed) {
+        assert.equal(dispatch(requestFor('news', action, { method })), 'ran', `${method} ${action}`)
       }
-      for (const method of refused) {
+      for (const method of rejected) {
         assert.throws(
-          () => dispatch(asking('news', action, { method })),
+          () => dispatch(requestFor('news', action, { method })),
           (error: unknown) => error instanceof HttpError && error.status === 405,
           `${method} ${action}`,
         )
@@ -185,7 +185,7 @@ describe('Dispatcher.dispatch()', () => {
     }
   })
 
-  it('tells the methods with Allow, in a 405 and in the 204 to OPTIONS', () => {
+  it('lists the methods in Allow, in a 405 and in the 204 to OPTIONS', () => {
     const allowed: [string[], string[]][] = [
       [['GET'], ['GET', 'HEAD', 'OPTIONS']],
       [
@@ -202,12 +202,12 @@ describe('Dispatcher.dispatch()', () => {
       const news = { save: Object.assign((): never => assert.fail(), { methods }) }
       const sorted = (allow = ''): string[] => allow.split(', ').sort()
       const response = new HttpResponse()
-      const options = asking('news', 'save', { method: 'OPTIONS' })
+      const options = requestFor('news', 'save', { method: 'OPTIONS' })
       assert.equal(run(dispatcher({ news }), options, response), undefined)
       assert.deepEqual([response.status, response.body], [204, undefined])
       assert.deepEqual(sorted(response.headers.get('Allow')), expected)
       assert.throws(
-        () => run(dispatcher({ news }), asking('news', 'save', { method: 'DELETE' }), response),
+        () => run(dispatcher({ news }), requestFor('news', 'save', { method: 'DELETE' }), response),
         (error: HttpError) => {
           assert.deepEqual(sorted(error.headers.Allow), expected)
           return true
@@ -216,11 +216,11 @@ describe('Dispatcher.dispatch()', () => {
     }
   })
 
-  it('tells the usual methods where it refuses one that is refused everywhere', () => {
+  it('lists the standard methods for a method that every action rejects', () => {
     const news = { any: (): never => assert.fail() }
     for (const method of ['TRACE', 'CONNECT']) {
       assert.throws(
-        () => run(dispatcher({ news }), asking('news', 'any', { method }), new HttpResponse()),
+        () => run(dispatcher({ news }), requestFor('news', 'any', { method }), new HttpResponse()),
         {
           status: 405,
           headers: { Allow: 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS' },
@@ -229,55 +229,55 @@ describe('Dispatcher.dispatch()', () => {
     }
   })
 
-  it('calls an action that has properties named as those of Function', () => {
+  it('calls an action with properties named as those of Function', () => {
     const own = { call: 'x', apply: () => 'never', bind: null }
     const list = Object.assign(() => 'ran', own)
-    assert.equal(bound(dispatcher({ news: { list } })).dispatch(asking('news', 'list')), 'ran')
+    assert.equal(bound(dispatcher({ news: { list } })).dispatch(requestFor('news', 'list')), 'ran')
     const bare = Object.setPrototypeOf(() => 'ran', null)
-    assert.equal(bound(dispatcher({ news: { bare } })).dispatch(asking('news', 'bare')), 'ran')
+    assert.equal(bound(dispatcher({ news: { bare } })).dispatch(requestFor('news', 'bare')), 'ran')
   })
 
-  it('takes a class that a controller exports for no action', () => {
+  it('does not treat an exported class as an action', () => {
     class Item {}
     const news = { Item, item: Item, classify: () => 'ran' }
     const { dispatch } = bound(dispatcher({ news }))
-    assert.throws(() => dispatch(asking('news', 'item')), noAction('item'))
-    assert.equal(dispatch(asking('news', 'classify')), 'ran')
+    assert.throws(() => dispatch(requestFor('news', 'item')), noAction('item'))
+    assert.equal(dispatch(requestFor('news', 'classify')), 'ran')
   })
 
-  it('ignores methods that an action has from elsewhere', () => {
+  it('ignores inherited methods of an action', () => {
     const save = Object.setPrototypeOf(
       () => 'ran',
       Object.assign(() => {}, { methods: ['POST'] }),
     )
-    assert.equal(bound(dispatcher({ news: { save } })).dispatch(asking('news', 'save')), 'ran')
+    assert.equal(bound(dispatcher({ news: { save } })).dispatch(requestFor('news', 'save')), 'ran')
   })
 
-  it('finds error/error for the loop alone, by any method', () => {
+  it('finds error/error only for the loop, by any method', () => {
     const error = Object.assign(() => 'ran', { methods: ['GET'] })
     for (const rule of ['exact', 'zf1'] as const) {
       const { dispatch } = bound(dispatcher({ error: { error, other: error } }, rule))
       for (const name of ['error', 'ERROR', '-error', 'e!rror']) {
-        assert.throws(() => dispatch(asking(name, 'error')), noController(name))
-        assert.throws(() => dispatch(asking(name, 'other')), noController(name))
+        assert.throws(() => dispatch(requestFor(name, 'error')), noController(name))
+        assert.throws(() => dispatch(requestFor(name, 'other')), noController(name))
       }
       for (const method of ['GET', 'POST', 'OPTIONS', 'TRACE']) {
-        const request = toErrorRequest(asking('news', 'list', { method }), new Error('x'))
+        const request = toErrorRequest(requestFor('news', 'list', { method }), new Error('x'))
         assert.equal(dispatch(request), 'ran')
       }
     }
   })
 
-  it("leaves another module's controller error to be asked for", () => {
+  it('finds the controller error of another module', () => {
     const error = { error: () => 'ran' }
     const modules = [['admin', new Map([['error', error]])] as const]
     const { dispatch } = bound(new Dispatcher(modules, nameKeys.exact))
-    assert.equal(dispatch(asking('error', 'error', { module: 'admin' })), 'ran')
+    assert.equal(dispatch(requestFor('error', 'error', { module: 'admin' })), 'ran')
   })
 })
 
 describe('Dispatcher.registered', () => {
-  it('tells every action that can be asked for, by its name in URLs', () => {
+  it('lists every action that a URL can reach, by its name in URLs', () => {
     const noop = (): void => {}
     class Item {}
     const modules = [
@@ -294,7 +294,7 @@ describe('Dispatcher.registered', () => {
 })
 
 describe('Dispatcher.hasController()', () => {
-  it('knows the controllers that can be asked for, under the rule of names', () => {
+  it('knows the controllers that a URL can reach, under the rule of names', () => {
     const modules = [
       [
         'default',
@@ -319,7 +319,7 @@ describe('Dispatcher.hasController()', () => {
     ]
     const [exact, zf1] = [nameKeys.exact, nameKeys.zf1].map((n) => new Dispatcher(modules, n))
     for (const [module, controller, ...expected] of table) {
-      const request = asking(controller, 'x', { module })
+      const request = requestFor(controller, 'x', { module })
       assert.deepEqual(
         [exact?.hasController(request), zf1?.hasController(request)],
         expected,
@@ -331,8 +331,8 @@ describe('Dispatcher.hasController()', () => {
 
 function check(rule: NameRule, controller: string, action: string, error?: object): void {
   const { dispatch } = bound(dispatcher({ 'user-admin': { saveAll: () => 'ran' } }, rule))
-  if (error === undefined) assert.equal(dispatch(asking(controller, action)), 'ran')
-  else assert.throws(() => dispatch(asking(controller, action)), error)
+  if (error === undefined) assert.equal(dispatch(requestFor(controller, action)), 'ran')
+  else assert.throws(() => dispatch(requestFor(controller, action)), error)
 }
 
 function dispatcher(controllers: object, rule: NameRule = 'exact'): Dispatcher {
@@ -349,7 +349,7 @@ function run(dispatcher: Dispatcher, request: HttpRequest, response: HttpRespons
   return dispatcher.run(found, request, response)
 }
 
-function asking(
+function requestFor(
   controller: string,
   action: string,
   { module = 'default', method = 'GET' } = {},

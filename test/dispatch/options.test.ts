@@ -31,7 +31,7 @@ describe('checkedOptions()', () => {
     assert.deepEqual([basePath, router, plugins], ['', undefined, []])
   })
 
-  it('takes each limit by itself', () => {
+  it('fills in the limits that are not given', () => {
     const { limits } = checked({ limits: { maxFields: 1 } })
     assert.deepEqual(limits, {
       maxBodyBytes: 1_048_576,
@@ -41,7 +41,7 @@ describe('checkedOptions()', () => {
     })
   })
 
-  it('passes on what is as it should be', () => {
+  it('returns valid options unchanged', () => {
     const router = { route: () => undefined }
     const plugins = [{}]
     const onReport = (): void => {}
@@ -63,7 +63,7 @@ describe('checkedOptions()', () => {
     assert.equal(passed.basePath, '/app/v1.2')
   })
 
-  it('takes undefined for what is not said', () => {
+  it('treats undefined as not given', () => {
     const { limits, logger, onReport } = checked({
       limits: { maxFields: undefined } as object,
       logger: undefined,
@@ -75,7 +75,7 @@ describe('checkedOptions()', () => {
     assert.deepEqual([logger, onReport], [undefined, undefined])
   })
 
-  it('adds the built-in controllers: error always, index while nothing is registered', () => {
+  it('adds the built-in controllers: always error, and index when nothing is registered', () => {
     const controllers = (options: FrontControllerOptions): unknown[] =>
       checked(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])
     const error = errorController
@@ -89,7 +89,7 @@ describe('checkedOptions()', () => {
     ])
   })
 
-  it("lets the application's error controller take the built-in one's place, by the rule of names", () => {
+  it('replaces the built-in error controller by that of the application, under the rule of names', () => {
     const mine = { error() {} }
     const errors = (options: FrontControllerOptions): unknown =>
       checked(options).modules.flatMap(([, each]) => [...each.values()])
@@ -98,7 +98,7 @@ describe('checkedOptions()', () => {
     assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]) }), [errorController, mine])
   })
 
-  it('names what is not as it should be', () => {
+  it('names the wrong option', () => {
     const table: [object, string, RegExp][] = [
       [{ names: 'loose' }, 'RangeError', /"names".*"exact" or "zf1".*"loose"/],
       [{ names: '__proto__' }, 'RangeError', /"names".*"__proto__"/],

@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { PluginBroker, type WithDeadline } from '../../lib/dispatch/plugin.ts'
 import { run } from '../../lib/dispatch/steps.ts'
-import { FrontController, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
-import { moments } from '../support/hooks.ts'
+import { HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
+import { pluginHooks } from '../support/plugin-hooks.ts'
 
 const within: WithDeadline = (_, promise) => Promise.resolve(promise)
 
@@ -12,11 +13,11 @@ describe('PluginBroker.notify()', () => {
   const request = new HttpRequest({ target: '/' })
   const response = new HttpResponse()
 
-  it('calls the plugins in the order they were given, each when the one before has ended', async () => {
+  it('calls the plugins in order, each after the one before has ended', async () => {
     const calls: string[] = []
     const plugin = (name: string): Plugin => ({
-      async preDispatch(...given) {
-        assert.deepEqual(given, [request, response])
+      async preDispatch(...args) {
+        assert.deepEqual(args, [request, response])
         calls.push(`${name} begins`)
         await new Promise(setImmediate)
         calls.push(`${name} ends`)
@@ -27,7 +28,7 @@ describe('PluginBroker.notify()', () => {
     assert.deepEqual(calls, ['a begins', 'a ends', 'b begins', 'b ends'])
   })
 
-  it('calls a method of its plugin', async () => {
+  it('calls a hook as a method of its plugin', async () => {
     class Counting implements Plugin {
       count = 0
       routeStartup(): void {
@@ -39,39 +40,39 @@ describe('PluginBroker.notify()', () => {
     assert.equal(plugin.count, 1)
   })
 
-  it('gives the next plugin the request that one returned, and returns the last', async () => {
+  it('passes the request that a plugin returned to the next plugin, and returns the last', async () => {
     const [first, second] = [request.forward({ action: 'a' }), request.forward({ action: 'b' })]
-    const given: HttpRequest[] = []
+    const received: HttpRequest[] = []
     const returning = (returned: HttpRequest | undefined): Plugin => ({
       async routeShutdown(request) {
-        given.push(request)
+        received.push(request)
         return returned
       },
     })
     const plugins = [first, undefined, second, undefined].map(returning)
     const broker = new PluginBroker(plugins, within)
     assert.equal(await run(broker.notify('routeShutdown', request, response)), second)
-    assert.deepEqual(given, [request, first, first, second])
+    assert.deepEqual(received, [request, first, first, second])
   })
 
-  it('raises what a plugin throws, and lets it sit out the rest', async () => {
+  it('throws what a plugin throws, and skips that plugin afterwards', async () => {
     const calls: string[] = []
-    const refusing: Plugin = {
+    const rejecting: Plugin = {
       preDispatch() {
-        calls.push('refusing')
+        calls.push('rejecting')
         throw new Error('no')
       },
-      postDispatch: () => void calls.push('refusing'),
+      postDispatch: () => void calls.push('rejecting'),
     }
     const other: Plugin = { preDispatch: () => void calls.push('other') }
-    const broker = new PluginBroker([refusing, other], within)
+    const broker = new PluginBroker([rejecting, other], within)
     await assert.rejects(async () => run(broker.notify('preDispatch', request, response)), /no/)
     await run(broker.notify('preDispatch', request, response))
     await run(broker.notify('postDispatch', request, response))
-    assert.deepEqual(calls, ['refusing', 'other'])
+    assert.deepEqual(calls, ['rejecting', 'other'])
   })
 
-  it('raises a return value that is no request', async () => {
+  it('throws for a return value that is no request', async () => {
     const plugin = { postDispatch: async () => true } as unknown as Plugin
     const broker = new PluginBroker([plugin], within)
     await assert.rejects(async () => run(broker.notify('postDispatch', request, response)), {
@@ -81,7 +82,7 @@ describe('PluginBroker.notify()', () => {
   })
 })
 
-describe('A plugin of a FrontController', () => {
+describe('FrontController.handle() with a plugin', () => {
   const news = {
     list() {},
     async moved(request: HttpRequest) {
@@ -92,7 +93,7 @@ describe('A plugin of a FrontController', () => {
     },
   }
 
-  it('is told of the six moments of a request, round by round', async () => {
+  it('calls the six hooks of a request, dispatch by dispatch', async () => {
     const dispatch = (where: string): string[] => [`preDispatch ${where}`, `postDispatch ${where}`]
     const start = (where: string): string[] => [
       'routeStartup /',
@@ -126,10 +127,10 @@ describe('A plugin of a FrontController', () => {
     for (const [target, expected] of table) {
       const calls: string[] = []
       const plugin = Object.fromEntries(
-        moments.map((moment) => [
-          moment,
+        pluginHooks.map((hook) => [
+          hook,
           ({ controller, action }: HttpRequest) =>
-            void calls.push(`${moment} ${controller}/${action}`),
+            void calls.push(`${hook} ${controller}/${action}`),
         ]),
       )
       await handle(target, plugin)
@@ -137,7 +138,7 @@ describe('A plugin of a FrontController', () => {
     }
   })
 
-  it('can put another request in place: to be routed, dispatched instead, dispatched next', async () => {
+  it('routes or dispatches the request that a hook returns', async () => {
     const to = (action: string) => (request: HttpRequest) =>
       request.action === action || request.errorHandler ? undefined : request.forward({ action })
     const table: [Plugin, string[]][] = [
@@ -155,32 +156,32 @@ describe('A plugin of a FrontController', () => {
     }
   })
 
-  it('can fill in the response', async () => {
-    for (const moment of moments) {
+  it('sends what a hook writes to the response', async () => {
+    for (const hook of pluginHooks) {
       const plugin: Plugin = {
-        [moment]: (_: HttpRequest, { headers }: HttpResponse) => void headers.set('Seen', moment),
+        [hook]: (_: HttpRequest, { headers }: HttpResponse) => void headers.set('Seen', hook),
       }
       const { headers } = await handle('/news/list', plugin)
-      assert.equal(headers.get('Seen'), moment)
+      assert.equal(headers.get('Seen'), hook)
     }
   })
 
-  it('that refuses every request does not refuse the error action', async () => {
-    for (const moment of moments) {
+  it('does not let a plugin that rejects every request reject the error action', async () => {
+    for (const hook of pluginHooks) {
       const plugin = {
-        [moment]: () => {
-          throw new Error('refused')
+        [hook]: () => {
+          throw new Error('rejected')
         },
       }
       const { exceptions } = await handle('/news/list', plugin)
       assert.deepEqual(
         exceptions.map(({ message }) => message),
-        ['refused'],
+        ['rejected'],
       )
     }
   })
 
-  it('has as much time as an action', async () => {
+  it('limits the time of a hook as the time of an action', async () => {
     let signal = AbortSignal.abort()
     const plugin: Plugin = {
       preDispatch(request) {
@@ -188,7 +189,7 @@ describe('A plugin of a FrontController', () => {
         return new Promise(() => {})
       },
     }
-    const front = new FrontController({ plugins: [plugin], limits: { actionTimeoutMs: 30 } })
+    const front = createFront({}, { plugins: [plugin], limits: { actionTimeoutMs: 30 } })
     const { status } = await front.handle(new HttpRequest({ target: '/' }))
     if (!signal.aborted) await once(signal, 'abort')
     assert.equal(status, 503)
@@ -199,8 +200,7 @@ describe('A plugin of a FrontController', () => {
     plugin: Plugin,
     controller: object = news,
   ): Promise<HttpResponse> {
-    const controllers = new Map([['news', controller]])
-    const front = new FrontController({ controllers, plugins: [plugin] })
+    const front = createFront({ news: controller }, { plugins: [plugin] })
     return front.handle(new HttpRequest({ target }))
   }
 })

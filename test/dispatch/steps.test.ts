@@ -4,24 +4,24 @@ import { run, type Steps, wait } from '../../lib/dispatch/steps.ts'
 import { isPromiseLike } from '../../lib/http/is-promise-like.ts'
 
 describe('run()', () => {
-  it('returns at once what waits for nothing', () => {
-    // biome-ignore lint/correctness/useYield: that it waits for nothing is the point.
+  it('returns at once when no step waits', () => {
+    // biome-ignore lint/correctness/useYield: the test needs steps that never wait.
     function* steps(): Steps<number> {
       return 1
     }
     assert.equal(run(steps()), 1)
   })
 
-  it('throws at once what fails before anything is waited for', () => {
-    // biome-ignore lint/correctness/useYield: that it waits for nothing is the point.
+  it('throws at once when a step fails before the first wait', () => {
+    // biome-ignore lint/correctness/useYield: the test needs steps that never wait.
     function* steps(): Steps<number> {
       throw new RangeError('x')
     }
     assert.throws(() => run(steps()), RangeError)
   })
 
-  it('waits for one promise after the other, and for what is only like one', async () => {
-    // biome-ignore lint/suspicious/noThenProperty: what is only like a promise has one too.
+  it('waits for one promise after the other, and for other thenables', async () => {
+    // biome-ignore lint/suspicious/noThenProperty: a thenable needs it.
     const like: PromiseLike<number> = { then: (resolve) => Promise.resolve(3).then(resolve) }
     function* inner(): Steps<number> {
       return (yield* wait(Promise.resolve(2))) * (yield* wait(like))
@@ -32,7 +32,7 @@ describe('run()', () => {
     assert.equal(await run(steps()), 42)
   })
 
-  it('raises a rejection where it was waited for, and rejects with what is thrown after', async () => {
+  it('throws a rejection at the wait, and rejects with what the steps throw afterwards', async () => {
     const caught: unknown[] = []
     const reason = new Error('reason')
     function* steps(): Steps<never> {
@@ -50,8 +50,8 @@ describe('run()', () => {
 })
 
 describe('isPromiseLike()', () => {
-  it('tells what has to be waited for', () => {
-    // biome-ignore lint/suspicious/noThenProperty: that is what it looks for.
+  it('recognises promises and other thenables', () => {
+    // biome-ignore lint/suspicious/noThenProperty: the function looks for it.
     assert.ok(isPromiseLike({ then() {} }))
     assert.ok(isPromiseLike(Promise.resolve()))
     for (const value of [undefined, null, 1, 'then', {}, Object.fromEntries([['then', 1]])]) {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { fetch } from 'undici'
-import { commandOf, runCommand, startExample } from '../support/example.ts'
+import { commandOf, startExample } from '../support/examples.ts'
+import { startNode } from '../support/run-node.ts'
 
 // Each by the command in its first line; the strangler before a real PHP is in strangler.test.ts.
 describe('The example', () => {
@@ -13,8 +14,8 @@ describe('The example', () => {
   })
 
   it('hello.test.js passes, and has tests', async (t) => {
-    const command = await commandOf('examples/hello/hello.test.js')
-    const child = runCommand(t, command)
+    const [, ...args] = (await commandOf('examples/hello/hello.test.js')).split(' ')
+    const child = startNode(t, args)
     let output = ''
     child.stdout?.setEncoding('utf8').on('data', (chunk) => {
       output += chunk

@@ -3,6 +3,7 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import type { TestContext } from 'node:test'
 
+/** A request as it goes over the wire. */
 export interface RawRequest {
   readonly method?: string
   readonly target: string
@@ -10,15 +11,16 @@ export interface RawRequest {
   readonly body?: string
 }
 
+/** A response as it came over the wire. */
 export interface RawResponse {
   readonly status: number
-  /** Lower-case names; of several fields of one name the last. */
+  /** Names in lower case; the last field wins when a name repeats. */
   readonly headers: Record<string, string>
   readonly rawHeaders: string
   readonly body: string
 }
 
-/** Lets a server listen on a free port of the loopback until the test ends. */
+/** Lets a server listen on a free port of the loopback address until the test ends. */
 export async function listening(t: TestContext, server: Server): Promise<number> {
   server.listen(0, '127.0.0.1')
   t.after(() => {
@@ -29,25 +31,26 @@ export async function listening(t: TestContext, server: Server): Promise<number>
   return (server.address() as AddressInfo).port
 }
 
-/** One request over a socket of its own, byte for byte as it stands here. */
+/** Sends one request over a new connection, byte for byte. */
 export async function exchange(port: number, request: RawRequest): Promise<RawResponse> {
   return parse(await send(port, bytesOf(request)))
 }
 
-/** Sends bytes, and returns all that comes back until the server closes the connection. */
+/** Sends bytes over a new connection, and returns everything that the server sends until it closes the connection. */
 export async function send(port: number, bytes: string | Uint8Array): Promise<string> {
   const socket = connect(port, '127.0.0.1')
-  let answer = ''
+  let received = ''
   socket.setEncoding('latin1').on('data', (chunk) => {
-    answer += chunk
+    received += chunk
   })
-  // What was answered before a reset still counts.
+  // A reset may follow a complete response.
   socket.on('error', () => {})
   socket.write(bytes)
   await once(socket, 'close')
-  return answer
+  return received
 }
 
+/** Returns the bytes of a request that closes its connection. */
 export function bytesOf({ method = 'GET', target, headers = [], body = '' }: RawRequest): string {
   const fields = [['Host', '127.0.0.1'], ['Connection', 'close'], ...headers]
   if (body !== '') fields.push(['Content-Length', String(Buffer.byteLength(body))])
@@ -55,8 +58,9 @@ export function bytesOf({ method = 'GET', target, headers = [], body = '' }: Raw
   return `${method} ${target} HTTP/1.1\r\n${lines}\r\n${body}`
 }
 
-export function parse(answer: string): RawResponse {
-  const [head = '', ...rest] = answer.split('\r\n\r\n')
+/** Parses the first response in these bytes. */
+export function parse(received: string): RawResponse {
+  const [head = '', ...rest] = received.split('\r\n\r\n')
   const [statusLine = '', ...lines] = head.split('\r\n')
   const fields = lines.map((line) => line.split(/: ?(.*)/s) as [string, string])
   return {

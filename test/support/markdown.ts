@@ -1,29 +1,34 @@
-/** A block of code in a page. */
+/** A block of code of a page. */
 export interface Block {
-  /** What stands behind the fence: a language, and what the block is. */
+  /** The first word after the fence. */
   readonly language: string
+  /** The words after the language: a file name, or what kind of program the block is. */
   readonly name: string
   readonly code: string
-  /** Where it begins in the page. */
+  /** The line of the page where the block starts. */
   readonly line: number
+  /** The last heading of the second level above the block. */
+  readonly section: string
 }
 
-/** The blocks of code of a page, in their order. */
+/** Returns the blocks of code of a page, in order. */
 export function blocksOf(page: string): Block[] {
   return [...page.matchAll(/^```(\w+) ?(.*)\n((?:(?!```).*\n)*)```$/gm)].map((match) => {
     const [, language = '', name = '', code = ''] = match
-    return { language, name, code, line: page.slice(0, match.index).split('\n').length }
+    const before = page.slice(0, match.index)
+    const section = [...before.matchAll(/^## (.*)$/gm)].at(-1)?.[1] ?? ''
+    return { language, name, code, line: before.split('\n').length, section }
   })
 }
 
-/** A command of a block of a terminal, and what it prints. */
-export interface Shown {
+/** A command in a block of a terminal, and the output that the page shows. */
+export interface ShownCommand {
   readonly command: string
   readonly output: string
 }
 
-/** The commands of a terminal's block. */
-export function commandsOf({ code }: Block): Shown[] {
+/** Returns the commands of a block of a terminal, with their output. */
+export function commandsOf({ code }: Block): ShownCommand[] {
   return code
     .split(/^\$ /m)
     .slice(1)

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url'
 
-/** The path of a file of the repository: the tests run from dist/test, and read what stands beside dist. */
+/** Returns the path of a file of the repository. Tests run in `dist/test/<room>`, so the root is three folders up. */
 export function repositoryFile(name: string): string {
   return fileURLToPath(new URL(`../../../${name}`, import.meta.url))
 }

@@ -2,7 +2,10 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { repositoryFile } from './repository.ts'
+import { childEnvironment } from './run-node.ts'
+import { portOf } from './serving.ts'
 
+/** How a program ended, and everything that it printed. */
 export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -10,7 +13,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** `node server.js`, as a user starts it. */
+/** `node server.js <args>`, as a user starts it. The end of the test kills it. */
 export class ServerProcess {
   readonly child: ChildProcessWithoutNullStreams
   readonly ended: Promise<Outcome>
@@ -20,7 +23,7 @@ export class ServerProcess {
   constructor(t: TestContext, args: readonly string[], env: Record<string, string> = {}) {
     this.child = spawn(process.execPath, [repositoryFile('dist/server.js'), ...args], {
       cwd: repositoryFile('.'),
-      env: { PATH: process.env.PATH, NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE, ...env },
+      env: childEnvironment(env),
     })
     t.after(() => this.child.kill('SIGKILL'))
     this.child.stdout.setEncoding('utf8').on('data', (chunk) => {
@@ -37,16 +40,21 @@ export class ServerProcess {
     }))
   }
 
-  /** Where it listens: the first URL on stdout. */
+  /** Waits until the server listens, and returns its URL: the first one on stdout. */
   url(): Promise<string> {
-    return this.said(/http:\/\/[^\s"]+/)
+    return this.printed(/http:\/\/[^\s"]+/)
   }
 
-  /** Waits until stdout has it, and returns what matches. */
-  async said(pattern: RegExp): Promise<string> {
+  /** Waits until the server listens, and returns its port. */
+  async port(): Promise<number> {
+    return portOf(await this.url())
+  }
+
+  /** Waits until stdout contains the pattern, and returns the match. */
+  async printed(pattern: RegExp): Promise<string> {
     for (;;) {
-      const said = pattern.exec(this.#stdout)?.[0]
-      if (said !== undefined) return said
+      const match = pattern.exec(this.#stdout)?.[0]
+      if (match !== undefined) return match
       await Promise.race([once(this.child.stdout, 'data'), this.#failOnEnd()])
     }
   }
@@ -55,4 +63,13 @@ export class ServerProcess {
     const outcome = await this.ended
     throw new Error(`The server ended: ${JSON.stringify(outcome)}`)
   }
+}
+
+/** Parses the log of a server: an object for each line. */
+// biome-ignore lint/suspicious/noExplicitAny: a line has the fields of its event.
+export function logLinesOf(stdout: string): any[] {
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
 }

@@ -1,31 +1,29 @@
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
-import { after, before, describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { inspect } from 'node:util'
 import {
-  type Controllers,
   channels,
   type ErrorReport,
-  FrontController,
+  type FrontController,
   type FrontControllerOptions,
   HttpError,
   HttpRequest,
   loadControllers,
-  serve,
 } from '../../lib/index.ts'
 import { logAccess } from '../../lib/process/access-log.ts'
 import { Log } from '../../lib/process/log.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFolder } from '../support/folder.ts'
+import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, type RawRequest, send } from '../support/http.ts'
 import { repositoryFile } from '../support/repository.ts'
-import { ServerProcess } from '../support/server-process.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
+import { startServing } from '../support/serving.ts'
 
 const LETTERS = 'abcdefghijklmnopqrstuvwxyz'
 const DIGITS = '0123456789'
@@ -33,7 +31,7 @@ const MIXED = `${LETTERS}${LETTERS.toUpperCase()}${DIGITS}`
 const PIECE = 8
 const urlEncoded = ['Content-Type', 'application/x-www-form-urlencoded'] as const
 
-// Of every canary that was planted: what must not occur, not even a piece of it.
+// The secret part of every canary. No output may contain any eight characters of it.
 const planted = new Set<string>()
 
 function core(seed: string, alphabet: string): string {
@@ -43,7 +41,7 @@ function core(seed: string, alphabet: string): string {
   return text
 }
 
-// Such as the tokens of the trade: of letters, of digits, of both, and with what is escaped somewhere.
+// The alphabets of real tokens: letters, digits, both, and characters that some format escapes.
 const kinds: readonly ((seed: string) => string)[] = [
   (seed) => core(seed, LETTERS),
   (seed) => core(seed, DIGITS),
@@ -52,12 +50,12 @@ const kinds: readonly ((seed: string) => string)[] = [
   (seed) => `+${core(seed, DIGITS)}/=>é ${core(`${seed} too`, LETTERS)}`,
 ]
 
-// With digits enough to be told from a name.
+// Has enough digits to look different from a name.
 function token(seed: string): string {
   return `${core(`${seed} 1`, MIXED)}0123-${core(seed, DIGITS)}`
 }
 
-/** A secret as the application gets to see it, in every writing that an error may quote. */
+/** A secret as the application sees it, in every encoding that an error may quote. */
 interface Secret {
   readonly name: string
   readonly quotes: readonly string[]
@@ -66,7 +64,7 @@ interface Secret {
 const encode = encodeURIComponent
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-function writings(value: string): string[] {
+function encodingsOf(value: string): string[] {
   return [
     value,
     JSON.stringify(value).slice(1, -1),
@@ -82,7 +80,7 @@ const parameters = [
   ...['client_secret', 'password', 'error', 'page'],
 ]
 
-// A request of the sign-in, with a canary wherever it has room for one.
+/** Creates a sign-in request with a canary in every part that can contain one. */
 function plant(): {
   headers: readonly (readonly [string, string])[]
   search: string
@@ -91,7 +89,7 @@ function plant(): {
 } {
   const secrets: Secret[] = []
   const secret = (name: string, value: string, ...more: string[]): string => {
-    secrets.push({ name, quotes: [...new Set([...writings(value), ...more])] })
+    secrets.push({ name, quotes: [...new Set([...encodingsOf(value), ...more])] })
     return value
   }
   let seeds = 0
@@ -103,7 +101,7 @@ function plant(): {
     const value = secret(name, canary(name))
     return `${name}=${encode(value)}`
   })
-  // Encoded twice: the application has one more step to go.
+  // Encoded twice: the application decodes it once more.
   const twice = secret('signInUrl', canary('signInUrl'))
   fields.push(`signInUrl=${encode(encode(twice))}`)
   const provider = secret('provider', canary('provider'))
@@ -119,11 +117,11 @@ function plant(): {
   const opparams = secret('opparams', canary('opparams'))
   fields.push(`opparams=${encode(encode(`?dsh=${encode(opparams)}`))}`)
   fields.push(`scope=${encode(secret('scope', `openid ${core('scope', LETTERS)}`))}`)
-  // One that begins as another one does.
+  // A secret that starts with another secret.
   const session = secret('session', token('session'))
   const longer = secret('longer', `${session}${token('longer')}`)
   fields.push(`session=${session}`, `longer=${longer}`)
-  // A token where a name is due: with a value, without, and twice.
+  // A token as a name: with a value, with an empty value, and without a value.
   const names = ['n1', 'n2', 'n3'].map((name) => secret('name', token(name)))
   fields.push(
     `${names[0]}=${encode(secret('value', canary('value')))}`,
@@ -131,7 +129,7 @@ function plant(): {
     `${names[2]}`,
   )
 
-  // A line break in a path is a 400, so there is none in these.
+  // A line break in a path is a 400, so these contain none.
   const pairs = ['id', token('key'), 'tag'].map((key) => {
     if (key.length > 3) secret('name', key)
     const value = secret('pair', canary(`pair ${key}`).replace('\n', ''))
@@ -159,7 +157,7 @@ function plant(): {
       ...secrets,
       { name: 'search', quotes: [fields.join('&'), `/news/raise/${past}?${fields.join('&')}`] },
       { name: 'headers', quotes: [cookies.join('; '), `Basic ${credentials}`] },
-      // As it stood in the target, one and two encodings deep.
+      // As in the target, encoded two and three times.
       { name: 'sent twice', quotes: [encode(encode(twice)), encode(encode(encode(twice)))] },
     ],
   }
@@ -172,13 +170,13 @@ const form = new URLSearchParams([
   [token('form name'), ''],
 ])
 for (const [name, value] of form) {
-  // A name is a secret only where it does not look like one.
-  if (value !== '') secrets.push({ name, quotes: writings(value) })
+  // A name is a secret only if it does not look like a name.
+  if (value !== '') secrets.push({ name, quotes: encodingsOf(value) })
 }
 
 let pieces: ReadonlySet<string> = new Set()
 
-/** Fails where a canary, or only eight characters of one, stands in the text. */
+/** Fails if the text contains eight characters of a canary. */
 function assertClean(text: string, what: string): void {
   if (pieces.size === 0) {
     pieces = new Set([...planted].flatMap((canary) => windows(canary)))
@@ -193,45 +191,45 @@ function windows(text: string): string[] {
   return Array.from({ length: last }, (_, i) => text.slice(i, i + PIECE))
 }
 
-/** A front controller, and everything that it told anybody. */
+/** A front controller, and everything that it writes to its log, its channels and `onReport`. */
 interface Sinks {
   readonly front: FrontController
   readonly reports: readonly ErrorReport[]
   readonly log: Log
-  /** All of it, the summary too; the end of the listening. */
-  told(): string
+  /** Stops collecting, and returns everything, including the summary. */
+  written(): string
 }
 
-function sinks(options: FrontControllerOptions = {}): Sinks {
-  const told: string[] = []
+function createSinks(controllers: object, options: FrontControllerOptions = {}): Sinks {
+  const written: string[] = []
   const reports: ErrorReport[] = []
-  const stream = new PassThrough().setEncoding('utf8').on('data', (chunk) => told.push(chunk))
+  const stream = new PassThrough().setEncoding('utf8').on('data', (chunk) => written.push(chunk))
   const log = new Log({ stream })
   const pretty = new Log({ stream, pretty: true, color: true })
-  const listen = (message: unknown): void => {
-    told.push(JSON.stringify(message), inspect(message, { depth: 20, maxStringLength: null }))
+  const collect = (message: unknown): void => {
+    written.push(JSON.stringify(message), inspect(message, { depth: 20, maxStringLength: null }))
   }
-  for (const channel of Object.values(channels)) channel.subscribe(listen)
+  for (const channel of Object.values(channels)) channel.subscribe(collect)
   const both = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     log[level](fields, message)
     pretty[level](fields, message)
   }
-  const front = new FrontController({
+  const front = createFront(controllers, {
     ...options,
     logger: { info: both('info'), warn: both('warn'), error: both('error') },
     onReport(report) {
       reports.push(report)
-      listen(report)
+      collect(report)
     },
   })
   return {
     front,
     reports,
     log,
-    told() {
+    written() {
       front.flush()
-      for (const channel of Object.values(channels)) channel.unsubscribe(listen)
-      return told.join('\n')
+      for (const channel of Object.values(channels)) channel.unsubscribe(collect)
+      return written.join('\n')
     },
   }
 }
@@ -247,7 +245,7 @@ function requestOf(accept: string): HttpRequest {
   })
 }
 
-// Each secret with each of its writings; where that is tried already, with one of them in turn.
+// Each secret with each of its encodings, and each secret with one of them in turn.
 const all = secrets.flatMap(({ name, quotes }) => quotes.map((quote) => ({ name, quote })))
 const inTurn = secrets.map(({ name, quotes }, i) => ({
   name,
@@ -256,88 +254,91 @@ const inTurn = secrets.map(({ name, quotes }, i) => ({
 
 type Raise = (quote: string) => unknown
 
-// Where an error may quote a secret, and where the report tells what is left of it.
-const places: Record<string, [raise: Raise, told: (report: ErrorReport) => string | undefined]> = {
-  message: [(quote) => new Error(`Failed on ${quote}`), ({ message }) => message],
-  'thrown text': [(quote) => `Failed on ${quote}`, ({ message }) => message],
-  'message of a 400': [
-    (quote) => new HttpError(400, `Failed on ${quote}`),
-    ({ message }) => message,
-  ],
-  'message of a 503': [
-    (quote) => new HttpError(503, `Failed on ${quote}`),
-    ({ message }) => message,
-  ],
-  cause: [
-    (quote) => new Error('x', { cause: new Error('y', { cause: `Failed on ${quote}` }) }),
-    ({ previous }) => previous?.previous?.message,
-  ],
-  errors: [
-    (quote) => new AggregateError([new Error('x'), new Error(`Failed on ${quote}`)], 'x'),
-    ({ errors }) => errors?.[1]?.message,
-  ],
-}
+// The parts of an error that may quote a secret, and the part of the report that contains the scrubbed text.
+const parts: Record<string, [raise: Raise, scrubbed: (report: ErrorReport) => string | undefined]> =
+  {
+    message: [(quote) => new Error(`Failed on ${quote}`), ({ message }) => message],
+    'thrown text': [(quote) => `Failed on ${quote}`, ({ message }) => message],
+    'message of a 400': [
+      (quote) => new HttpError(400, `Failed on ${quote}`),
+      ({ message }) => message,
+    ],
+    'message of a 503': [
+      (quote) => new HttpError(503, `Failed on ${quote}`),
+      ({ message }) => message,
+    ],
+    cause: [
+      (quote) => new Error('x', { cause: new Error('y', { cause: `Failed on ${quote}` }) }),
+      ({ previous }) => previous?.previous?.message,
+    ],
+    errors: [
+      (quote) => new AggregateError([new Error('x'), new Error(`Failed on ${quote}`)], 'x'),
+      ({ errors }) => errors?.[1]?.message,
+    ],
+  }
 
 describe('An error that quotes the request', () => {
-  for (const [place, [raise, told]] of Object.entries(places)) {
-    it(`tells the name of each value in its place: ${place}`, async () => {
-      for (const { name, quote } of place.startsWith('message') ? all : inTurn) {
-        const { reports, told: sunk, body } = await fail(() => raise(quote))
-        assert.match(told(reports[0] as ErrorReport) ?? '', /^Failed on \S*\[[\w.-]+\]\S*$/, name)
-        assertClean(sunk + body, `${place}, ${name}`)
+  for (const [part, [raise, scrubbed]] of Object.entries(parts)) {
+    it(`has the name of each value in place of the value: ${part}`, async () => {
+      for (const { name, quote } of part.startsWith('message') ? all : inTurn) {
+        const { reports, written, body } = await fail(() => raise(quote))
+        assert.match(
+          scrubbed(reports[0] as ErrorReport) ?? '',
+          /^Failed on \S*\[[\w.-]+\]\S*$/,
+          name,
+        )
+        assertClean(written + body, `${part}, ${name}`)
       }
     })
   }
 
-  it('keeps the frames of its stack, and not what the stack quotes', async () => {
+  it('keeps the frames of its stack without the quotes', async () => {
     for (const { name, quote } of inTurn) {
       const error = new Error('x')
       error.stack = `Error: ${quote}\n    at f (${quote}:1:1)\n    at g (file:///app/news.js:2:2)`
-      const { reports, told, body } = await fail(() => error, 'text/html')
+      const { reports, written, body } = await fail(() => error, 'text/html')
       assert.equal(reports[0]?.stack?.at(-1), 'g (file:///app/news.js:2:2)')
-      assertClean(told + body, `stack, ${name}`)
+      assertClean(written + body, `stack, ${name}`)
     }
   })
 
-  it('has a shape for a name or a code that is a value', async () => {
+  it('has a shape in place of a name or a code that is a value', async () => {
     for (const { name, quote } of inTurn) {
       const error = Object.assign(new Error('x', { cause: { name: quote } }), {
         name: quote,
         code: quote,
       })
-      const { reports, told, body } = await fail(() => error, 'text/html')
+      const { reports, written, body } = await fail(() => error, 'text/html')
       assert.match(reports[0]?.name ?? '', /^(digits|word|token|text|list)\(\d+\)$|^url\??$/)
-      assertClean(told + body, `name and code, ${name}`)
+      assertClean(written + body, `name and code, ${name}`)
     }
   })
 
-  it('has no snippet of what JSON.parse() refused', async () => {
+  it('has no snippet of a text that JSON.parse() rejects', async () => {
     for (const { quotes } of secrets) {
       for (const text of [quotes[0], `${quotes[0]}`.slice(1), `{"a":1,"b":${quotes[0]}}`]) {
-        const { reports, told, body } = await fail(() => catching(() => JSON.parse(`${text}`)))
+        const { reports, written, body } = await fail(() => errorOf(() => JSON.parse(`${text}`)))
         assert.equal(reports.length, 1)
-        assertClean(told + body, `JSON.parse() of ${text}`)
+        assertClean(written + body, `JSON.parse() of ${text}`)
       }
     }
   })
 
-  it('tells as little of a second fault', async () => {
+  it('reveals no value in a second error', async () => {
     for (const { name, quote } of inTurn) {
       const second = (): never => {
         throw new Error(`Again on ${quote}`, { cause: quote })
       }
-      const controllers = raising(() => new Error(`Failed on ${quote}`)).set('error', {
-        error: second,
-      })
-      const { front, reports, told } = sinks({ controllers })
+      const { raise } = raising(() => new Error(`Failed on ${quote}`))
+      const { front, reports, written } = createSinks({ news: { raise }, error: { error: second } })
       const response = await front.handle(requestOf('text/html'))
       assert.equal(response.body, 'Internal Server Error\n')
       assert.match(reports[0]?.second?.message ?? '', /^Again on .*\[/, name)
-      assertClean(told(), `second fault, ${name}`)
+      assertClean(written(), `second error, ${name}`)
     }
   })
 
-  it('gives the development page no more than the report', async () => {
+  it('shows no more on the development page than in the report', async () => {
     for (const { name, quotes } of secrets) {
       const error = new Error(`Failed on ${quotes[0]}`, { cause: quotes[0] })
       const { body } = await fail(() => error, 'text/html', true)
@@ -350,27 +351,26 @@ describe('An error that quotes the request', () => {
 
 interface Failure {
   readonly reports: readonly ErrorReport[]
-  readonly told: string
+  readonly written: string
   readonly body: string
 }
 
 async function fail(raise: () => unknown, accept = '*/*', development = false): Promise<Failure> {
-  const { front, reports, told } = sinks({ controllers: raising(raise), development })
+  const { front, reports, written } = createSinks({ news: raising(raise) }, { development })
   const response = await front.handle(requestOf(accept))
   const headers = [...response.headers].flat(2).join('\n')
-  return { reports, told: told() + headers, body: String(response.body) }
+  return { reports, written: written() + headers, body: String(response.body) }
 }
 
-function raising(
-  raise: () => unknown,
-): Map<string, Controllers extends ReadonlyMap<string, infer C> ? C : never> {
-  const action = (): never => {
-    throw raise()
+function raising(raise: () => unknown): { raise: () => never } {
+  return {
+    raise() {
+      throw raise()
+    },
   }
-  return new Map([['news', { raise: action }]])
 }
 
-function catching(work: () => unknown): unknown {
+function errorOf(work: () => unknown): unknown {
   try {
     return work()
   } catch (error) {
@@ -378,7 +378,7 @@ function catching(work: () => unknown): unknown {
   }
 }
 
-// What quotes the request in controllers of one's own, in each writing at a time.
+// Controllers whose errors quote the request in each encoding.
 const quoting = `
 import { HttpError } from ${JSON.stringify(pathToFileURL(repositoryFile('dist/lib/index.js')).href)}
 const html = (text) => text.replace(/[&<>"']/g, (each) => '&#' + each.charCodeAt(0) + ';')
@@ -395,7 +395,7 @@ export function stack(request) {
 }
 export function cause(request) { throw new Error('x', { cause: new Error(list(request), { cause: list(request) }) }) }
 export function errors(request) { throw new AggregateError([new Error(list(request)), list(request)], list(request)) }
-export function refuse(request) { throw new HttpError(400, list(request)) }
+export function deny(request) { throw new HttpError(400, list(request)) }
 export function unavailable(request) { throw new HttpError(503, list(request), { cause: new Error(list(request)) }) }
 export function parse(request) { JSON.parse(request.param('dsh') + request.target) }
 export function put() {}
@@ -410,25 +410,17 @@ export function reject(request, response) {
 }
 `
 const raises = [
-  ...['raw', 'encoded', 'escaped', 'stack', 'cause', 'errors', 'refuse', 'unavailable', 'parse'],
+  ...['raw', 'encoded', 'escaped', 'stack', 'cause', 'errors', 'deny', 'unavailable', 'parse'],
   'put',
 ]
 
 describe('A server', () => {
-  let folder = ''
-  let broken = ''
-
-  before(() => {
-    folder = mkdtempSync(join(tmpdir(), 'portico-canaries-'))
-    broken = mkdtempSync(join(tmpdir(), 'portico-canaries-'))
-    for (const each of [folder, broken]) writeFileSync(join(each, 'news.mjs'), quoting)
-    const again = 'throw new Error(request.target, { cause: request.headers.cookie })'
-    writeFileSync(join(broken, 'error.mjs'), `export function error(request) { ${again} }`)
-  })
-
-  after(() => {
-    for (const each of [folder, broken]) rmSync(each, { recursive: true })
-  })
+  const folder = createFolder({ after }, { 'news.mjs': quoting })
+  const again = 'throw new Error(request.target, { cause: request.headers.cookie })'
+  const broken = createFolder(
+    { after },
+    { 'news.mjs': quoting, 'error.mjs': `export function error(request) { ${again} }` },
+  )
 
   const rest = `${past}?${search}`
   const large = `${form}&x=${'x'.repeat(1_100_000)}`
@@ -446,15 +438,15 @@ describe('A server', () => {
     ],
     ...raises.map((action): [string, number] => [
       `/news/${action}/${rest}`,
-      action === 'put' ? 405 : action === 'refuse' ? 400 : action === 'unavailable' ? 503 : 500,
+      action === 'put' ? 405 : action === 'deny' ? 400 : action === 'unavailable' ? 503 : 500,
     ]),
   ]
 
   for (const env of ['production', 'development']) {
-    it(`tells nobody a value, in ${env}`, async (t) => {
+    it(`writes no value anywhere in ${env}`, async (t) => {
       const args = ['--port', '0', '--controllers', folder, '--env', env, '--access-log']
       const server = new ServerProcess(t, args)
-      const port = Number(new URL(await server.url()).port)
+      const port = await server.port()
       for (const accept of ACCEPTS) {
         for (const [target, status, request] of table) {
           const headers = [
@@ -472,10 +464,7 @@ describe('A server', () => {
       const { code, stdout, stderr } = await server.ended
       assert.deepEqual([code, stderr], [0, ''])
       assertClean(stdout, 'stdout')
-      const lines = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line))
+      const lines = logLinesOf(stdout)
       const count = (event: string): number => lines.filter((line) => line.event === event).length
       assert.deepEqual(
         [count('start'), count('error'), count('errors'), count('access'), count('stop')],
@@ -485,35 +474,32 @@ describe('A server', () => {
     })
   }
 
-  it('tells nothing of what the parser refuses but its code', async (t) => {
+  it('logs only the code of what the parser rejects', async (t) => {
     const server = new ServerProcess(t, ['--port', '0', '--controllers', folder])
-    const port = Number(new URL(await server.url()).port)
+    const port = await server.port()
     const good = bytesOf({ target: `/news/raw/${rest}`, headers: sent })
-    const refused: [bytes: string, status: number][] = [
+    const rejected: [bytes: string, status: number][] = [
       [good.replace('Host:', 'Host'), 400],
       [good.replace('\r\n\r\n', `\r\nX: ${past.repeat(200)}\r\n\r\n`), 431],
       [`${past} ${good}`, 400],
     ]
-    for (const [bytes, status] of refused) {
-      const answer = await send(port, bytes)
-      assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `))
-      assertClean(answer, `${status}`)
+    for (const [bytes, status] of rejected) {
+      const response = await send(port, bytes)
+      assert.match(response, new RegExp(`^HTTP/1.1 ${status} `))
+      assertClean(response, `${status}`)
     }
     server.child.kill('SIGTERM')
     const { stdout, stderr } = await server.ended
     assertClean(stdout + stderr, 'stdout and stderr')
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = logLinesOf(stdout)
     const full = lines.filter(({ event }) => event === 'error').length
     const counted = lines.find(({ event }) => event === 'errors')?.total ?? 0
-    assert.equal(full + counted, refused.length)
+    assert.equal(full + counted, rejected.length)
   })
 
-  it('tells none of a second fault', async (t) => {
+  it('writes no value on a second error', async (t) => {
     const server = new ServerProcess(t, ['--port', '0', '--controllers', broken])
-    const port = Number(new URL(await server.url()).port)
+    const port = await server.port()
     for (const action of raises) {
       const request = { target: `/news/${action}/${rest}`, headers: sent }
       const response = await exchange(port, request)
@@ -527,24 +513,21 @@ describe('A server', () => {
   })
 
   for (const action of ['crash', 'reject']) {
-    it(`tells none when it ends by a ${action}`, async (t) => {
+    it(`writes no value when it ends by a ${action}`, async (t) => {
       const server = new ServerProcess(t, ['--port', '0', '--controllers', folder])
-      const port = Number(new URL(await server.url()).port)
+      const port = await server.port()
       await exchange(port, { target: `/news/${action}/${rest}`, headers: sent })
       const { code, stdout, stderr } = await server.ended
       assert.deepEqual([code, stderr], [1, ''])
       assertClean(stdout, 'stdout')
-      const events = stdout
-        .trim()
-        .split('\n')
-        .map((line) => JSON.parse(line).event)
+      const events = logLinesOf(stdout).map(({ event }) => event)
       assert.deepEqual(events, ['start', 'error', 'stop'])
     })
   }
 
-  it('tells none when the time for the action is over, or the client is gone', async (t) => {
-    const { controllers } = await loadControllers(folder)
-    const news = { ...controllers.get('news') } as { raw?: (request: HttpRequest) => void }
+  it('writes no value when the action takes too long, or the client has closed the connection', async (t) => {
+    const loaded = await loadControllers(folder)
+    const news = { ...loaded.controllers.get('news') } as { raw?: (request: HttpRequest) => void }
     const started = deferred()
     const hang = async (request: HttpRequest): Promise<void> => {
       await once(request.signal, 'abort')
@@ -555,23 +538,18 @@ describe('A server', () => {
       return hang(request)
     }
     const reported = deferred()
-    const { front, reports, log, told } = sinks({
-      controllers: new Map([
-        ['slow', { hang }],
-        ['client', { leave }],
-      ]),
-      limits: { actionTimeoutMs: 50 },
-    })
-    const unhurried = sinks({ controllers: new Map([['client', { leave }]]) })
+    const limits = { actionTimeoutMs: 50 }
+    const controllers = { slow: { hang }, client: { leave } }
+    const { front, reports, log, written } = createSinks(controllers, { limits })
+    const unlimited = createSinks({ client: { leave } })
     const onAccess = logAccess.bind(undefined, log)
-    const service = await serve(front, { port: 0, onAccess })
-    const other = await serve(unhurried.front, { port: 0, onAccess })
-    t.after(() => Promise.all([service.close(), other.close()]))
+    const service = await startServing(t, front, { onAccess })
+    const other = await startServing(t, unlimited.front, { onAccess })
 
     for (const accept of ACCEPTS) {
       const headers = [...sent, ['Accept', accept] as const]
       const request = { target: `/slow/hang/${rest}`, headers }
-      const response = await exchange(Number(new URL(service.url).port), request)
+      const response = await exchange(service.port, request)
       assert.equal(response.status, 503)
       assertClean(response.rawHeaders + response.body, accept)
     }
@@ -580,12 +558,12 @@ describe('A server', () => {
     }
     channels.error.subscribe(leaving)
     t.after(() => channels.error.unsubscribe(leaving))
-    const socket = connect(Number(new URL(other.url).port), '127.0.0.1')
+    const socket = connect(other.port, '127.0.0.1')
     socket.write(bytesOf({ target: `/client/leave/${rest}`, headers: sent }))
     await started.promise
     socket.destroy()
     await reported.promise
     assert.equal(reports.length, 3)
-    assertClean(told() + unhurried.told(), 'log, onReport and channels')
+    assertClean(written() + unlimited.written(), 'log, onReport and channels')
   })
 })

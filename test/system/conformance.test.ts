@@ -13,7 +13,7 @@ import { dispatched } from '../../lib/testing.ts'
 import { exchange, listening } from '../support/http.ts'
 import { repositoryFile } from '../support/repository.ts'
 
-// The vectors, and how they were obtained: test/conformance/README.md.
+// test/conformance/README.md describes the vectors, and how they were recorded.
 
 interface Vector {
   readonly id: string
@@ -56,11 +56,11 @@ for (const names of ['exact', 'zf1'] as const) {
           body,
         })
         const response = await front.handle(request)
-        check(vector, names, response.status, told(response))
+        check(vector, names, response.status, response.headers.get('Outcome') ?? '')
       }
     })
 
-    it('are those that dispatched() tells', async () => {
+    it('are those that dispatched() returns', async () => {
       for (const vector of vectors) {
         const found = await dispatched(front, vector.request)
         const expected = vector.expect[names] ?? vector.expect.exact
@@ -82,7 +82,7 @@ for (const names of ['exact', 'zf1'] as const) {
   })
 }
 
-describe('The vectors', () => {
+describe('The conformance vectors', () => {
   let targets: string[]
   before(() => {
     targets = vectors.map(({ request }) => request.target)
@@ -103,13 +103,9 @@ function check(vector: Vector, names: NameRule, status: number, outcome: string)
   assert.deepEqual({ ...kept, status }, expected, `${vector.id}: ${vector.request.target}`)
 }
 
-// Each action tells in a header what it was given: HEAD has no body to tell it in.
-function tell(response: HttpResponse, outcome: Outcome): void {
+// Each action writes its request to a header: a response to HEAD has no body.
+function writeOutcome(response: HttpResponse, outcome: Outcome): void {
   response.headers.set('Outcome', encodeURIComponent(JSON.stringify(outcome)))
-}
-
-function told(response: HttpResponse): string {
-  return response.headers.get('Outcome') ?? ''
 }
 
 function frontController(names: NameRule): FrontController {
@@ -130,7 +126,7 @@ function frontController(names: NameRule): FrontController {
 function actionOf(module: string, controller: string, action: string) {
   const ran = [module, controller, action.replace(/[A-Z]/, (c) => `-${c.toLowerCase()}`)]
   return (request: HttpRequest, response: HttpResponse): void =>
-    tell(response, { outcome: 'dispatched', ran, ...facts(request) })
+    writeOutcome(response, { outcome: 'dispatched', ran, ...facts(request) })
 }
 
 function error(request: HttpRequest, response: HttpResponse): void {
@@ -138,7 +134,7 @@ function error(request: HttpRequest, response: HttpResponse): void {
   const { exception, type, request: original } = request.errorHandler
   const { code, status } = exception as Error & { code: number; status: number }
   response.status = status
-  tell(response, {
+  writeOutcome(response, {
     outcome: 'error',
     type,
     message: exception.message,
@@ -155,19 +151,19 @@ function facts(request: HttpRequest): Outcome {
     module,
     controller,
     action,
-    path: lists(request.pairs),
-    query: lasts(request.query),
-    form: lasts(request.form),
+    path: valuesByName(request.pairs),
+    query: lastValues(request.query),
+    form: lastValues(request.form),
   }
 }
 
-function lists(params: URLSearchParams): unknown[] {
+function valuesByName(params: URLSearchParams): unknown[] {
   return [...new Set(params.keys())].map((name) => {
     const values = params.getAll(name)
     return [name, values.length > 1 ? values : values[0]]
   })
 }
 
-function lasts(params: URLSearchParams): unknown[] {
+function lastValues(params: URLSearchParams): unknown[] {
   return [...new Map(params)]
 }

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { createFolder, writeFileIn } from '../support/folder.ts'
 import { exchange } from '../support/http.ts'
 import { Load } from '../support/load.ts'
+import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
@@ -25,13 +25,13 @@ interface Proxy {
   readonly file: string
   /** The port that clients connect to. */
   readonly port: number
-  /** What only the copy needs. */
+  /** Returns the configuration with the changes that only the test needs. */
   readonly adjust: (config: string, folder: string) => string
   readonly check: (config: string, folder: string) => string[]
   readonly run: (config: string, folder: string) => string[]
 }
 
-// Its temporary files, and its log, which are elsewhere where it is installed.
+// Temporary files and the log of nginx go into the folder of the test.
 const nginxArgs = (config: string, folder: string, more: string): string[] => {
   const user = process.getuid?.() === 0 ? 'user root;' : ''
   return ['-e', 'stderr', '-p', folder, '-c', config, '-g', `${user} pid ${folder}/pid; ${more}`]
@@ -68,26 +68,25 @@ for (const proxy of proxies) {
 
   describe(`deploy/${proxy.file}`, { skip }, () => {
     it(`loses no request while two instances are restarted one after the other behind ${proxy.name}`, async (t) => {
-      const site = await served(t, proxy)
-      const load = new Load(site.url, ['/app/who'], 20)
-      t.after(() => load.stop())
-      await load.until(() => load.seen.size === 2)
+      const site = await startSite(t, proxy)
+      const load = new Load(t, site.url, ['/app/who'], 20)
+      await load.until(() => load.bodies.size === 2)
       for (const i of [0, 1]) {
         const old = site.instances[i]
         old?.child.kill('SIGTERM')
         assert.equal((await old?.ended)?.code, 0)
         const successor = await site.start(i)
-        // Only when the proxy has taken it in, the next one may go.
-        await load.until(() => load.seen.has(String(successor.child.pid)))
+        // Stop the next instance only after the proxy has sent requests to this one.
+        await load.until(() => load.bodies.has(String(successor.child.pid)))
       }
       await load.more(100)
       await load.stop()
       assert.deepEqual(load.failures, [])
-      assert.equal(load.seen.size, 4)
+      assert.equal(load.bodies.size, 4)
     })
 
-    it('tells who asks, whatever the client says of itself', async (t) => {
-      const site = await served(t, proxy)
+    it('passes on the address of the client, and ignores forwarded headers of the client', async (t) => {
+      const site = await startSite(t, proxy)
       const headers = [
         ['X-Forwarded-For', '6.6.6.6'],
         ['X-Forwarded-Proto', 'https'],
@@ -105,15 +104,13 @@ interface Site {
   readonly url: string
   readonly port: number
   readonly instances: ServerProcess[]
-  /** Starts an instance in the place of one that has ended. */
+  /** Starts an instance on the port of one that has ended. */
   readonly start: (i: number) => Promise<ServerProcess>
 }
 
-async function served(t: TestContext, proxy: Proxy): Promise<Site> {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
-  t.after(() => rmSync(folder, { recursive: true }))
-  writeFileSync(join(folder, 'app.mjs'), APP)
-  const [port = 0, ...ports] = await freePorts(5)
+async function startSite(t: TestContext, proxy: Proxy): Promise<Site> {
+  const folder = createFolder(t, { 'app.mjs': APP })
+  const [port = 0, ...ports] = await findFreePorts(5)
   const [one, oneHealth, two, twoHealth] = ports
   const config = join(folder, proxy.file)
   const replaced = new Map([
@@ -127,7 +124,7 @@ async function served(t: TestContext, proxy: Proxy): Promise<Site> {
     /(?<=127\.0\.0\.1:|check port )\d+/g,
     (given) => String(replaced.get(Number(given)) ?? given),
   )
-  writeFileSync(config, proxy.adjust(text, folder))
+  writeFileIn(folder, proxy.file, proxy.adjust(text, folder))
 
   const start = async (i: number): Promise<ServerProcess> => {
     const instance = new ServerProcess(t, [
@@ -143,12 +140,12 @@ async function served(t: TestContext, proxy: Proxy): Promise<Site> {
   const instances = await Promise.all([start(0), start(1)])
   const checked = spawnSync(proxy.name, proxy.check(config, folder), { encoding: 'utf8' })
   assert.equal(checked.status, 0, checked.stderr)
-  await started(t, spawn(proxy.name, proxy.run(config, folder)), port)
+  await waitUntilServing(t, spawn(proxy.name, proxy.run(config, folder)), port)
   return { url: `http://127.0.0.1:${port}`, port, instances, start }
 }
 
-// Until it answers: it does not say when.
-async function started(t: TestContext, child: ChildProcess, port: number): Promise<void> {
+/** Waits until a proxy responds: it does not print when it listens. */
+async function waitUntilServing(t: TestContext, child: ChildProcess, port: number): Promise<void> {
   const ended = once(child, 'close')
   t.after(async () => {
     child.kill('SIGTERM')
@@ -160,12 +157,4 @@ async function started(t: TestContext, child: ChildProcess, port: number): Promi
     if (isUp?.status === 200) return
     await new Promise(setImmediate)
   }
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as AddressInfo).port)
-  await Promise.all(servers.map((server) => once(server.close(), 'close')))
-  return ports
 }

@@ -41,7 +41,7 @@ describe('A site', () => {
     assert.deepEqual(await shown.json(), { id: '3', title: 'A third', body: 'grün & gut' })
   })
 
-  it('takes a parameter from the path before the query string', async () => {
+  it('prefers a parameter of the path to one of the query string', async () => {
     const response = await request('/news/view/id/2?id=1')
     assert.equal(((await response.json()) as { id: string }).id, '2')
   })
@@ -50,12 +50,12 @@ describe('A site', () => {
     assert.deepEqual(await (await request('/')).json(), await (await request('/news/list')).json())
   })
 
-  it('has a module of its own for reports', async () => {
+  it('has a module for reports', async () => {
     const response = await request('/admin/report/daily/day/2026-11-20')
     assert.deepEqual(await response.json(), { day: '2026-11-20', visits: 40 })
   })
 
-  it('answers for a sign-in that went astray with its own error action, and keeps the secrets', async () => {
+  it('responds to a sign-in at a wrong address with its own error action, and reveals no secret', async () => {
     for (const path of ['/signin/v2/identifier', '/lifecycle/flows/GeneralOAuthFlow']) {
       const response = await request(`${path}?${signIn}`)
       const text = await response.text()
@@ -72,10 +72,10 @@ describe('A site', () => {
     }
   })
 
-  it('refuses to save by GET, and tells what it takes', async () => {
-    const refused = await request('/news/save')
-    assert.deepEqual([refused.status, refused.headers.get('allow')], [405, 'POST, OPTIONS'])
-    await refused.text()
+  it('rejects GET for the save action, and lists the allowed methods', async () => {
+    const rejected = await request('/news/save')
+    assert.deepEqual([rejected.status, rejected.headers.get('allow')], [405, 'POST, OPTIONS'])
+    await rejected.text()
     const options = await request('/news/save', { method: 'OPTIONS' })
     assert.deepEqual([options.status, options.headers.get('allow')], [204, 'POST, OPTIONS'])
   })

@@ -3,19 +3,14 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import {
-  type Action,
-  FrontController,
-  HttpError,
-  type Limits,
-  type Service,
-  serve,
-} from '../../lib/index.ts'
+import { type Action, HttpError, type Limits } from '../../lib/index.ts'
 import type { ServerLimits } from '../../lib/server/serve.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { parse, send } from '../support/http.ts'
+import { type Served, startServing } from '../support/serving.ts'
 
-type Fate = 'kept' | 'closed'
+type Connection = 'kept' | 'closed'
 
 const get = (target: string, fields = ''): string =>
   `GET ${target} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`
@@ -29,17 +24,17 @@ const chunked = (...chunks: string[]): string =>
   post('/app/form', `${type}\r\nTransfer-Encoding: chunked\r\n`, chunks.map(chunk).join(''))
 const times = (count: number, text: string): string => text.repeat(count)
 
-// What a second request on the same connection is answered with, where there is an answer.
+// A second request on the same connection: it gets a response if the connection is kept.
 const next = get('/app/next', 'Connection: close\r\n')
 
 describe('The limits of SPEC section 7', { concurrency: true }, () => {
   const mebi = 1_048_576
-  const endless = 'an action that does not end'
+  const endless = 'an action that never ends'
   // biome-ignore format: a table
-  const table: [what: string, bytes: string, status: number, message: string, fate: Fate][] = [
+  const table: [what: string, bytes: string, status: number, message: string, connection: Connection][] = [
     ['a form of 1 MiB', form(times(mebi, 'a')), 200, '1', 'kept'],
     ['a form of a byte more', form(times(mebi + 1, 'a')), 413, `The body is larger than ${mebi} bytes`, 'closed'],
-    ['a form that declares more, before any of it has come', form('').replace(': 0', ': 1048577'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
+    ['a form that declares more, before any byte of it', form('').replace(': 0', ': 1048577'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
     ['a form in chunks, of 1 MiB', chunked(times(mebi / 2, 'a'), times(mebi / 2, 'a'), ''), 200, '1', 'kept'],
     ['a form in chunks, of a byte more', chunked(times(mebi, 'a'), 'a'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
     ['1,000 fields', form(times(1_000, 'a&')), 200, '1000', 'kept'],
@@ -62,22 +57,22 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     ['the same in chunks', chunked(times(mebi, 'a'), 'a').replace('/app/form', '/app/body').replace(type, 'X: a'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
     [endless, get('/app/hang'), 503, 'No answer within 20 milliseconds', 'kept'],
   ]
-  for (const [what, bytes, status, message, fate] of table) {
-    it(`${status}, connection ${fate}: ${what}`, async (t) => {
-      const { port } = await serving(t, what === endless ? { limits: { actionTimeoutMs: 20 } } : {})
-      const answers = (await send(port, bytes + next)).split(/(?=HTTP\/1\.1 )/)
-      const told = parse(answers[0] ?? '')
+  for (const [what, bytes, status, message, connection] of table) {
+    it(`are enforced: ${status}, connection ${connection}, for ${what}`, async (t) => {
+      const { port } = await start(t, what === endless ? { limits: { actionTimeoutMs: 20 } } : {})
+      const responses = (await send(port, bytes + next)).split(/(?=HTTP\/1\.1 )/)
+      const first = parse(responses[0] ?? '')
       const text = status === 200 ? message : `error/error: ${message}`
-      assert.deepEqual([told.status, told.body], [status, text])
-      assert.equal(told.headers.connection, fate === 'kept' ? 'keep-alive' : 'close')
-      const second = answers.slice(1).map((answer) => parse(answer).body)
-      assert.deepEqual(second, fate === 'kept' ? ['next'] : [])
+      assert.deepEqual([first.status, first.body], [status, text])
+      assert.equal(first.headers.connection, connection === 'kept' ? 'keep-alive' : 'close')
+      const second = responses.slice(1).map((response) => parse(response).body)
+      assert.deepEqual(second, connection === 'kept' ? ['next'] : [])
     })
   }
 
-  it('aborts the signal of a request whose action takes too long', async (t) => {
+  it('abort the signal of a request whose action takes too long', async (t) => {
     const aborted = deferred<unknown>()
-    const { port } = await serving(t, {
+    const { port } = await start(t, {
       limits: { actionTimeoutMs: 20 },
       actions: {
         wait(request) {
@@ -89,31 +84,35 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     assert.equal(parse(await send(port, get('/app/wait', 'Connection: close\r\n'))).status, 503)
     assert.equal(((await aborted.promise) as Error).message, 'No answer within 20 milliseconds')
   })
+})
 
+// Not concurrent: the large bodies above can delay a request until its short timeout has passed.
+describe('The timeouts of SPEC section 7', () => {
   const rejection =
     'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nCache-Control: no-store\r\n' +
     'X-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n'
   const slow: [what: string, bytes: string][] = [
-    ['headers that do not come', 'GET / HTTP/1.1\r\nHost'],
-    ['a request line that does not come', 'GET /'],
+    ['headers that do not arrive', 'GET / HTTP/1.1\r\nHost'],
+    ['a request line that does not arrive', 'GET /'],
   ]
   for (const [what, bytes] of slow) {
-    it(`408, connection closed: ${what}`, async (t) => {
-      const { port } = await serving(t, { server: { headersTimeoutMs: 50 } })
+    it(`close the connection with a 408: ${what}`, async (t) => {
+      const { port } = await start(t, { server: { headersTimeoutMs: 50 } })
       assert.equal(await send(port, bytes), rejection)
     })
   }
 
-  it('closes a connection that is idle for too long between two requests', async (t) => {
-    const { port } = await serving(t, { server: { keepAliveTimeoutMs: 50 } })
+  it('close a connection that is idle for too long between two requests', async (t) => {
+    const { port } = await start(t, { server: { keepAliveTimeoutMs: 50 } })
     const { status, headers } = parse(await send(port, get('/app/index')))
     assert.deepEqual([status, headers.connection], [200, 'keep-alive'])
   })
 
-  it('closes the connection of a client that does not read its answer, and lets go of the body', async (t) => {
-    const released = deferred()
-    const { port } = await serving(t, {
-      server: { socketTimeoutMs: 50 },
+  it('close the connection of a client that does not read the response, and destroy the body', async (t) => {
+    const destroyed = deferred()
+    const { port } = await start(t, {
+      // Long enough for the request to arrive first, also on a busy machine.
+      server: { socketTimeoutMs: 500 },
       actions: {
         endless(_, response) {
           const body = new Readable({
@@ -121,21 +120,23 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
               this.push(Buffer.alloc(65_536))
             },
           })
-          response.body = body.once('close', released.resolve)
+          response.body = body.once('close', destroyed.resolve)
         },
       },
     })
-    const socket = reading(t, port).pause()
+    const socket = connectTo(t, port).pause()
     socket.write(get('/app/endless'))
-    await released.promise
+    await destroyed.promise
   })
+})
 
-  it('drops a connection more than there may be', async (t) => {
-    const { port, service } = await serving(t, { server: { maxConnections: 2 } })
+describe('The maximum of connections', () => {
+  it('closes a further connection', async (t) => {
+    const { port, service } = await start(t, { server: { maxConnections: 2 } })
     const two: Socket[] = []
     for (let i = 0; i < 2; i++) {
       const accepted = once(service.server, 'connection')
-      two.push(reading(t, port))
+      two.push(connectTo(t, port))
       await accepted
     }
     assert.equal(await send(port, get('/app/index')), '')
@@ -146,16 +147,13 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
   })
 })
 
-interface Serving {
+interface Settings {
   readonly limits?: Partial<Limits>
   readonly server?: Partial<ServerLimits>
   readonly actions?: Record<string, Action>
 }
 
-async function serving(
-  t: TestContext,
-  { limits, server, actions }: Serving,
-): Promise<{ port: number; service: Service }> {
+function start(t: TestContext, { limits, server, actions }: Settings): Promise<Served> {
   const app: Record<string, Action> = {
     index: (_, response) => response.text('ok'),
     next: (_, response) => response.text('next'),
@@ -173,19 +171,11 @@ async function serving(
     response.status = exception instanceof HttpError ? exception.status : 500
     response.text(`error/error: ${exception?.message}`)
   }
-  const controllers = new Map([
-    ['app', app],
-    ['error', { error }],
-  ])
-  const service = await serve(new FrontController({ controllers, limits }), {
-    port: 0,
-    limits: server,
-  })
-  t.after(() => service.close())
-  return { port: Number(new URL(service.url).port), service }
+  const front = createFront({ app, error: { error } }, { limits })
+  return startServing(t, front, { limits: server })
 }
 
-function reading(t: TestContext, port: number): Socket {
+function connectTo(t: TestContext, port: number): Socket {
   const socket = connect(port, '127.0.0.1').on('error', () => {})
   t.after(() => void socket.destroy())
   return socket

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
-import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { HttpRequest } from '../../lib/index.ts'
 import { logAccess } from '../../lib/process/access-log.ts'
 import { Log } from '../../lib/process/log.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, send } from '../support/http.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
@@ -35,7 +36,7 @@ const COLORS = /\u001b\[(?:2|36|33|31|0)m/g
 const encode = (text: string): string => encodeURIComponent(text.toWellFormed())
 const urlEncoded = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
-// Where such text may come in. The parameter `page` is on the list of those that are shown.
+// The ways in which such text enters a request or an error. The log shows the value of the parameter `page`.
 const ways: Record<string, (text: string) => [request: HttpRequest, raised?: unknown]> = {
   'the path': (text) => [new HttpRequest({ target: `/news/${text}` })],
   'the encoded path': (text) => [new HttpRequest({ target: `/${encode(text)}/list` })],
@@ -43,7 +44,7 @@ const ways: Record<string, (text: string) => [request: HttpRequest, raised?: unk
     new HttpRequest({ target: `/nothing/at/all/${encode(text)}/${encode(text)}` }),
   ],
   "a parameter's name": (text) => [new HttpRequest({ target: `/nothing?${encode(text)}=1` })],
-  'a value that is shown': (text) => [new HttpRequest({ target: `/nothing?page=${encode(text)}` })],
+  'a logged value': (text) => [new HttpRequest({ target: `/nothing?page=${encode(text)}` })],
   'a form': (text) => [
     new HttpRequest({
       method: 'POST',
@@ -53,54 +54,54 @@ const ways: Record<string, (text: string) => [request: HttpRequest, raised?: unk
     }),
   ],
   'the query string, raw': (text) => [new HttpRequest({ target: `/nothing?${text}&page=${text}` })],
-  'a message': (text) => [news(), new Error(text)],
-  'thrown text': (text) => [news(), text],
+  'a message': (text) => [listRequest(), new Error(text)],
+  'thrown text': (text) => [listRequest(), text],
   'a name and a code': (text) => [
-    news(),
+    listRequest(),
     Object.assign(new Error('x'), { name: text, code: text }),
   ],
   'a stack': (text) => [
-    news(),
+    listRequest(),
     Object.assign(new Error('x'), { stack: `Error: x\n    at ${text} (${text}:1:1)` }),
   ],
   'causes and errors': (text) => [
-    news(),
+    listRequest(),
     new AggregateError([new Error(text), text], text, { cause: new Error(text, { cause: text }) }),
   ],
 }
 
-function news(): HttpRequest {
+function listRequest(): HttpRequest {
   return new HttpRequest({ target: '/news/list' })
 }
 
 describe('A line of the log', () => {
   for (const [way, make] of Object.entries(ways)) {
     for (const pretty of [false, true]) {
-      it(`is one line, whatever came by ${way}${pretty ? ', on a terminal too' : ''}`, async () => {
+      it(`stays one line for every text in ${way}${pretty ? ', on a terminal too' : ''}`, async () => {
         for (const [what, text] of Object.entries(hostile)) {
           const [request, raised] = make(text)
           const lines = await logged(request, raised, pretty)
-          // That of the error, and that of the access.
+          // One for the error, and one for the access.
           assert.equal(lines.length, 2, what)
-          for (const line of lines) assertTame(line, pretty, what)
+          for (const line of lines) assertHarmless(line, pretty, what)
         }
       })
     }
   }
 
-  it('escapes what it shows, and can be read back', async () => {
+  it('escapes the text, and JSON.parse() returns the escaped text', async () => {
     const text = 'a\nb\u001b[2J\u202e"c'
     const escaped = 'a\\u000ab\\u001b[2J\\u202e"c'
-    const [line = ''] = await logged(news(), new Error(text), false)
+    const [line = ''] = await logged(listRequest(), new Error(text), false)
     assert.equal(JSON.parse(line).message, escaped)
-    const [pretty = ''] = await logged(news(), new Error(text), true)
+    const [pretty = ''] = await logged(listRequest(), new Error(text), true)
     assert.ok(pretty.includes(` 500 GET default/news/list ${escaped} `), pretty)
   })
 
-  it('is tame on the stdout of a server', async (t) => {
+  it('is harmless on the stdout of a server', async (t) => {
     const args = ['--port', '0', '--access-log', '--log-params', 'page']
     const server = new ServerProcess(t, args)
-    const port = Number(new URL(await server.url()).port)
+    const port = await server.port()
     let requests = 0
     for (const text of Object.values(hostile)) {
       const short = encode(text.slice(0, 700))
@@ -110,7 +111,7 @@ describe('A line of the log', () => {
         requests++
       }
     }
-    // As bytes that no client would send.
+    // Bytes that no regular client sends.
     for (const bytes of [
       '/\u001b[31m',
       '/a\u0080\u009bb',
@@ -124,19 +125,18 @@ describe('A line of the log', () => {
     assert.equal(stderr, '')
     const lines = stdout.split('\n')
     assert.equal(lines.pop(), '')
-    for (const line of lines) assertTame(line, false, 'stdout')
+    for (const line of lines) assertHarmless(line, false, 'stdout')
     assert.ok(lines.length > requests)
   })
 
-  it('is written for bytes that are no request', async (t) => {
+  it('is harmless for bytes that are no request', async (t) => {
     const server = new ServerProcess(t, ['--port', '0'])
-    const url = await server.url()
-    const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => {})
+    const socket = connect(await server.port(), '127.0.0.1').on('error', () => {})
     socket.end(`\u001b]0;${forged}\r\n\r\n`)
     await new Promise((resolve) => socket.resume().on('close', resolve))
     server.child.kill('SIGTERM')
     const { stdout } = await server.ended
-    for (const line of stdout.trim().split('\n')) assertTame(line, false, 'stdout')
+    for (const line of stdout.trim().split('\n')) assertHarmless(line, false, 'stdout')
     assert.doesNotMatch(stdout, /forged/)
   })
 })
@@ -147,9 +147,9 @@ async function logged(request: HttpRequest, raised: unknown, pretty: boolean): P
   const list = (): never => {
     throw raised
   }
-  const controllers = new Map([['news', raised === undefined ? {} : { list }]])
+  const news = raised === undefined ? {} : { list }
   const onReport = (report: object): void => assertPrintable(report)
-  const front = new FrontController({ controllers, logger, onReport, logParams: ['page'] })
+  const front = createFront({ news }, { logger, onReport, logParams: ['page'] })
   const response = await front.handle(request)
   logAccess(logger, { method: request.method, response, bytes: 0, durationMs: 1 })
   stream.end()
@@ -158,7 +158,7 @@ async function logged(request: HttpRequest, raised: unknown, pretty: boolean): P
   return lines
 }
 
-// For loggers that escape less than this one.
+// A report is printable by itself: another logger may escape less than this one.
 function assertPrintable(value: unknown): void {
   if (typeof value === 'string') assert.doesNotMatch(value, NOT_PRINTABLE)
   else if (Object(value) === value)
@@ -167,7 +167,7 @@ function assertPrintable(value: unknown): void {
       .forEach(assertPrintable)
 }
 
-function assertTame(line: string, pretty: boolean, what: string): void {
+function assertHarmless(line: string, pretty: boolean, what: string): void {
   const text = pretty ? line.replace(COLORS, '') : line
   const [found = ''] = NOT_PRINTABLE.exec(text) ?? []
   assert.equal(found, '', `${what}: U+${found.codePointAt(0)?.toString(16)} in ${line}`)

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Agent, request } from 'undici'
-import { type ErrorReport, FrontController, HttpError, HttpRequest } from '../../lib/index.ts'
-import { ServerProcess } from '../support/server-process.ts'
+import { type ErrorReport, type FrontController, HttpError, HttpRequest } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const REQUESTS = 10_000
 const MAX_LINES = 200
@@ -17,7 +18,7 @@ interface Line {
   readonly status?: number
 }
 
-function frontWithLines(onReport?: (report: ErrorReport) => void): [FrontController, Line[]] {
+function createLoggingFront(onReport?: (report: ErrorReport) => void): [FrontController, Line[]] {
   const lines: Line[] = []
   const write = (fields: object): void => {
     lines.push(fields as Line)
@@ -25,14 +26,11 @@ function frontWithLines(onReport?: (report: ErrorReport) => void): [FrontControl
   const broken = (): never => {
     throw new Error('broken')
   }
-  const refused = (): never => {
-    throw new HttpError(403, 'refused')
+  const rejected = (): never => {
+    throw new HttpError(403, 'rejected')
   }
-  const front = new FrontController({
-    controllers: new Map([['news', { broken, refused }]]),
-    logger: { info: write, warn: write, error: write },
-    onReport,
-  })
+  const logger = { info: write, warn: write, error: write }
+  const front = createFront({ news: { broken, rejected } }, { logger, onReport })
   return [front, lines]
 }
 
@@ -40,29 +38,29 @@ const handle = (front: FrontController, target: string) => front.handle(new Http
 const inFull = (lines: readonly Line[]) => lines.filter(({ event }) => event === 'error')
 const summaries = (lines: readonly Line[]) => lines.filter(({ event }) => event === 'errors')
 
-/** All errors that the log knows of: those in full, and those that were only counted. */
+/** Returns the number of errors in the log: those in full, and those that were only counted. */
 function counted(lines: readonly Line[]): number {
   const totals = summaries(lines).map(({ total = 0 }) => total)
   return totals.reduce((sum, total) => sum + total, inFull(lines).length)
 }
 
-// Letters alone, so that each looks like a name, and is a kind of its own.
+// Letters alone: each looks like a name, so each is its own kind.
 const nameOf = (i: number): string =>
   `scan-${String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')}`
 
 const scans: Record<string, [target: (i: number) => string, kinds: number]> = {
   'one path': [() => '/wp-login.php', 1],
-  'one path with ever new queries': [(i) => `/wp-login.php?id=${i}&${nameOf(i)}=1`, 1],
-  'as many paths': [(i) => `/${nameOf(i)}/${nameOf(i + 1)}`, REQUESTS],
-  'as many actions of one controller': [(i) => `/news/${nameOf(i)}`, REQUESTS],
-  'as many random tokens': [() => `/${randomBytes(24).toString('hex')}`, 1],
+  'one path with a new query each time': [(i) => `/wp-login.php?id=${i}&${nameOf(i)}=1`, 1],
+  '10,000 paths': [(i) => `/${nameOf(i)}/${nameOf(i + 1)}`, REQUESTS],
+  '10,000 actions of one controller': [(i) => `/news/${nameOf(i)}`, REQUESTS],
+  '10,000 random tokens': [() => `/${randomBytes(24).toString('hex')}`, 1],
 }
 
 describe('The noise budget', () => {
   for (const [scan, [target, kinds]] of Object.entries(scans)) {
-    it(`writes few lines for 10,000 requests to ${scan}, and loses no count`, async () => {
+    it(`writes few lines for 10,000 requests to ${scan}, and counts every error`, async () => {
       let reports = 0
-      const [front, lines] = frontWithLines(() => reports++)
+      const [front, lines] = createLoggingFront(() => reports++)
       for (let i = 0; i < REQUESTS; i++) await handle(front, target(i))
       front.flush()
       assert.ok(lines.length <= MAX_LINES, `${lines.length} lines`)
@@ -72,15 +70,15 @@ describe('The noise budget', () => {
     })
   }
 
-  it('knows 1,000 kinds, and those after them as one', async () => {
-    const [front, lines] = frontWithLines()
+  it('counts 1,000 kinds, and all others as one', async () => {
+    const [front, lines] = createLoggingFront()
     for (let i = 0; i < REQUESTS; i++) await handle(front, `/${nameOf(i)}`)
     front.flush()
     assert.equal(summaries(lines)[0]?.kinds?.other, REQUESTS - IN_FULL - MAX_KINDS)
   })
 
-  it('tells a fault of the server in full, however loud the scanners were', async () => {
-    const [front, lines] = frontWithLines()
+  it('logs a server error in full after any number of scans', async () => {
+    const [front, lines] = createLoggingFront()
     for (let i = 0; i < 2 * MAX_KINDS; i++) await handle(front, `/${nameOf(i)}`)
     await handle(front, '/news/broken')
     assert.equal(lines.at(-1)?.event, 'error')
@@ -88,23 +86,23 @@ describe('The noise budget', () => {
   })
 
   it('has a kind for each type, module, controller and action', async () => {
-    const [front, lines] = frontWithLines()
-    const targets = ['/news/broken', '/news/refused', '/news/none', '/none', '/none/none']
+    const [front, lines] = createLoggingFront()
+    const targets = ['/news/broken', '/news/rejected', '/news/none', '/none', '/none/none']
     for (const target of [...targets, ...targets, ...targets]) await handle(front, target)
     front.flush()
     assert.equal(inFull(lines).length, targets.length)
     assert.deepEqual(summaries(lines)[0]?.kinds, {
       'EXCEPTION_OTHER default news broken': 2,
-      'EXCEPTION_OTHER default news refused': 2,
+      'EXCEPTION_OTHER default news rejected': 2,
       'EXCEPTION_NO_ACTION default news none': 2,
       'EXCEPTION_NO_CONTROLLER default none index': 2,
       'EXCEPTION_NO_CONTROLLER default none none': 2,
     })
   })
 
-  it('writes a summary a minute, and none where nothing was counted', async (t) => {
+  it('writes a summary a minute, and none when nothing was counted', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const [front, lines] = frontWithLines()
+    const [front, lines] = createLoggingFront()
     const minute = async (requests: number): Promise<number[]> => {
       const before = summaries(lines).length
       for (let i = 0; i < requests; i++) await handle(front, '/none')
@@ -125,7 +123,7 @@ describe('The noise budget', () => {
     assert.equal(inFull(lines).length, 1)
   })
 
-  it('is flushed when a server stops', async (t) => {
+  it('is flushed when the server stops', async (t) => {
     const server = new ServerProcess(t, ['--port', '0'])
     const url = await server.url()
     const dispatcher = new Agent({ connections: 16, keepAliveTimeout: 10 })
@@ -140,10 +138,7 @@ describe('The noise budget', () => {
     await dispatcher.close()
     server.child.kill('SIGTERM')
     const { code, stdout } = await server.ended
-    const lines = stdout
-      .trim()
-      .split('\n')
-      .map((line): Line => JSON.parse(line))
+    const lines: Line[] = logLinesOf(stdout)
     assert.equal(code, 0)
     assert.ok(lines.length <= MAX_LINES, `${lines.length} lines`)
     assert.equal(counted(lines), requests)

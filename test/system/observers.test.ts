@@ -4,23 +4,27 @@ import { describe, it, type TestContext } from 'node:test'
 import {
   channels,
   type ErrorReport,
-  FrontController,
   type FrontControllerOptions,
   HttpError,
   HttpRequest,
 } from '../../lib/index.ts'
-
-const names = {
-  start: 'portico:dispatch:start',
-  end: 'portico:dispatch:end',
-  error: 'portico:dispatch:error',
-  redispatch: 'portico:error:redispatch',
-} as const
+import {
+  type ChannelMessage,
+  channelNames,
+  collectLog,
+  collectMessages,
+  collectReports,
+} from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 
 const news = {
   list: () => {},
+  created: (_: HttpRequest, response: { status: number }) => {
+    response.status = 201
+  },
   go: (request: HttpRequest) => request.forward({ action: 'list' }),
-  refuse: () => {
+  goLater: async (request: HttpRequest) => request.forward({ action: 'list' }),
+  reject: () => {
     throw new HttpError(403, 'Only editors')
   },
   fail: () => {
@@ -28,144 +32,210 @@ const news = {
       code: 'E_NEWS',
     })
   },
+  leak: () => {
+    throw new Error('it was CANARY')
+  },
 }
 
-type Told = readonly [channel: string, message: Record<string, unknown>]
-
-/** Runs one request, and returns what the channels told of it, in order. */
+/** Handles one request, and returns the messages of the channels about it, in order. */
 async function observe(
   t: TestContext,
   target: string,
-  options: FrontControllerOptions = {},
-): Promise<Told[]> {
-  const told: Told[] = []
-  for (const [key, name] of Object.entries(names)) {
-    const listen = (message: unknown): void => {
-      told.push([key, message as Record<string, unknown>])
-    }
-    // By its name, as a stranger would.
-    channel(name).subscribe(listen)
-    t.after(() => channel(name).unsubscribe(listen))
-  }
-  const front = new FrontController({ controllers: new Map([['news', news]]), ...options })
-  await front.handle(new HttpRequest({ target }))
-  return told
+  controllers: object = { news },
+): Promise<{ request: HttpRequest; messages: readonly ChannelMessage[] }> {
+  const messages = collectMessages(t)
+  const request = new HttpRequest({ target })
+  await createFront(controllers).handle(request)
+  return { request, messages }
 }
 
-/** The report of one request. */
-async function report(
+/** Handles one request that fails, and returns its report. */
+async function reportOf(
   target: string,
-  options: FrontControllerOptions & { init?: object } = {},
+  { init, ...options }: FrontControllerOptions & { init?: object } = {},
 ): Promise<ErrorReport> {
-  const { init, ...rest } = options
-  const reports: ErrorReport[] = []
-  const front = new FrontController({
-    controllers: new Map([['news', news]]),
-    ...rest,
-    onReport: (each) => reports.push(each),
-  })
+  const { reports, onReport } = collectReports()
+  const front = createFront({ news }, { ...options, onReport })
   await front.handle(new HttpRequest({ target, ...init }))
   assert.equal(reports.length, 1)
   return reports[0] as ErrorReport
 }
 
+/** Returns channel, names, status and type of each message. */
+function summaryOf(messages: readonly ChannelMessage[]): unknown[] {
+  return messages.map(([key, { controller, action, status, type }]) => [
+    key,
+    `${controller}/${action}`,
+    status,
+    type,
+  ])
+}
+
 describe('channels', () => {
-  it('are those of node:diagnostics_channel under their names', () => {
-    for (const [key, name] of Object.entries(names)) {
-      assert.equal(channels[key as keyof typeof names], channel(name))
+  it('are the channels of node:diagnostics_channel with the documented names', () => {
+    for (const [key, name] of Object.entries(channelNames)) {
+      assert.equal(channels[key as keyof typeof channelNames], channel(name))
     }
   })
 
-  const error = 'error/error'
-  const table: [what: string, target: string, events: string[]][] = [
-    ['a request that succeeds', '/news/list?dsh=x', ['start news/list', 'end news/list 200']],
+  const none = undefined
+  const table: [what: string, target: string, messages: unknown[]][] = [
     [
-      'a forward',
-      '/news/go',
-      ['start news/go', 'end news/go 200', 'start news/list', 'end news/list 200'],
+      'a request that succeeds',
+      '/news/list?dsh=x',
+      [
+        ['start', 'news/list', none, none],
+        ['end', 'news/list', 200, none],
+      ],
     ],
+    [
+      'a request that succeeds with another status',
+      '/news/created/id/CANARY?dsh=CANARY',
+      [
+        ['start', 'news/created', none, none],
+        ['end', 'news/created', 201, none],
+      ],
+    ],
+    ...['go', 'go-later'].map((action): [string, string, unknown[]] => [
+      `a forward: ${action}`,
+      `/news/${action}`,
+      [
+        ['start', `news/${action}`, none, none],
+        ['end', `news/${action}`, 200, none],
+        ['start', 'news/list', none, none],
+        ['end', 'news/list', 200, none],
+      ],
+    ]),
     [
       'an unknown controller',
       '/signin/v2',
       [
-        'start signin/v2',
-        'redispatch signin/v2 EXCEPTION_NO_CONTROLLER',
-        `start ${error}`,
-        `end ${error} 404`,
-        'error signin/v2 EXCEPTION_NO_CONTROLLER 404',
+        ['start', 'signin/v2', none, none],
+        ['redispatch', 'signin/v2', none, 'EXCEPTION_NO_CONTROLLER'],
+        ['start', 'error/error', none, none],
+        ['end', 'error/error', 404, none],
+        ['error', 'signin/v2', 404, 'EXCEPTION_NO_CONTROLLER'],
       ],
     ],
     [
       'an action that fails',
       '/news/fail/id/1',
       [
-        'start news/fail',
-        'redispatch news/fail EXCEPTION_OTHER',
-        `start ${error}`,
-        `end ${error} 500`,
-        'error news/fail EXCEPTION_OTHER 500',
+        ['start', 'news/fail', none, none],
+        ['redispatch', 'news/fail', none, 'EXCEPTION_OTHER'],
+        ['start', 'error/error', none, none],
+        ['end', 'error/error', 500, none],
+        ['error', 'news/fail', 500, 'EXCEPTION_OTHER'],
       ],
     ],
     [
       'a bad path',
       '/news/list/%ff',
       [
-        'redispatch news/list EXCEPTION_OTHER',
-        `start ${error}`,
-        `end ${error} 400`,
-        'error news/list EXCEPTION_OTHER 400',
+        ['redispatch', 'news/list', none, 'EXCEPTION_OTHER'],
+        ['start', 'error/error', none, none],
+        ['end', 'error/error', 400, none],
+        ['error', 'news/list', 400, 'EXCEPTION_OTHER'],
       ],
     ],
   ]
-  for (const [what, target, events] of table) {
-    it(`tell of ${what}`, async (t) => {
-      const told = await observe(t, target)
-      const lines = told.map(([key, { controller, action, status, type }]) =>
-        [key, `${controller}/${action}`, type, status]
-          .filter((each) => each !== undefined)
-          .join(' '),
-      )
-      assert.deepEqual(lines, events)
+  for (const [what, target, expected] of table) {
+    it(`publish the dispatches of ${what}`, async (t) => {
+      const { messages } = await observe(t, target)
+      assert.deepEqual(summaryOf(messages), expected)
     })
   }
 
-  it('tell of a second fault once, with both', async (t) => {
-    const controllers = new Map<string, object>([
-      ['news', news],
-      ['error', { error: news.fail }],
+  it('publish the start before the action runs', async (t) => {
+    const messages = collectMessages(t)
+    let before: unknown[] = []
+    const list = (): void => {
+      before = summaryOf(messages)
+    }
+    await createFront({ news: { list } }).handle(new HttpRequest({ target: '/news/list' }))
+    assert.deepEqual(before, [['start', 'news/list', undefined, undefined]])
+  })
+
+  it('publish the id of the request, the names and the status', async (t) => {
+    const { request, messages } = await observe(t, '/news/created/id/CANARY?dsh=CANARY')
+    assert.deepEqual(messages[1], [
+      'end',
+      {
+        id: request.id,
+        method: 'GET',
+        module: 'default',
+        controller: 'news',
+        action: 'created',
+        status: 201,
+        type: undefined,
+      },
     ])
-    const told = await observe(t, '/news/refuse', { controllers: controllers as never })
+    assert.equal(messages.length, 2)
+    assert.doesNotMatch(JSON.stringify(messages), /CANARY/)
+  })
+
+  it('publish the original names at the re-dispatch, and the report at the end', async (t) => {
+    const { request, messages } = await observe(t, '/news/leak?dsh=CANARY')
+    assert.deepEqual(summaryOf(messages), [
+      ['start', 'news/leak', undefined, undefined],
+      ['redispatch', 'news/leak', undefined, 'EXCEPTION_OTHER'],
+      ['start', 'error/error', undefined, undefined],
+      ['end', 'error/error', 500, undefined],
+      ['error', 'news/leak', 500, 'EXCEPTION_OTHER'],
+    ])
+    assert.deepEqual(new Set(messages.map(([, { id }]) => id)), new Set([request.id]))
+    assert.equal(messages[4]?.[1].message, 'it was [dsh]')
+    assert.doesNotMatch(JSON.stringify(messages), /CANARY/)
+  })
+
+  it('publish a second error once, with both exceptions', async (t) => {
+    const { messages } = await observe(t, '/news/reject', { news, error: { error: news.fail } })
     assert.deepEqual(
-      told.map(([key]) => key),
+      messages.map(([key]) => key),
       ['start', 'redispatch', 'start', 'error'],
     )
-    const [, last] = told.at(-1) ?? []
+    const [, last] = messages.at(-1) ?? []
     const { message, second, status } = last as unknown as ErrorReport
     assert.deepEqual([message, second?.message, status], ['Only editors', 'broken', 500])
   })
 
-  it('name the request by one id, and hold names and nothing else', async (t) => {
-    const told = await observe(t, '/news/fail/id/1?dsh=SECRET')
-    assert.equal(new Set(told.map(([, { id }]) => id)).size, 1)
-    for (const [key, message] of told) {
+  it('publish one id for a request, and names and nothing else', async (t) => {
+    const { messages } = await observe(t, '/news/fail/id/1?dsh=SECRET')
+    assert.equal(new Set(messages.map(([, { id }]) => id)).size, 1)
+    for (const [key, message] of messages) {
       if (key === 'error') continue
       const fields = ['action', 'controller', 'id', 'method', 'module', 'status', 'type']
       assert.deepEqual(Object.keys(message).sort(), fields)
     }
-    assert.doesNotMatch(JSON.stringify(told), /SECRET/)
+    assert.doesNotMatch(JSON.stringify(messages), /SECRET/)
   })
 
-  it('show a name that looks like none by its shape', async (t) => {
-    for (const [, { controller, action }] of await observe(t, `/a%20b/${'4f0A'.repeat(9)}?x=1`)) {
+  it('publish the shape of a name that does not look like a name', async (t) => {
+    const { messages } = await observe(t, `/a%20b/${'4f0A'.repeat(9)}?x=1`)
+    for (const [, { controller, action }] of messages) {
       if (controller === 'error') continue
       assert.deepEqual([controller, action], ['token(5)', 'token(36)'])
     }
   })
+
+  it('publish the shape of a name in a bad path', async (t) => {
+    const { messages } = await observe(t, '/0AfJohXkq9TzB3mWcR7Lp/%0a', { news: {} })
+    assert.deepEqual(summaryOf(messages.slice(0, 1)), [
+      ['redispatch', 'token(21)/token(3)', undefined, 'EXCEPTION_OTHER'],
+    ])
+  })
+
+  it('publish every error, also when the log only counts it', async (t) => {
+    const messages = collectMessages(t)
+    const front = createFront({}, { logger: collectLog().logger })
+    for (let i = 0; i < 5; i++) await front.handle(new HttpRequest({ target: '/nope' }))
+    assert.equal(messages.filter(([key]) => key === 'error').length, 5)
+  })
 })
 
 describe('onReport', () => {
-  it('is handed the whole story of an error', async () => {
-    const { id, time, durationMs, stack, ...rest } = await report('/news/fail/id/42?page=2', {
+  it('receives every fact of an error', async () => {
+    const { id, time, durationMs, stack, ...rest } = await reportOf('/news/fail/id/42?page=2', {
       init: { method: 'PUT' },
     })
     assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
@@ -192,23 +262,23 @@ describe('onReport', () => {
     assert.equal(previous?.previous, null)
   })
 
-  it('tells no stack of what is no fault of the server, and null for no previous one', async () => {
-    const { stack, previous, code, type } = await report('/signin/v2')
+  it('receives no stack of a client error, and null without a previous exception', async () => {
+    const { stack, previous, code, type } = await reportOf('/signin/v2')
     assert.deepEqual([stack, previous, code, type], [undefined, null, 0, 'EXCEPTION_NO_CONTROLLER'])
   })
 
-  it('has the id that the client is told', async () => {
-    const reports: ErrorReport[] = []
-    const front = new FrontController({ onReport: (each) => reports.push(each) })
+  it('receives the id that the response contains', async () => {
+    const { reports, onReport } = collectReports()
+    const front = createFront({}, { onReport })
     const { body } = await front.handle(new HttpRequest({ target: '/none' }))
     assert.equal(JSON.parse(String(body)).instance, `urn:uuid:${reports[0]?.id}`)
   })
 
-  it('is handed the shape of each parameter, and the value of those on the allow list', async () => {
+  it('receives the shape of each parameter, and the value of those on the allow list', async () => {
     const search =
       'ddm=0&dsh=S-1234%3A5678&continue=https%3A%2F%2Fa.example%2F%3Fb&scope=openid%20email' +
       '&flowEntry=ServiceLogin&empty=&note=hello%2C+w%C3%B6rld&page=2&q=1&controller=x'
-    const { params } = await report(`/none?${search}`, { logParams: ['page'] })
+    const { params } = await reportOf(`/none?${search}`, { logParams: ['page'] })
     assert.deepEqual(
       { ...params },
       {
@@ -224,40 +294,37 @@ describe('onReport', () => {
     )
   })
 
-  it('is handed every error, those too that the log only counts', async () => {
-    let reports = 0
-    let lines = 0
-    const count = (): unknown => lines++
-    const front = new FrontController({
-      logger: { info: count, warn: count, error: count },
-      onReport: () => reports++,
-    })
+  it('receives every error, also when the log only counts it', async () => {
+    const { reports, onReport } = collectReports()
+    const { entries, logger } = collectLog()
+    const front = createFront({}, { logger, onReport })
     for (let i = 0; i < 20; i++) await front.handle(new HttpRequest({ target: '/none' }))
-    assert.deepEqual([reports, lines], [20, 1])
+    assert.deepEqual([reports.length, entries.length], [20, 1])
   })
 
-  it('changes no answer when it throws, and that is logged', async () => {
-    const logged: object[] = []
-    const front = new FrontController({
-      logger: { info() {}, warn() {}, error: (fields) => logged.push(fields) },
-      onReport() {
-        throw new Error('no room')
+  it('changes no response when it throws, and its exception is logged', async () => {
+    const { entries, logger } = collectLog()
+    const front = createFront(
+      {},
+      {
+        logger,
+        onReport() {
+          throw new Error('no room')
+        },
       },
-    })
+    )
     const { status, exceptions } = await front.handle(new HttpRequest({ target: '/none' }))
+    const logged = entries.filter(({ level }) => level === 'error')
     assert.deepEqual([status, exceptions.length, logged.length], [404, 1, 1])
   })
 
-  it('is not told of requests that succeed', async () => {
-    const front = new FrontController({
-      controllers: new Map([['news', news]]),
-      onReport: () => assert.fail('a report'),
-    })
+  it('receives nothing about a request that succeeds', async () => {
+    const front = createFront({ news }, { onReport: () => assert.fail('a report') })
     assert.equal((await front.handle(new HttpRequest({ target: '/news/go' }))).status, 200)
   })
 })
 
-describe('A report of an unrouted request', () => {
+describe('The report of a request without a controller', () => {
   const own = 'https%3A%2F%2Fapp.example.com'
   const page =
     `access_type=offline&app_domain=${own}&client_id=0000-abc&continue=${own}%2Fconsent%3Fa%3D1%23` +
@@ -279,24 +346,24 @@ describe('A report of an unrouted request', () => {
     ['/a', undefined],
   ]
   for (const [target, looksLike, hint] of table) {
-    it(`says what ${target.slice(0, 50)} looks like: ${looksLike ?? 'nothing'}`, async () => {
-      const told = await report(target)
-      assert.equal(told.looksLike, looksLike)
-      assert.equal(typeof told.hint, looksLike === undefined ? 'undefined' : 'string')
-      if (hint !== undefined) assert.equal(told.hint, hint)
-      assert.doesNotMatch(JSON.stringify(told), /SECRET|app\.example/)
+    it(`names the kind of ${target.slice(0, 50)}: ${looksLike ?? 'none'}`, async () => {
+      const report = await reportOf(target)
+      assert.equal(report.looksLike, looksLike)
+      assert.equal(typeof report.hint, looksLike === undefined ? 'undefined' : 'string')
+      if (hint !== undefined) assert.equal(report.hint, hint)
+      assert.doesNotMatch(JSON.stringify(report), /SECRET|app\.example/)
     })
   }
 
-  it('does not call a redirect_uri stray that a controller serves', async () => {
+  it('has another hint when a controller serves the redirect_uri', async () => {
     const target = `/a?client_id=1&app_domain=${own}&redirect_uri=${own}%2Fnews%2Flist`
-    const { looksLike, hint } = await report(target)
+    const { looksLike, hint } = await reportOf(target)
     assert.equal(looksLike, 'authorization request')
     assert.notEqual(hint, stray)
   })
 
-  it('says nothing of a request that is routed', async () => {
-    const { looksLike, hint } = await report(`/news/fail?${page}`)
+  it('has neither kind nor hint when the request has a controller', async () => {
+    const { looksLike, hint } = await reportOf(`/news/fail?${page}`)
     assert.deepEqual([looksLike, hint], [undefined, undefined])
   })
 })

@@ -3,44 +3,38 @@ import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { pino } from 'pino'
-import { FrontController, HttpRequest, type Logger } from '../../lib/index.ts'
+import { HttpRequest, type Logger } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
+import { logLinesOf } from '../support/server-process.ts'
 
 const token = 'Kq7xZ9vT2mWpL4sR8nBd6hJc'
 const target = `/news/fail/id/${token}?dsh=${token}&continue=https%3A%2F%2Fa.example%2F%3Fcode%3D${token}`
 const hostile = 'a\r\n{"level":50}\u001b[31m\u2028\u202e%s %j'
 
-const controllers = new Map([
-  [
-    'news',
-    {
-      fail: (request: HttpRequest) => {
-        throw new TypeError(`${hostile} ${request.target}`, { cause: request.param('dsh') })
-      },
-    },
-  ],
-])
+const news = {
+  fail: (request: HttpRequest) => {
+    throw new TypeError(`${hostile} ${request.target}`, { cause: request.param('dsh') })
+  },
+}
 
-async function fill(logger: Logger): Promise<void> {
-  const front = new FrontController({ controllers, logger })
+async function logErrors(logger: Logger): Promise<void> {
+  const front = createFront({ news }, { logger })
   for (const each of [target, target, target, '/signin/v2?dsh=x']) {
     await front.handle(new HttpRequest({ target: each, headers: { cookie: `sid=${token}` } }))
   }
   front.flush()
 }
 
-describe('The real pino, as a logger', () => {
+describe('pino as a logger', () => {
   it('writes a line for each event, at the level and with the fields of the report', async () => {
     const stream = new PassThrough()
-    await fill(pino({ base: null }, stream))
+    await logErrors(pino({ base: null }, stream))
     stream.end()
     const text = Buffer.concat(await stream.toArray()).toString()
     assert.doesNotMatch(text, new RegExp(token.match(/.{8}/g)?.join('|') ?? token))
     assert.doesNotMatch(text.replaceAll('\n', ''), /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u)
 
-    const lines = text
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line))
+    const lines = logLinesOf(text)
     assert.deepEqual(
       lines.map(({ level, event }) => [level, event]),
       [
@@ -65,17 +59,17 @@ describe('The real pino, as a logger', () => {
   })
 })
 
-describe('console, as a logger', () => {
-  it('is told the same', async (t) => {
-    const told: unknown[] = []
+describe('console as a logger', () => {
+  it('receives the same entries', async (t) => {
+    const calls: unknown[] = []
     for (const level of ['info', 'warn', 'error'] as const) {
-      t.mock.method(console, level, (...args: unknown[]) => told.push(level, ...args))
+      t.mock.method(console, level, (...args: unknown[]) => calls.push(level, ...args))
     }
-    await fill(console)
-    const text = inspect(told, { depth: null, maxStringLength: null })
+    await logErrors(console)
+    const text = inspect(calls, { depth: null, maxStringLength: null })
     assert.doesNotMatch(text, new RegExp(token.match(/.{8}/g)?.join('|') ?? token))
     assert.deepEqual(
-      told.filter((each) => typeof each === 'string' && /^(info|warn|error)$/.test(each)),
+      calls.filter((each) => typeof each === 'string' && /^(info|warn|error)$/.test(each)),
       ['error', 'warn', 'warn'],
     )
   })

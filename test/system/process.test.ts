@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { fetch } from 'undici'
 import { bytesOf } from '../support/http.ts'
+import { occupyPort, waitUntilRefused } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
 const examples = repositoryFile('examples/controllers')
 
 describe('node server.js', () => {
-  it('serves a welcome page that tells how to begin', async (t) => {
+  it('serves a welcome page that shows how to start', async (t) => {
     const server = new ServerProcess(t, ['--port', '0'])
     const response = await fetch(await server.url(), { keepalive: false })
     assert.equal(response.status, 200)
@@ -24,7 +25,7 @@ describe('node server.js', () => {
     assert.equal(((await response.json()) as { title: string }).title, 'Every URL stays')
   })
 
-  it('is configured by the environment too, and a flag wins', async (t) => {
+  it('reads settings from the environment, and a flag wins', async (t) => {
     const server = new ServerProcess(t, ['--names', 'zf1'], {
       PORT: '0',
       PORTICO_CONTROLLERS: examples,
@@ -36,7 +37,7 @@ describe('node server.js', () => {
   })
 
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    it(`stops on ${signal} with exit code 0`, async (t) => {
+    it(`exits with 0 on ${signal}`, async (t) => {
       const server = new ServerProcess(t, ['--port', '0'])
       await server.url()
       server.child.kill(signal)
@@ -45,15 +46,15 @@ describe('node server.js', () => {
     })
   }
 
-  it('ends at once on a second signal', async (t) => {
+  it('exits at once on a second signal', async (t) => {
     const server = new ServerProcess(t, ['--port', '0'])
-    const { port } = new URL(await server.url())
-    // A request that is never whole keeps the server from stopping by itself.
-    const socket = connect(Number(port), '127.0.0.1').on('error', () => {})
+    const port = await server.port()
+    // An incomplete request keeps the server from stopping.
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
     await once(socket, 'connect')
     socket.write(bytesOf({ target: '/' }).slice(0, 10))
     server.child.kill('SIGTERM')
-    while (await accepts(Number(port)));
+    await waitUntilRefused(port)
     server.child.kill('SIGTERM')
     assert.equal((await server.ended).code, 1)
   })
@@ -78,17 +79,14 @@ describe('node server.js', () => {
     ],
   ]
   for (const [args, lines] of bad) {
-    it(`says what is wrong with ${JSON.stringify(args)} and exits with 2`, async (t) => {
+    it(`reports what is wrong with ${JSON.stringify(args)} and exits with 2`, async (t) => {
       const { code, stdout, stderr } = await new ServerProcess(t, args).ended
       assert.deepEqual([code, stdout, stderr], [2, '', lines.map((line) => `${line}\n`).join('')])
     })
   }
 
-  it('says that the port is in use and exits with 1', async (t) => {
-    const other = createServer().listen(0, '127.0.0.1')
-    t.after(() => other.close())
-    await once(other, 'listening')
-    const { port } = other.address() as AddressInfo
+  it('reports that the port is in use and exits with 1', async (t) => {
+    const port = await occupyPort(t)
     const { code, stderr } = await new ServerProcess(t, ['--port', String(port)]).ended
     assert.equal(code, 1)
     assert.equal(
@@ -97,10 +95,10 @@ describe('node server.js', () => {
     )
   })
 
-  it('tells its version and its options', async (t) => {
+  it('prints its version and its options', async (t) => {
     const { version } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
-    const told = await new ServerProcess(t, ['--version']).ended
-    assert.deepEqual([told.code, told.stdout], [0, `${version}\n`])
+    const printed = await new ServerProcess(t, ['--version']).ended
+    assert.deepEqual([printed.code, printed.stdout], [0, `${version}\n`])
     const help = await new ServerProcess(t, ['--help']).ended
     assert.equal(help.code, 0)
     for (const flag of ['--port', '--host', '--controllers', '--names', '--help', '--version']) {
@@ -108,7 +106,7 @@ describe('node server.js', () => {
     }
   })
 
-  it('goes on when stdout is closed', async (t) => {
+  it('keeps serving when stdout is closed', async (t) => {
     const server = new ServerProcess(t, ['--port', '0'])
     const url = await server.url()
     server.child.stdout.destroy()
@@ -127,11 +125,3 @@ describe('node server.js', () => {
     assert.doesNotMatch(stdout + stderr, /CANARY/)
   })
 })
-
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1')
-    socket.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code !== 'ECONNREFUSED'))
-    socket.on('connect', () => socket.destroy()).on('close', () => resolve(true))
-  })
-}

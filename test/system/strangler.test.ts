@@ -2,31 +2,35 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
-import { tmpdir } from 'node:os'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { fetch, request } from 'undici'
-import { type ErrorReport, FrontController, type Handler, serve } from '../../lib/index.ts'
+import { type ErrorReport, type Handler, serve } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
-import { startExample } from '../support/example.ts'
+import { startExample } from '../support/examples.ts'
+import { createFolder } from '../support/folder.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, listening, parse, send } from '../support/http.ts'
+import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
+import { portOf } from '../support/serving.ts'
 
 const hasPhp = spawnSync('php', ['-v']).error === undefined
 
-describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php here' }, () => {
+describe('The strangler in front of PHP', { skip: hasPhp ? false : 'php is not installed' }, () => {
   let php: Php
   before(async () => {
     php = await startPhp()
   })
   after(() => php.stop())
 
-  it('answers what has moved, with parameters and a form, and hands over all else', async (t) => {
+  it('serves what has moved, with parameters and a form, and passes on everything else', async (t) => {
     const url = await startStrangler(t, php.url)
     assert.deepEqual(await json(`${url}/news/list/page/2`), { answeredBy: 'Portico', page: '2' })
     const form = new URLSearchParams({ title: 'A & B' })
@@ -40,7 +44,7 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     assert.match(await missing.text(), /Action \\?"missing\\?" does not exist/)
   })
 
-  it('passes on the target byte for byte', async (t) => {
+  it('passes on the request target byte for byte', async (t) => {
     const port = portOf(await startStrangler(t, php.url))
     for (const target of [
       '/account//list/./x',
@@ -50,12 +54,12 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     ]) {
       const { status, body } = parse(await send(port, getAs(target, 'old.example:81')))
       assert.equal(status, 200, target)
-      const told = JSON.parse(unchunked(body))
-      assert.equal(Buffer.from(told.target, 'hex').toString('latin1'), target)
+      const seen = JSON.parse(unchunked(body))
+      assert.equal(Buffer.from(seen.target, 'hex').toString('latin1'), target)
     }
   })
 
-  it('passes on bodies as they are: forms in any charset, JSON, and more than fits a form here', async (t) => {
+  it('passes on bodies unchanged: forms in any charset, JSON, and bodies above the limit of a form', async (t) => {
     const url = await startStrangler(t, php.url)
     for (const [type, body] of [
       ['application/x-www-form-urlencoded', Buffer.from('name=sch%F6n&a[]=1&a[]=2')],
@@ -65,13 +69,13 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     ] as const) {
       for (const method of ['POST', 'PUT', 'DELETE']) {
         const options = { method, body, headers: { 'Content-Type': type } }
-        const told = await json(`${url}/account/save`, options)
-        assert.equal(told.method, method)
-        assert.ok(Buffer.from(told.body, 'base64').equals(body), `${method} ${type}`)
+        const seen = await json(`${url}/account/save`, options)
+        assert.equal(seen.method, method)
+        assert.ok(Buffer.from(seen.body, 'base64').equals(body), `${method} ${type}`)
       }
     }
-    const told = await json(`${url}/account`, { method: 'POST', body: 'a=1', headers: FORM })
-    assert.deepEqual(told.form, { a: '1' })
+    const seen = await json(`${url}/account`, { method: 'POST', body: 'a=1', headers: FORM })
+    assert.deepEqual(seen.form, { a: '1' })
   })
 
   it('streams an upload', async (t) => {
@@ -80,15 +84,15 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     const form = new FormData()
     form.set('title', 'Ü')
     form.set('file', new Blob([bytes]), 'photo.jpg')
-    // Without a length: fetch sends it in chunks.
+    // Without Content-Length: fetch sends the body in chunks.
     const multipart = new Response(form)
-    const told = await json(`${url}/account/upload`, {
+    const seen = await json(`${url}/account/upload`, {
       method: 'POST',
       body: multipart.body,
       duplex: 'half',
       headers: { 'Content-Type': multipart.headers.get('content-type') },
     })
-    assert.deepEqual(told, {
+    assert.deepEqual(seen, {
       name: 'photo.jpg',
       size: bytes.length,
       error: 0,
@@ -97,17 +101,17 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     })
   })
 
-  it('passes on cookies, each on its line, and redirects as they are', async (t) => {
+  it('passes on redirects unchanged, and each cookie in its own line', async (t) => {
     const url = await startStrangler(t, php.url)
-    const told = await json(`${url}/account`, { headers: { Cookie: 'a=1; b=x%20y' } })
-    assert.deepEqual(told.cookies, { a: '1', b: 'x y' })
+    const seen = await json(`${url}/account`, { headers: { Cookie: 'a=1; b=x%20y' } })
+    assert.deepEqual(seen.cookies, { a: '1', b: 'x y' })
 
     const headers = [['Host', 'www.example:8080']] as const
     const login = await exchange(portOf(url), { target: '/account/login', headers: [...headers] })
-    assert.equal(login.status, 400, 'two Host lines are refused, and not handed over')
+    assert.equal(login.status, 400, 'two Host lines are rejected, and not passed on')
 
-    const answer = await send(portOf(url), getAs('/account/login', 'www.example:8080'))
-    const { status, rawHeaders } = parse(answer)
+    const received = await send(portOf(url), getAs('/account/login', 'www.example:8080'))
+    const { status, rawHeaders } = parse(received)
     assert.equal(status, 303)
     assert.match(rawHeaders, /^location: \/\/www\.example:8080\/account\?from=login&to=%2Fnews$/im)
     assert.deepEqual(rawHeaders.match(/(?<=^set-cookie: ).*$/gim), [
@@ -116,7 +120,7 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     ])
   })
 
-  it('tells of the client, whatever the client says of itself', async (t) => {
+  it('passes on the address of the client, and ignores forwarded headers of the client', async (t) => {
     const url = await startStrangler(t, php.url)
     const { host } = new URL(url)
     const lines = [
@@ -125,9 +129,9 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
       ...['TE: trailers', 'Proxy-Authorization: Basic eA=='],
     ]
     const { body } = parse(await send(portOf(url), `${lines.join('\r\n')}\r\n\r\n`))
-    const told: Record<string, string> = JSON.parse(unchunked(body)).headers
+    const headers: Record<string, string> = JSON.parse(unchunked(body)).headers
     const seen = Object.fromEntries(
-      Object.entries(told).map(([name, value]) => [name.toLowerCase(), value]),
+      Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]),
     )
     assert.deepEqual(
       ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host', 'host'].map((n) => seen[n]),
@@ -138,7 +142,7 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     }
   })
 
-  it('passes on pages of errors, and answers without a body, as PHP gave them', async (t) => {
+  it('passes on error pages, and responses without a body, unchanged', async (t) => {
     const url = await startStrangler(t, php.url)
     for (const [path, status] of [
       ['/account/missing', 404],
@@ -162,7 +166,7 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     }
   })
 
-  it('passes an answer on while it is being written', async (t) => {
+  it('passes on a response while PHP writes it', async (t) => {
     const url = await startStrangler(t, php.url)
     const { body } = await request(`${url}/account/slow`)
     const chunks: string[] = []
@@ -171,21 +175,19 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
     assert.ok(chunks.length >= 3, `${chunks.length} pieces`)
   })
 
-  it('lets PHP know that the client has gone', async (t) => {
+  it('closes the connection to PHP when the client closes its connection', async (t) => {
     const url = await startStrangler(t, php.url)
-    const folder = await mkdtemp(join(tmpdir(), 'portico-'))
-    t.after(() => rm(folder, { recursive: true }))
-    const note = join(folder, 'note')
+    const note = join(createFolder(t), 'note')
     const socket = connect(portOf(url), '127.0.0.1')
     socket.write(getAs(`/account/watched?note=${encodeURIComponent(note)}`, 'a'))
     await once(socket, 'data')
     socket.destroy()
-    // PHP takes one request at a time: this one is answered when that one has ended.
+    // PHP serves one request at a time: it responds to this one after the other has ended.
     await json(`${php.url}/account`)
     assert.equal(await readFile(note, 'utf8'), 'aborted')
   })
 
-  it('answers with 502 through error/error when PHP is down, and goes on with what has moved', async (t) => {
+  it('responds with a 502 through error/error when PHP is down, and serves what has moved', async (t) => {
     const gone = await startPhp()
     const url = await startStrangler(t, gone.url)
     assert.equal((await json(`${url}/account`)).answeredBy, 'PHP')
@@ -198,7 +200,7 @@ describe('The strangler, before PHP', { skip: hasPhp ? false : 'there is no php 
 })
 
 describe('createStrangler()', () => {
-  it('answers 504 when the old server is late, and reports it with the names that were asked for', async (t) => {
+  it('responds with a 504 when the old server is late, and reports it with the requested names', async (t) => {
     const { url, reports } = await strangle(t, () => {}, { timeoutMs: 50 })
     const { statusCode, body } = await request(`${url}/account/login?password=hunter22`)
     assert.equal(statusCode, 504)
@@ -210,7 +212,7 @@ describe('createStrangler()', () => {
     )
   })
 
-  it('ends the connection under an answer that breaks off', async (t) => {
+  it('closes the connection when the old response breaks off', async (t) => {
     const { url, reports } = await strangle(t, (_, out) => {
       out.writeHead(200, { 'Content-Length': '10' }).write('half', () => out.destroy())
     })
@@ -219,7 +221,7 @@ describe('createStrangler()', () => {
     assert.equal(reports.length, 1)
   })
 
-  it('keeps for itself what is meant for one connection', async (t) => {
+  it('does not pass on hop-by-hop headers', async (t) => {
     const { url } = await strangle(t, (_, out) => {
       out.writeHead(200, [
         ...['Connection', 'X-Hop'],
@@ -235,7 +237,7 @@ describe('createStrangler()', () => {
     assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2'])
   })
 
-  it('hands over a body while it still comes in', async (t) => {
+  it('passes on a body while it arrives', async (t) => {
     const arrived = deferred<string>()
     const { url } = await strangle(t, (message, out) => {
       message
@@ -244,47 +246,47 @@ describe('createStrangler()', () => {
     })
     async function* halves() {
       yield 'first'
-      // What is waited for comes only from the old server.
+      // Only the old server resolves this promise.
       yield await arrived.promise
     }
     const { body } = await request(`${url}/`, { method: 'POST', body: Readable.from(halves()) })
     assert.equal(await body.text(), 'all')
   })
 
-  it('says Content-Length for HEAD as the old server did', async (t) => {
+  it('passes on Content-Length for HEAD', async (t) => {
     const { url } = await strangle(t, (_, out) => out.writeHead(200, { 'Content-Length': 7 }).end())
     const { headers } = await request(`${url}/`, { method: 'HEAD' })
     assert.equal(headers['content-length'], '7')
   })
 
-  it('aborts what a client no longer waits for, and reports nothing', async (t) => {
-    const [asked, aborted] = [deferred(), deferred()]
+  it('aborts the request to the old server when the client closes its connection, and reports nothing', async (t) => {
+    const [requested, aborted] = [deferred(), deferred()]
     const { url, reports } = await strangle(t, (message) => {
-      asked.resolve()
+      requested.resolve()
       message.once('close', aborted.resolve)
     })
     const socket = connect(portOf(url), '127.0.0.1')
     socket.write(getAs('/account', 'a'))
-    await asked.promise
+    await requested.promise
     socket.destroy()
     await aborted.promise
-    // One more way round: what was to be reported has been by then.
+    // One more round trip: a report would have arrived by then.
     assert.equal((await request(`${url}/news/list`)).statusCode, 200)
     assert.deepEqual(reports, [])
   })
 
-  it('passes on what a proxy in front says, where there is one', async (t) => {
+  it('passes on the forwarded headers of a trusted proxy', async (t) => {
     const headers = { 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https' }
     const { url } = await strangle(t, ECHO, { behindProxy: true })
     const { body } = await request(`${url}/`, { headers })
-    const told = (await body.json()) as Record<string, string>
-    assert.deepEqual([told['x-forwarded-for'], told['x-forwarded-proto']], ['10.1.2.3', 'https'])
+    const seen = (await body.json()) as Record<string, string>
+    assert.deepEqual([seen['x-forwarded-for'], seen['x-forwarded-proto']], ['10.1.2.3', 'https'])
   })
 
-  it('hands over no message of doubtful framing, no TRACE, and no target that is no path', async (t) => {
-    let asked = 0
+  it('passes on no message with ambiguous framing, no TRACE, and no target without a path', async (t) => {
+    let requests = 0
     const { url } = await strangle(t, (_, out) => {
-      asked++
+      requests++
       out.end()
     })
     for (const [lines, status] of [
@@ -295,10 +297,10 @@ describe('createStrangler()', () => {
     ] as const) {
       assert.equal(parse(await send(portOf(url), lines)).status, status, lines)
     }
-    assert.equal(asked, 0)
+    assert.equal(requests, 0)
   })
 
-  it('takes a controller, one of a module, or an action for moved, spelt as the router reads it', async (t) => {
+  it('treats a controller, a controller of a module or an action as moved, in the spelling of the router', async (t) => {
     const moved = new Set(['news', 'index', 'admin/report', 'shop/index', 'user/login'])
     const { url } = await strangle(t, (_, out) => out.end('old'), { moved })
     const here = [
@@ -327,18 +329,19 @@ interface Php {
 }
 
 async function startPhp(): Promise<Php> {
-  const address = `127.0.0.1:${await freePort()}`
+  const [port] = await findFreePorts(1)
+  const address = `127.0.0.1:${port}`
   const settings = ['display_errors=0', 'upload_max_filesize=16M', 'post_max_size=32M']
   const flags = settings.flatMap((setting) => ['-d', setting])
   const child = spawn('php', [...flags, '-S', address, 'examples/strangler/php/index.php'], {
     cwd: repositoryFile('.'),
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  let said = ''
+  let output = ''
   child.stderr.setEncoding('utf8').on('data', (chunk) => {
-    said += chunk
+    output += chunk
   })
-  while (!said.includes('started')) await once(child.stderr, 'data')
+  while (!output.includes('started')) await once(child.stderr, 'data')
   return {
     url: `http://${address}`,
     async stop() {
@@ -348,35 +351,23 @@ async function startPhp(): Promise<Php> {
   }
 }
 
-async function freePort(): Promise<number> {
-  const server = createTcpServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
 function startStrangler(t: TestContext, oldSite: string): Promise<string> {
   return startExample(t, 'examples/strangler/server.js', { OLD_SITE: oldSite })
 }
 
 interface Strangled {
   readonly url: string
-  readonly reports: ErrorReport[]
+  readonly reports: readonly ErrorReport[]
 }
 
-// Before a server that does what PHP's own would not do.
+/** Starts a strangler in front of a server that does what the server of PHP does not do. */
 async function strangle(
   t: TestContext,
   old: RequestListener,
   options: { moved?: Set<string>; timeoutMs?: number; behindProxy?: boolean } = {},
 ): Promise<Strangled> {
-  const reports: ErrorReport[] = []
-  const news = { list() {} }
-  const front = new FrontController({
-    controllers: new Map([['news', news]]),
-    onReport: (report) => reports.push(report),
-  })
+  const { reports, onReport } = collectReports()
+  const front = createFront({ news: { list() {} } }, { onReport })
   const { createStrangler } = await import(
     pathToFileURL(repositoryFile('examples/strangler/proxy.js')).href
   )
@@ -395,7 +386,7 @@ async function strangle(
   return { url, reports }
 }
 
-// biome-ignore lint/suspicious/noExplicitAny: what a test server tells, whatever it is.
+// biome-ignore lint/suspicious/noExplicitAny: the body has the fields of its URL.
 async function json(url: string, options: object = {}): Promise<any> {
   const response = await fetch(url, options)
   assert.equal(response.status, 200, url)
@@ -409,8 +400,4 @@ function getAs(target: string, host: string): string {
 function unchunked(body: string): string {
   const [, text] = /^[\da-f]+\r\n(.*)\r\n0\r\n\r\n$/s.exec(body) ?? []
   return text ?? body
-}
-
-function portOf(url: string): number {
-  return Number(new URL(url).port)
 }

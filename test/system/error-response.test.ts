@@ -2,15 +2,15 @@ import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import {
   type Action,
-  type Controllers,
-  FrontController,
   HttpError,
   type HttpRequest,
   type HttpResponse,
   type Service,
   serve,
 } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, type RawResponse } from '../support/http.ts'
+import { portOf } from '../support/serving.ts'
 
 const BROWSER =
   'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,image/apng,*/*;q=0.8,' +
@@ -25,7 +25,7 @@ const accepts: [accept: string | undefined, medium: Medium][] = [
   ['TEXT/HTML', 'html'],
   ['text/html;level=1, application/json;q=0.9', 'html'],
   ['text/*;q=0.9, application/json;q=0.1', 'html'],
-  // The range that fits best counts, and not the one that weighs most.
+  // The most specific range counts, not the one with the greatest weight.
   ['text/*;q=0.1, text/html, application/json;q=0.5', 'html'],
   ['text/*, text/html;q=0.1, text/plain;q=0.2, application/json;q=0.5', 'problem'],
   ['application/problem+json', 'problem'],
@@ -37,7 +37,7 @@ const accepts: [accept: string | undefined, medium: Medium][] = [
   ['text/plain', 'text'],
   ['application/json;q=0.4, text/plain;q=0.5, text/html;q=0.1', 'text'],
   ['text/html;q=0, text/plain', 'text'],
-  // Missing or malformed: as */*.
+  // Missing or malformed: the same as */*.
   [undefined, 'problem'],
   ['', 'problem'],
   ['text', 'problem'],
@@ -45,7 +45,7 @@ const accepts: [accept: string | undefined, medium: Medium][] = [
   ['text/html;q=2', 'problem'],
   [';,;q=,/', 'problem'],
   ['*/html', 'problem'],
-  // Nothing of what there is: an error is answered all the same.
+  // No available medium is acceptable: the error gets a response nevertheless.
   ['image/png', 'problem'],
   ['text/html;q=0', 'problem'],
   ['*/*;q=0', 'problem'],
@@ -54,7 +54,7 @@ const accepts: [accept: string | undefined, medium: Medium][] = [
 const FAULT = 'The server failed to answer this request.'
 const internal = 'db.internal:5432 is down'
 
-// What is asked for, what it is answered with; and how the detail reads.
+// The status of each action, the title of the status, and the detail.
 const statuses: [status: number, title: string, action: string, detail: string][] = [
   [400, 'Bad Request', 'news/%ff', 'The path is not percent-encoded UTF-8'],
   [404, 'Not Found', 'signin/v2', 'Invalid controller specified (signin)'],
@@ -88,26 +88,25 @@ const types: Record<Medium, string> = {
   text: 'text/plain; charset=utf-8',
 }
 
-describe('The answer to an error', () => {
+describe('The response to an error', () => {
   let service: Service
   let port = 0
 
   before(async () => {
-    const controllers: Controllers = new Map([['fail', fail]])
-    service = await serve(new FrontController({ controllers }), { port: 0 })
-    port = Number(new URL(service.url).port)
+    service = await serve(createFront({ fail }), { port: 0 })
+    port = portOf(service.url)
   })
 
   after(() => service.close())
 
-  const ask = (target: string, accept?: string, method = 'GET'): Promise<RawResponse> =>
+  const request = (target: string, accept?: string, method = 'GET'): Promise<RawResponse> =>
     exchange(port, { method, target, headers: accept === undefined ? [] : [['Accept', accept]] })
 
   for (const [status, title, action, detail] of statuses) {
     for (const method of ['GET', 'HEAD', 'POST']) {
-      it(`is what Accept asks for: ${method} with ${status}`, async () => {
+      it(`has the medium of Accept: ${method} with ${status}`, async () => {
         for (const [accept, medium] of accepts) {
-          const response = await ask(`/${action}?dsh=SECRET`, accept, method)
+          const response = await request(`/${action}?dsh=SECRET`, accept, method)
           const what = `Accept: ${accept}`
           assert.equal(response.status, status, what)
           assertHeaders(response, medium, what)
@@ -128,7 +127,7 @@ describe('The answer to an error', () => {
 
   it('has the same headers for HEAD as for GET', async () => {
     for (const [accept] of accepts) {
-      const [get, head] = [await ask('/x', accept), await ask('/x', accept, 'HEAD')]
+      const [get, head] = [await request('/x', accept), await request('/x', accept, 'HEAD')]
       assert.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
     }
   })
@@ -164,9 +163,9 @@ describe('The answer to an error', () => {
     }
   })
 
-  it('has nothing of what the failed action had set', async () => {
+  it('has nothing that the failed action had set', async () => {
     for (const [accept, medium] of accepts) {
-      const response = await ask('/fail/late', accept)
+      const response = await request('/fail/late', accept)
       assert.equal(response.status, 500)
       assertHeaders(response, medium, `${accept}`)
       assert.deepEqual(
@@ -184,16 +183,16 @@ describe('The answer to an error', () => {
       [`/fail/${long}`, `Action "${long}`],
       ['/fail/quote?what=this-thing', `No [what], not in ${'ü'.repeat(300)}`],
     ] as const) {
-      const { detail } = JSON.parse(utf8(await ask(target)))
+      const { detail } = JSON.parse(utf8(await request(target)))
       assert.equal(detail, start.slice(0, 200))
-      const [, , line] = /^(.*)\n(.*)\n/.exec(utf8(await ask(target, 'text/plain'))) ?? []
+      const [, , line] = /^(.*)\n(.*)\n/.exec(utf8(await request(target, 'text/plain'))) ?? []
       assert.equal(line, start.slice(0, 200))
-      const page = utf8(await ask(target, 'text/html'))
+      const page = utf8(await request(target, 'text/html'))
       assert.ok(page.includes(`<p>${escaped(start.slice(0, 200))}</p>`), page)
     }
   })
 
-  it('escapes for its medium what it says of the request, and never says the query string', async () => {
+  it('escapes parts of the request for its medium, and never contains the query string', async () => {
     const names = [
       '<script>alert(1)</script>',
       `"'><img/src=x onerror=alert(1)>`.replaceAll(' ', '%20'),
@@ -206,18 +205,18 @@ describe('The answer to an error', () => {
     ]
     for (const name of names.map((each) => each.replaceAll('/', '%2F'))) {
       const target = `/${name}?<i>dsh=SECRET</i>`
-      const page = utf8(await ask(target, 'text/html'))
+      const page = utf8(await request(target, 'text/html'))
       assert.ok(page.includes(`Invalid controller specified (${escaped(name)})`), page)
       assert.doesNotMatch(page, /<script|<img|<svg|<i>|<b>|<!--|SECRET|dsh/)
       assert.equal(page.match(/<\/?title>/g)?.length, 2)
-      const problem = utf8(await ask(target))
+      const problem = utf8(await request(target))
       assert.equal(JSON.parse(problem).detail, `Invalid controller specified (${name})`)
       assert.doesNotMatch(problem, /SECRET|dsh/)
-      assert.doesNotMatch(utf8(await ask(target, 'text/plain')), /SECRET|dsh/)
+      assert.doesNotMatch(utf8(await request(target, 'text/plain')), /SECRET|dsh/)
     }
   })
 
-  it('is a whole page of less than 4 KiB, with nothing from elsewhere', async () => {
+  it('is a complete page of less than 4 KiB without external resources', async () => {
     const widest = [
       `/${'&'.repeat(300)}`,
       `/${"'".repeat(300)}`,
@@ -225,7 +224,7 @@ describe('The answer to an error', () => {
       '/fail/fault',
     ]
     for (const target of widest) {
-      const { body } = await ask(target, 'text/html')
+      const { body } = await request(target, 'text/html')
       assert.ok(body.length < 4_096, `${body.length} bytes`)
       assert.match(body, /^<!doctype html><html lang="en"><meta charset="utf-8">/)
       assert.match(body, /<title>.+<\/title>.*<main>.*<h1>.+<\/h1>.*<\/main>/s)
@@ -293,7 +292,7 @@ function escaped(text: string): string {
   return text.replace(/[&<>"']/g, (each) => `&${entities[each] ?? '#39'};`)
 }
 
-// A UUID may hold any four digits.
+// A UUID may contain any four digits.
 function withoutId(body: string): string {
   return body.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, '')
 }

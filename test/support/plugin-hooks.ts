@@ -1,5 +1,5 @@
-/** The moments of a plugin, in the order in which a request meets them. */
-export const moments = [
+/** The hooks of a plugin, in the order in which a request passes them. */
+export const pluginHooks = [
   'routeStartup',
   'routeShutdown',
   'dispatchLoopStartup',

@@ -1,10 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import type { TestContext } from 'node:test'
 import { repositoryFile } from './repository.ts'
+import { startNode } from './run-node.ts'
 
-/** The command in the first line of an example. */
+/** Returns the command in the first line of an example, such as `node examples/hello/server.js`. */
 export async function commandOf(example: string): Promise<string> {
   const [first = ''] = (await readFile(repositoryFile(example), 'utf8')).split('\n', 1)
   const [, command] = /^\/\/ (node .*)$/.exec(first) ?? []
@@ -12,29 +12,14 @@ export async function commandOf(example: string): Promise<string> {
   return command
 }
 
-/** Runs a command of the repository with this Node, until the test ends. */
-export function runCommand(
-  t: TestContext,
-  command: string,
-  env: Record<string, string> = {},
-): ChildProcess {
-  const [, ...args] = command.split(' ')
-  const child = spawn(process.execPath, args, {
-    cwd: repositoryFile('.'),
-    env: { PATH: process.env.PATH, NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE, ...env },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
-  t.after(() => child.kill('SIGKILL'))
-  return child
-}
-
-/** Starts an example by the command in its first line, on a free port: the first URL that it tells. */
+/** Starts an example with the command in its first line on a free port, and returns the first URL that it prints. */
 export async function startExample(
   t: TestContext,
   example: string,
   env: Record<string, string> = {},
 ): Promise<string> {
-  const child = runCommand(t, await commandOf(example), { PORT: '0', ...env })
+  const [, ...args] = (await commandOf(example)).split(' ')
+  const child = startNode(t, args, { PORT: '0', ...env })
   let output = ''
   child.stdout?.setEncoding('utf8').on('data', (chunk) => {
     output += chunk
@@ -42,7 +27,7 @@ export async function startExample(
   const ended = once(child, 'close').then(([code]) => {
     throw new Error(`${example} ended with ${code}: ${output}`)
   })
-  // Ended by the test, it is nobody's error.
+  // The end of the test kills the example: that end is no error.
   ended.catch(() => {})
   for (;;) {
     const url = /http:\/\/127\.0\.0\.1:\d+/.exec(output)?.[0]

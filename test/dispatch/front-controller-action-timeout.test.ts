@@ -1,0 +1,93 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { describe, it } from 'node:test'
+import { HttpError, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import {
+  assertFixed,
+  createWatchedFront,
+  expectError,
+  factsOf,
+  fail,
+  fillIn,
+  handleWith,
+  hang,
+  namesOf,
+} from '../support/loop.ts'
+import { pluginHooks } from '../support/plugin-hooks.ts'
+
+describe('FrontController.handle() past limits.actionTimeoutMs', () => {
+  const limits = { actionTimeoutMs: 30 }
+
+  it('sends a 503 through error/error, and aborts the signal', async () => {
+    const [run, response] = await expectError({ list: hang }, '/news/list', { limits })
+    assert.equal(response.status, 503)
+    assert.deepEqual(factsOf(run).toSpliced(1, 1), ['EXCEPTION_OTHER', 503])
+    assert.deepEqual(namesOf(run.request), ['default', 'news', 'list'])
+    assert.equal(run.request.signal.aborted, true)
+    assert.equal(run.errorRequest.signal.aborted, false)
+  })
+
+  it('does not send what the action writes afterwards', async () => {
+    let finished: Promise<unknown> = Promise.resolve()
+    const list = (request: HttpRequest, response: HttpResponse): Promise<unknown> => {
+      const write = async (): Promise<void> => {
+        await once(request.signal, 'abort')
+        await new Promise(setImmediate)
+        fillIn(response)
+        throw new Error('late')
+      }
+      finished = write()
+      return finished
+    }
+    const [, response] = await expectError({ list }, '/news/list', { limits })
+    const sent = [response.status, [...response.headers], response.body]
+    await assert.rejects(finished, /late/)
+    assert.deepEqual([response.status, [...response.headers], response.body], sent)
+    assert.equal(response.status, 503)
+    assert.equal(response.headers.has('X-Half'), false)
+    assert.equal(response.exceptions.length, 1)
+  })
+
+  it('sends the fixed 500 when the error action never ends', async () => {
+    let signal: AbortSignal | undefined
+    const error = (request: HttpRequest): Promise<never> => {
+      signal = request.signal
+      return hang()
+    }
+    const response = await handleWith({ list: fail }, { error }, { limits })
+    assertFixed(response)
+    assert.deepEqual(
+      response.exceptions.map((each) => each instanceof HttpError && each.status),
+      [false, 503],
+    )
+    assert.equal(signal?.aborted, true)
+  })
+
+  it('sends a 503 when a plugin never ends, in every hook', async () => {
+    for (const hook of pluginHooks) {
+      const plugins = [{ [hook]: hang }]
+      const [, response] = await expectError({ list() {} }, '/news/list', { limits, plugins })
+      assert.equal(response.status, 503, hook)
+    }
+  })
+
+  it('does not abort the signal of an action that ends in time', async () => {
+    const list = async ({ signal }: HttpRequest, response: HttpResponse): Promise<void> => {
+      await new Promise(setImmediate)
+      response.text(String(signal.aborted))
+    }
+    const { front } = createWatchedFront({ list }, { limits: { actionTimeoutMs: 10_000 } })
+    assert.equal((await front.handle(new HttpRequest({ target: '/news/list' }))).body, 'false')
+  })
+
+  it('aborts the signal when the signal of the client aborts', async () => {
+    const client = new AbortController()
+    const list = async ({ signal }: HttpRequest): Promise<void> => {
+      client.abort()
+      assert.equal(signal.aborted, true)
+    }
+    const { front, runs } = createWatchedFront({ list })
+    await front.handle(new HttpRequest({ target: '/news/list', signal: client.signal }))
+    assert.deepEqual(runs, [])
+  })
+})

@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HttpRequest } from '../../lib/index.ts'
+import { collectLog, collectReports } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
+import { createWatchedFront, fail, handleWith, namesOf } from '../support/loop.ts'
+
+describe('FrontController.handle() with a logger and onReport', () => {
+  it('gives the response its request, with the requested names', async () => {
+    const { front } = createWatchedFront({ list() {}, fails: fail })
+    const requestedNames = async (target: string): Promise<string[]> => {
+      const { request } = await front.handle(new HttpRequest({ target }))
+      return request ? namesOf(request) : []
+    }
+    assert.deepEqual(await requestedNames('/news/list'), ['default', 'news', 'list'])
+    assert.deepEqual(await requestedNames('/news/fails'), ['default', 'news', 'fails'])
+    assert.deepEqual(await requestedNames('/signin/v2'), ['default', 'signin', 'v2'])
+    const twice = await handleWith({ list: fail }, { error: fail })
+    assert.deepEqual(twice.request && namesOf(twice.request), ['default', 'news', 'list'])
+  })
+
+  it('reports an error once, under the id in the response, without a value', async () => {
+    const { reports, onReport } = collectReports()
+    const { entries, logger } = collectLog()
+    const options = { logger, logParams: ['page'], onReport }
+    const front = createFront({ news: { list() {} } }, options)
+    const target = '/signin/v2/CANARY?dsh=CANARY&page=2'
+    const { body } = await front.handle(new HttpRequest({ target }))
+    await front.handle(new HttpRequest({ target: '/news/list' }))
+    const [report] = reports
+    assert.equal(JSON.parse(String(body)).instance, `urn:uuid:${report?.id}`)
+    assert.deepEqual(
+      [reports.length, report?.controller, report?.status, { ...report?.params }],
+      [1, 'signin', 404, { dsh: 'word(6)', page: '2' }],
+    )
+    assert.deepEqual(
+      entries.map(({ level }) => level),
+      ['warn'],
+    )
+    assert.ok((report?.durationMs ?? -1) >= 0)
+    assert.doesNotMatch(JSON.stringify([reports, entries, body]), /CANARY/)
+  })
+
+  it('reports a second error with both exceptions', async () => {
+    const { reports, onReport } = collectReports()
+    const error = (): never => {
+      throw new TypeError('second')
+    }
+    await handleWith({ list: fail }, { error }, { onReport })
+    assert.deepEqual(
+      reports.map(({ status, message, second }) => [
+        status,
+        message,
+        second?.name,
+        second?.message,
+      ]),
+      [[500, 'raised', 'TypeError', 'second']],
+    )
+  })
+
+  it('reports for a sign-in whether a controller serves its redirect_uri', async () => {
+    const { reports, onReport } = collectReports()
+    const front = createFront({ elp: {} }, { onReport, basePath: '/app' })
+    for (const path of ['/app/elp/oauth.php', '/app/error/x', '/app/other', '/app/%zz']) {
+      const uri = encodeURIComponent(`https://a.example${path}?provider=x`)
+      const target = `/app/auth?client_id=1&response_type=code&redirect_uri=${uri}`
+      await front.handle(new HttpRequest({ target, headers: { host: 'a.example' } }))
+    }
+    const named = 'The redirect_uri names a path of this service that no controller serves'
+    assert.deepEqual(
+      reports.map(({ hint }) => hint === named),
+      [false, true, true, true],
+    )
+  })
+
+  it('shows the error and its place on the page in development', async () => {
+    const list = (): never => {
+      throw new Error('it was CANARY', { cause: new Error('because') })
+    }
+    const headers = { accept: 'text/html' }
+    const page = async (target: string, development: boolean): Promise<string> => {
+      const front = createFront({ news: { list, saveAll() {} } }, { development })
+      return String((await front.handle(new HttpRequest({ target, headers }))).body)
+    }
+    const fault = await page('/news/list?dsh=CANARY', true)
+    for (const part of [
+      '<h2>EXCEPTION_OTHER</h2><p>Error: it was [dsh]</p><pre>',
+      'front-controller-reports.test.js:',
+      '<p>Caused by</p><p>Error: because</p>',
+      '<dd>GET default/news/list</dd>',
+      '<dt>dsh</dt><dd>word(6)</dd>',
+      '<ul><li>news/list</li><li>news/save-all</li></ul>',
+    ]) {
+      assert.ok(fault.includes(part), part)
+    }
+    assert.doesNotMatch(fault, /CANARY|Did you mean/)
+    assert.match(await page('/nwes/list', true), /<dt>Did you mean<\/dt><dd>news\/list<\/dd>/)
+    assert.doesNotMatch(await page('/nwes/list', false), /EXCEPTION|Did you mean|save-all/)
+  })
+})
+
+describe('FrontController.report()', () => {
+  it('reports an error from outside of the loop, and its message only with a request', () => {
+    const { reports, onReport } = collectReports()
+    const front = createFront({}, { onReport })
+    const request = new HttpRequest({ target: '/x?dsh=CANARY' })
+    front.report(new Error('it was CANARY'))
+    front.report(null)
+    front.report(new Error('it was CANARY'), { request, status: 408 })
+    assert.deepEqual(
+      reports.map(({ message, status, method }) => [message, status, method]),
+      [
+        ['list(3)', 500, ''],
+        ['list(3)', 500, ''],
+        ['it was [dsh]', 408, 'GET'],
+      ],
+    )
+    assert.equal(reports[2]?.id, request.id)
+  })
+})
+
+describe('FrontController.flush()', () => {
+  it('logs the number of errors that were only counted', async () => {
+    const { entries, logger } = collectLog()
+    const front = createFront({}, { logger })
+    for (let i = 0; i < 3; i++) await front.handle(new HttpRequest({ target: '/nope' }))
+    front.flush()
+    front.flush()
+    assert.deepEqual(
+      entries.map(({ level }) => level),
+      ['warn', 'warn'],
+    )
+    assert.deepEqual(entries.slice(1), [
+      {
+        level: 'warn',
+        fields: {
+          event: 'errors',
+          total: 2,
+          kinds: { 'EXCEPTION_NO_CONTROLLER default nope index': 2 },
+        },
+        message: '2 more errors',
+      },
+    ])
+  })
+})

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict'
+import { Readable } from 'node:stream'
+import { describe, it } from 'node:test'
+import type { HttpRequestInit } from '../../lib/index.ts'
+import {
+  expectDispatch,
+  expectError,
+  factsOf,
+  namesOf,
+  unreachable,
+  urlEncoded,
+} from '../support/loop.ts'
+
+describe('FrontController.handle() past the limits of a request', () => {
+  const post = { method: 'POST', headers: urlEncoded }
+
+  it('rejects a form through error/error with the requested names', async () => {
+    const limits = { maxBodyBytes: 20, maxFields: 3 }
+    const type = 'application/x-www-form-urlencoded'
+    const table: [Partial<HttpRequestInit>, number][] = [
+      [{ body: `a=${'x'.repeat(19)}` }, 413],
+      [{ body: Readable.from([Buffer.alloc(15), Buffer.alloc(15)], { objectMode: false }) }, 413],
+      [{ headers: { ...urlEncoded, 'Content-Length': '21' }, body: '' }, 413],
+      [{ body: 'a&b&c&d' }, 413],
+      [{ headers: { 'content-type': `${type}; charset=iso-8859-1` }, body: 'a=1' }, 415],
+      [{ headers: { ...urlEncoded, 'content-encoding': 'gzip' }, body: 'a=1' }, 415],
+    ]
+    for (const [init, status] of table) {
+      const request = { ...post, target: '/news/list/id/1?b=2', ...init }
+      const [run, response] = await expectError({ list: unreachable }, request, { limits })
+      assert.equal(response.status, status)
+      assert.deepEqual(factsOf(run).toSpliced(1, 1), ['EXCEPTION_OTHER', status])
+      assert.deepEqual(namesOf(run.request), ['default', 'news', 'list'])
+      assert.deepEqual([run.errorRequest.param('id'), run.errorRequest.param('b')], ['1', '2'])
+    }
+    for (const init of [
+      { body: `a=${'x'.repeat(18)}` },
+      { body: 'a&b&c' },
+      { headers: { 'content-type': `${type}; charset="UTF-8"` }, body: 'a=1' },
+      { headers: { 'content-type': 'text/plain' }, body: 'x'.repeat(21) },
+      { method: 'PUT', body: 'x'.repeat(21) },
+    ]) {
+      await expectDispatch({ ...post, target: '/news/list', ...init }, 'list', {}, { limits })
+    }
+  })
+
+  it('accepts at most 1,000 parameters, pairs and fields each', async () => {
+    const many = (count: number, unit: string): string => unit.repeat(count)
+    const table: [(count: number) => HttpRequestInit, number][] = [
+      [(count) => ({ target: `/news/list?${many(count, '&a=1')}` }), 400],
+      [(count) => ({ target: `/news/list${many(count, '/a/1')}` }), 400],
+      [(count) => ({ ...post, target: '/news/list', body: many(count, '&a=1') }), 413],
+    ]
+    for (const [requestWith, status] of table) {
+      const request = await expectDispatch(requestWith(1_000))
+      const { length } = [...request.pairs, ...request.query, ...request.form]
+      assert.equal(length, 1_000)
+      const [run, response] = await expectError({ list: unreachable }, requestWith(1_001))
+      assert.equal(response.status, status)
+      assert.deepEqual(factsOf(run).toSpliced(1, 1), ['EXCEPTION_OTHER', status])
+      assert.deepEqual(namesOf(run.request), ['default', 'news', 'list'])
+    }
+  })
+
+  it('rejects a bad path, and still lets the error action read the form', async () => {
+    for (const bad of ['%', '%zz', '%ff', '%c0%af', 'a%00', 'a%0a', '%1b', '%7F', '%c2%85']) {
+      const request = { ...post, target: `/news/${bad}?a=query`, body: 'a=form&b=form' }
+      const [run, response] = await expectError({}, request)
+      assert.equal(response.status, 400, bad)
+      assert.deepEqual(factsOf(run).toSpliced(1, 1), ['EXCEPTION_OTHER', 400])
+      assert.deepEqual(namesOf(run.request), ['default', 'news', bad])
+      for (const request of [run.errorRequest, run.request]) {
+        assert.deepEqual([request.param('a'), request.param('b')], ['query', 'form'])
+      }
+    }
+  })
+})

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import { createWatchedFront, expectError, namesOf } from '../support/loop.ts'
+import { throwingProxy } from '../support/thrown-values.ts'
+
+describe('FrontController.handle() when an action returns a value', () => {
+  it('sends a 500 through error/error for a value that is no request', async () => {
+    const wrong = [
+      null,
+      0,
+      '',
+      'x',
+      true,
+      {},
+      [],
+      () => {},
+      Symbol('x'),
+      new HttpResponse(),
+      throwingProxy,
+    ]
+    for (const value of wrong) {
+      for (const list of [() => value, async () => value]) {
+        const [run, response] = await expectError({ list }, '/news/list')
+        assert.equal(run.type, 'EXCEPTION_OTHER')
+        assert.equal(response.status, 500)
+      }
+    }
+    const plugins = [{ preDispatch: () => 'x' }] as unknown as Plugin[]
+    const [run] = await expectError({ list() {} }, '/news/list', { plugins })
+    assert.ok(run.exception instanceof TypeError)
+  })
+
+  it('sends a 500 through error/error for an object that only looks like a request', async () => {
+    const table: [string, (request: HttpRequest) => unknown][] = [
+      ['an object that inherits from one', (request) => Object.create(request)],
+      ['a proxy of one', (request) => new Proxy(request, {})],
+      [
+        'an object of the class that the constructor did not create',
+        () => Object.create(HttpRequest.prototype),
+      ],
+    ]
+    for (const [what, disguised] of table) {
+      const list = (request: HttpRequest): unknown => disguised(request)
+      for (const action of [list, async (request: HttpRequest) => list(request)]) {
+        const [run, response] = await expectError({ list: action }, '/news/list')
+        assert.equal(
+          run.exception.message,
+          'The action returned a value of the type object; expected nothing, or a request to be dispatched',
+          what,
+        )
+        assert.ok(run.exception instanceof TypeError)
+        assert.deepEqual([run.type, response.status], ['EXCEPTION_OTHER', 500])
+      }
+    }
+  })
+
+  it('dispatches a returned request, whose params win over those of the client', async () => {
+    const received: HttpRequest[] = []
+    const list = (request: HttpRequest, response: HttpResponse): HttpRequest => {
+      received.push(request)
+      response.headers.set('Kept', 'yes')
+      const params = { a: 'forward', b: 'forward' }
+      return request.forward({ action: 'edit', controller: 'pages', module: 'admin', params })
+    }
+    const edit = (request: HttpRequest): void => void received.push(request)
+    const modules = new Map([['admin', new Map([['pages', { edit }]])]])
+    const { front, runs } = createWatchedFront(
+      { list: async (...args: [HttpRequest, HttpResponse]) => list(...args) },
+      { modules },
+    )
+    const target = '/news/list/a/path/c/path?b=query&d=query'
+    const response = await front.handle(new HttpRequest({ target }))
+
+    const [original, next] = received
+    assert.ok(original && next)
+    assert.deepEqual(namesOf(original), ['default', 'news', 'list'])
+    assert.deepEqual(namesOf(next), ['admin', 'pages', 'edit'])
+    const values = (request: HttpRequest): unknown[] =>
+      ['a', 'b', 'c', 'd'].map((name) => request.param(name))
+    assert.deepEqual(values(original), ['path', 'query', 'path', 'query'])
+    assert.deepEqual(values(next), ['forward', 'forward', 'path', 'query'])
+    assert.deepEqual(next.pairs.getAll('a'), ['forward'])
+    assert.equal(next.q, '/news/list/a/path/c/path')
+    assert.deepEqual([response.status, response.headers.get('Kept'), runs], [200, 'yes', []])
+  })
+
+  it('dispatches at most 16 requests one after the other', async () => {
+    for (const [times, status] of [
+      [16, 200],
+      [17, 500],
+    ] as const) {
+      let count = 0
+      const list = (request: HttpRequest): HttpRequest | undefined =>
+        ++count < times ? request.forward({ action: 'list' }) : undefined
+      const { front, runs } = createWatchedFront({ list })
+      const response = await front.handle(new HttpRequest({ target: '/news/list' }))
+      assert.deepEqual([count, response.status, runs.length], [16, status, times - 16])
+      assert.deepEqual(
+        runs.map(({ type }) => type),
+        times > 16 ? ['EXCEPTION_OTHER'] : [],
+      )
+    }
+  })
+})
