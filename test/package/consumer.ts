@@ -1,5 +1,5 @@
-// What an application may write: compiled under `strict` and run in an empty project where the package is
-// installed. Each export stands here.
+// A program of an application that uses every export. The test compiles it under `strict`, and runs it in an
+// empty project with the installed package.
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'

@@ -1,22 +1,22 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { cpSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { createFolderInPackage, writeFileIn } from '../support/folder.ts'
 import { bytesOf, parse, send } from '../support/http.ts'
 import { type Block, blocksOf, commandsOf } from '../support/markdown.ts'
 import { repositoryFile } from '../support/repository.ts'
+import { runNode } from '../support/run-node.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
-// What stands behind the fence of a block says what becomes of it, beside the check of its types:
+// The types of all blocks are checked. The words after the fence say how a block runs:
 //
-//   ```js controllers/news.js   a file of the page's site
-//   ```js embed                 a program that has to end well, when it listens
-//   ```js                       the same, where it has assertions
-//   ```console                  after "npm start -- ...", each curl has to print what is shown; so has
-//                               node dist/server.js ...
+//   ```js controllers/news.js   A file of the site that the page builds.
+//   ```js embed                 A program that listens. It must end with exit code 0 as soon as it listens.
+//   ```js <other word>          A program that must end with exit code 0.
+//   ```js                       The same if it contains assertions.
+//   ```console                  After "npm start -- ...", each curl must print the output that the page shows.
+//                               "node dist/server.js ..." must print it, too.
 const docs = readdirSync(repositoryFile('docs')).filter((name) => name.endsWith('.md'))
 // Without docs/reference/: TypeDoc writes it from the docstrings, whose examples are fragments.
 const pages = ['README.md', ...docs.sort().map((name) => `docs/${name}`)].map((name) => ({
@@ -24,12 +24,30 @@ const pages = ['README.md', ...docs.sort().map((name) => `docs/${name}`)].map((n
   blocks: blocksOf(readFileSync(repositoryFile(name), 'utf8')),
 }))
 
-describe('The code of the pages', () => {
-  it('has no error of types', async (t) => {
-    const root = await emptyFolder(t)
+// What a page must contain beyond that.
+interface Expectation {
+  /** The number of scripts that the page has at least. */
+  readonly leastScripts?: number
+  /** All scripts run, also those without assertions. */
+  readonly runsAll?: boolean
+  /** The names of the programs, in order. */
+  readonly programs?: readonly string[]
+  /** The output of each program. */
+  readonly output?: RegExp
+}
+const expectations: Readonly<Record<string, Expectation>> = {
+  'docs/controllers.md': { leastScripts: 8, runsAll: true },
+  'docs/routing.md': { programs: ['routes', 'urls'] },
+  // Each program has tests that pass.
+  'docs/testing.md': { programs: ['dispatched', 'handle', 'agent'], output: /\bpass [1-9]/ },
+}
+
+describe('The code of the pages', { concurrency: 4 }, () => {
+  it('has no type error', async (t) => {
+    const root = createFolderInPackage(t)
     let blocks = 0
     for (const [at, page] of pages.entries()) {
-      // A file that is shown once more is another version, beside the same others.
+      // A file that the page shows again is a new version. It has its own copy of the other files.
       let version = join(root, `${at}-0`)
       const seen = new Set<string>()
       for (const block of page.blocks.filter(isScript)) {
@@ -37,29 +55,65 @@ describe('The code of the pages', () => {
         const file = isFile ? block.name : `line-${block.line}.${block.language}`
         if (seen.has(file)) {
           const next = join(root, `${at}-${block.line}`)
-          await cp(version, next, { recursive: true })
+          cpSync(version, next, { recursive: true })
           version = next
         }
         seen.add(file)
-        await write(join(version, file), typed(block, page.name))
+        writeFileIn(version, file, typed(block, page.name))
         blocks++
       }
     }
     assert.ok(blocks > 0)
-    await writeFile(join(root, 'tsconfig.json'), JSON.stringify(TSCONFIG))
+    writeFileIn(root, 'tsconfig.json', JSON.stringify(TSCONFIG))
     const tsc = repositoryFile('node_modules/typescript/bin/tsc')
-    const { code, output } = await run([tsc, '--project', root])
+    const { code, output } = await runNode([tsc, '--project', root])
     assert.equal(code, 0, output)
   })
 
-  for (const { name, blocks } of pages.filter(({ blocks }) => blocks.some(isRun))) {
+  for (const { name, blocks } of pages) {
+    const { runsAll = false, output = /(?:)/ } = expectations[name] ?? {}
+    const runnable = blocks.filter((block) => runs(block, runsAll))
+    if (runnable.length === 0) continue
     it(`runs, and prints what ${name} shows`, async (t) => {
-      const site = new Site(t, await emptyFolder(t))
-      for (const block of blocks.filter(isRun)) {
-        await site.play(block, `${name}:${block.line}`)
+      const site = new Site(t, createFolderInPackage(t), output)
+      for (const block of runnable) {
+        await site.play(block, `${name}:${block.line}, "${block.section}"`)
       }
     })
   }
+
+  for (const [name, { leastScripts = 0, programs }] of Object.entries(expectations)) {
+    it(`has the expected programs in ${name}`, () => {
+      const scripts = pages.find((page) => page.name === name)?.blocks.filter(isScript) ?? []
+      assert.ok(scripts.length >= leastScripts, `${scripts.length} scripts`)
+      if (programs === undefined) return
+      assert.deepEqual(
+        scripts.filter((block) => block.name !== '').map((block) => block.name),
+        programs,
+      )
+    })
+  }
+})
+
+describe('README.md', () => {
+  const readme = readFileSync(repositoryFile('README.md'), 'utf8')
+
+  it('names commands that package.json has', () => {
+    const { scripts } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
+    const named = [...readme.matchAll(/npm (?:run )?(start|test|build)\b/g)].map(([, name]) => name)
+    assert.deepEqual([...new Set(named)].sort(), ['build', 'start', 'test'])
+    for (const name of named) assert.ok(scripts[name ?? ''], name)
+  })
+
+  it('begins with two sentences and two commands', () => {
+    const [, sentences = '', commands = ''] =
+      /^# Portico\n\n(.*?)\n\n```sh\n(.*?)\n```/s.exec(readme) ?? []
+    assert.equal(sentences.match(/\.(?= |\n|$)/g)?.length, 2)
+    assert.deepEqual(
+      commands.split('\n').map((line) => line.split('#')[0]?.trim()),
+      ['npm ci && npm start', 'npm ci && npm test'],
+    )
+  })
 })
 
 const TSCONFIG = {
@@ -76,38 +130,42 @@ const TSCONFIG = {
   exclude: [],
 }
 
-/** What the reader of a page has built so far. */
+/** The site that a reader of a page builds, block by block. */
 class Site {
   readonly #t: TestContext
   readonly #folder: string
+  readonly #output: RegExp
   #server: ServerProcess | undefined
   #args: readonly string[] = []
 
-  constructor(t: TestContext, folder: string) {
+  /** @param output The output that each program must print. */
+  constructor(t: TestContext, folder: string, output: RegExp) {
     this.#t = t
     this.#folder = folder
+    this.#output = output
   }
 
   async play(block: Block, place: string): Promise<void> {
-    if (block.language === 'console') await this.#converse(block, place)
+    if (block.language === 'console') await this.#runCommands(block, place)
     else if (block.name.includes('.')) {
-      await write(join(this.#folder, block.name), block.code)
-      // The controllers are loaded once, at the start.
+      writeFileIn(this.#folder, block.name, block.code)
+      // The server loads its controllers once, at the start.
       this.#stop()
       if (/\.test\.js$/.test(block.name)) await this.#run(['--test', block.name], place)
     } else {
       const file = `program-${block.line}.js`
-      await write(join(this.#folder, file), block.name === 'embed' ? ending(block) : block.code)
+      writeFileIn(this.#folder, file, block.name === 'embed' ? endWhenListening(block) : block.code)
       await this.#run([file], place)
     }
   }
 
   async #run(args: readonly string[], place: string): Promise<void> {
-    const { code, output } = await run(args, this.#folder)
+    const { code, output } = await runNode(args, this.#folder)
     assert.equal(code, 0, `${place}: ${output}`)
+    assert.match(output, this.#output, place)
   }
 
-  async #converse(block: Block, place: string): Promise<void> {
+  async #runCommands(block: Block, place: string): Promise<void> {
     for (const { command, output } of commandsOf(block)) {
       const [, start] = /^npm start(?: -- (.*))?$/.exec(command) ?? []
       if (command.startsWith('npm start')) {
@@ -118,15 +176,15 @@ class Site {
       } else if (command.startsWith('node dist/server.js ')) {
         const { stdout } = await new ServerProcess(this.#t, wordsOf(command).slice(2)).ended
         assert.equal(stdout.trimEnd(), output, place)
-      } else assert.fail(`${place}: nothing here can run ${command}`)
+      } else assert.fail(`${place}: this test cannot run ${command}`)
     }
   }
 
   async #curl(command: string): Promise<string> {
     const args = this.#args.map((arg) => (arg === 'controllers' ? join(this.#folder, arg) : arg))
     this.#server ??= new ServerProcess(this.#t, ['--port', '0', ...args])
-    const port = Number(new URL(await this.#server.url()).port)
-    const { rawHeaders, body } = parse(await send(port, asBytes(command)))
+    const port = await this.#server.port()
+    const { rawHeaders, body } = parse(await send(port, curlBytesOf(command)))
     if (!command.startsWith('curl -i')) return body.trimEnd()
     const lines = rawHeaders.split('\r\n').filter((line) => !/^(Date|Connection):/.test(line))
     return [...lines, '', body].join('\n').trimEnd()
@@ -142,12 +200,12 @@ function isScript({ language }: Block): boolean {
   return language === 'js' || language === 'ts'
 }
 
-function isRun(block: Block): boolean {
-  const { language, name, code } = block
-  return language === 'console' || (language === 'js' && (name !== '' || /'node:assert/.test(code)))
+function runs({ language, name, code }: Block, runsAll: boolean): boolean {
+  if (language !== 'js') return language === 'console'
+  return runsAll || name !== '' || /'node:assert/.test(code)
 }
 
-// In JavaScript nothing says what an action is given, but where it is an argument.
+/** Adds the types of an action's parameters to JavaScript: without them, `tsc` could not check the code. */
 function typed({ language, code, line }: Block, page: string): string {
   const header = `// ${page}:${line}\n`
   if (language === 'ts') return header + code
@@ -161,8 +219,8 @@ function typed({ language, code, line }: Block, page: string): string {
   return header + parameters
 }
 
-// Ends as soon as it listens, on a free port.
-function ending({ code }: Block): string {
+/** Returns a program that listens on a free port, and ends as soon as it listens. */
+function endWhenListening({ code }: Block): string {
   const listening = code
     .replace(/listen\(3000.*\)/, "listen(0, '127.0.0.1', () => process.exit())")
     .replace('port: 3000', 'port: 0')
@@ -171,8 +229,8 @@ function ending({ code }: Block): string {
     : listening
 }
 
-// As much of curl as the pages use.
-function asBytes(command: string): string {
+/** Returns the request of a curl command. Knows the options that the pages use. */
+function curlBytesOf(command: string): string {
   const words = wordsOf(command)
   const optionValues = (option: string): string[] =>
     words.flatMap((word, i) => (word === option ? [words[i + 1] ?? ''] : []))
@@ -188,40 +246,12 @@ function asBytes(command: string): string {
   return bytesOf({ method, target, headers, body })
 }
 
-// As a shell sees them.
+/** Splits a command as a shell does. */
 function wordsOf(command: string): readonly string[] {
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '')
 }
 
-// Each answer has a UUID of its own; all are equally long.
+/** Replaces each UUID: every response has a new one of the same length. */
 function withoutIds(text: string): string {
   return text.replace(/[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}/g, '<UUID>')
-}
-
-async function run(
-  args: readonly string[],
-  cwd?: string,
-): Promise<{ readonly code: number; readonly output: string }> {
-  const { NODE_TEST_CONTEXT: _, ...env } = process.env
-  const child = spawn(process.execPath, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })
-  let output = ''
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (chunk) => {
-      output += chunk
-    })
-  }
-  const [code] = await once(child, 'close')
-  return { code, output }
-}
-
-// Beside the tests: there `portico` is the package that was built.
-async function emptyFolder(t: TestContext): Promise<string> {
-  const folder = await mkdtemp(repositoryFile('dist/test/docs-'))
-  t.after(() => rm(folder, { recursive: true }))
-  return folder
-}
-
-async function write(file: string, text: string): Promise<void> {
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(file, text)
 }

@@ -4,7 +4,7 @@ import { posix } from 'node:path'
 import { describe, it } from 'node:test'
 import { repositoryFile } from '../support/repository.ts'
 
-/** A declaration as `tsc` writes it: what it extends, and the members that no comment stands above. */
+/** A declaration as `tsc` writes it: the names that it extends, and its members without a docstring. */
 interface Declared {
   readonly isDocumented: boolean
   readonly parents: readonly string[]
@@ -18,19 +18,22 @@ const DECLARATION =
 describe('The documentation', () => {
   const names = exported(readFileSync(repositoryFile('lib/index.ts'), 'utf8'))
 
-  it('finds the exports that it looks at', () => {
+  it('is checked by a test that finds undocumented names', () => {
     assert.ok(names.length > 50, `${names.length} names`)
     assert.deepEqual(
-      undocumented(written('/** A. */\nexport interface A {\n    b: string;\n}\n'), 'A'),
+      undocumented(declarationsOfText('/** A. */\nexport interface A {\n    b: string;\n}\n'), 'A'),
       ['A.b'],
     )
-    assert.deepEqual(undocumented(written('export declare function a(): void;\n'), 'a'), ['a'])
+    assert.deepEqual(
+      undocumented(declarationsOfText('export declare function a(): void;\n'), 'a'),
+      ['a'],
+    )
     const whole =
       '/** A. */\nexport declare class A {\n    #private;\n    /** B. */\n    get b(): string;\n    set b(b: string);\n}\n'
-    assert.deepEqual(undocumented(written(whole), 'A'), [])
+    assert.deepEqual(undocumented(declarationsOfText(whole), 'A'), [])
   })
 
-  it('leaves no export and no public member of one without a docstring', () => {
+  it('has a docstring for every export and every public member', () => {
     const missing = names.flatMap(([file, name]) =>
       undocumented(declarationsIn(`dist/lib/${file}.d.ts`), name),
     )
@@ -55,7 +58,7 @@ function exported(index: string): [file: string, name: string][] {
   )
 }
 
-/** A file of declarations, and what it says. */
+/** A file of declarations. */
 interface DeclarationFile {
   readonly path: string
   readonly text: string
@@ -65,7 +68,7 @@ function declarationsIn(path: string): DeclarationFile {
   return { path, text: readFileSync(repositoryFile(path), 'utf8') }
 }
 
-function written(text: string): DeclarationFile {
+function declarationsOfText(text: string): DeclarationFile {
   return { path: '', text }
 }
 
@@ -74,9 +77,11 @@ function undocumented(file: DeclarationFile, name: string): string[] {
   if (declared === undefined) return [`${name} (not found)`]
   const parents = declared.parents.map((parent) => [fileOf(file, parent), parent] as const)
   const inherited = parents.flatMap(([file, parent]) => undocumented(file, parent))
-  // What is narrowed in a child is told where it was declared first.
-  const told = parents.map(([file, parent]) => declarationsOf(file).get(parent)?.body ?? '')
-  const own = declared.bare.filter((member) => !told.some((body) => body.includes(` ${member}: `)))
+  // The parent documents a member that a child narrows.
+  const bodies = parents.map(([file, parent]) => declarationsOf(file).get(parent)?.body ?? '')
+  const own = declared.bare.filter(
+    (member) => !bodies.some((body) => body.includes(` ${member}: `)),
+  )
   const bare = own.map((member) => `${name}.${member}`)
   return [...(declared.isDocumented ? [] : [name]), ...bare, ...inherited]
 }
@@ -101,8 +106,8 @@ function declarationsOf({ text }: DeclarationFile): Map<string, Declared> {
 
 const FOREIGN = new Set(['Error', 'Partial', 'Iterable'])
 
-// One comment is enough for an accessor and for a function of several signatures. What a class makes of
-// itself, its constructor, is told by the comment of the class.
+// One docstring is enough for a getter with its setter, and for a function with several signatures. The
+// docstring of a class documents its constructor.
 function bareMembers(body: string): string[] {
   const documented = new Set(['constructor', '#private'])
   const bare = new Set<string>()

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdirSync, readFileSync } from 'node:fs'
-import { describe, it, type TestContext } from 'node:test'
+import { readdirSync } from 'node:fs'
+import { describe, it } from 'node:test'
 import { fetch, type RequestInit } from 'undici'
+import { commandOf, startExample } from '../support/examples.ts'
 import { repositoryFile } from '../support/repository.ts'
+import { runNode } from '../support/run-node.ts'
+
+// Each example runs with the command in its first line. test/system/strangler.test.ts runs the strangler in
+// front of PHP.
 
 const folder = 'examples/embedding'
 
-// What each example is asked, and what it answers.
+// The requests to each example: the path, the status with the body of a 2xx response, and the body to send.
 const conversations: Record<
   string,
   [path: string, expected: string, body?: RequestInit['body']][]
@@ -42,17 +45,16 @@ const conversations: Record<
   ],
 }
 
-describe(folder, () => {
+describe(folder, { concurrency: 4 }, () => {
   it('has a conversation for each of its files', () => {
     assert.deepEqual(readdirSync(repositoryFile(folder)).sort(), Object.keys(conversations).sort())
   })
 
-  for (const [file, questions] of Object.entries(conversations)) {
-    it(`runs ${file}, by the command that it begins with`, async (t) => {
-      const [first = ''] = readFileSync(repositoryFile(`${folder}/${file}`), 'utf8').split('\n')
-      assert.equal(first, `// node ${folder}/${file}`)
-      const url = await started(t, `${folder}/${file}`)
-      for (const [path, expected, body] of questions) {
+  for (const [file, requests] of Object.entries(conversations)) {
+    it(`runs ${file} with the command in its first line`, async (t) => {
+      assert.equal(await commandOf(`${folder}/${file}`), `node ${folder}/${file}`)
+      const url = await startExample(t, `${folder}/${file}`)
+      for (const [path, expected, body] of requests) {
         const init: RequestInit = body === undefined ? {} : { method: 'POST', body }
         const response = await fetch(new URL(path, url), { ...init, keepalive: false })
         const text = await response.text()
@@ -62,17 +64,52 @@ describe(folder, () => {
   }
 })
 
-// Where it says that it listens.
-async function started(t: TestContext, file: string): Promise<string> {
-  const child = spawn(process.execPath, [file], {
-    cwd: repositoryFile('.'),
-    env: { PATH: process.env.PATH, PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
+describe('The example', { concurrency: 4 }, () => {
+  it('hello says hello', async (t) => {
+    const url = await startExample(t, 'examples/hello/server.js')
+    const response = await fetch(`${url}/hello/world/name/Ada`)
+    assert.equal(await response.text(), 'Hello, Ada!\n')
   })
-  t.after(() => child.kill('SIGKILL'))
-  const [line] = await Promise.race([
-    once(child.stdout.setEncoding('utf8'), 'data'),
-    once(child, 'exit').then(([code]) => assert.fail(`${file} has ended with ${code}`)),
-  ])
-  return line.trim()
+
+  it('hello.test.js has tests that pass', async () => {
+    const [, ...args] = (await commandOf('examples/hello/hello.test.js')).split(' ')
+    const { code, output } = await runNode(args, repositoryFile('.'))
+    assert.equal(code, 0, output)
+    assert.match(output, /pass 3/)
+  })
+
+  it('news site lists, shows and saves articles, and has a custom error page', async (t) => {
+    const url = await startExample(t, 'examples/controllers/index.js')
+    const list = await json(`${url}/`)
+    assert.deepEqual(list, await json(`${url}/news/list`))
+    assert.equal(list.articles.length, 2)
+
+    const body = new URLSearchParams({ title: 'A third one', body: 'Saved' })
+    const saved = await fetch(`${url}/news/save`, { method: 'POST', body })
+    assert.equal(saved.url, `${url}/news/view/id/3`)
+    assert.deepEqual(await saved.json(), { id: '3', title: 'A third one', body: 'Saved' })
+
+    assert.deepEqual(await json(`${url}/admin/report`), { reports: ['daily'] })
+    const missing = await json(`${url}/signin/v2/identifier?dsh=secret`, 404)
+    assert.equal(missing.type, 'EXCEPTION_NO_CONTROLLER')
+  })
+
+  it('strangler serves what has moved, and responds with a 502 when the old server is down', async (t) => {
+    const url = await startExample(t, 'examples/strangler/server.js', {
+      // The discard port: no program listens there.
+      OLD_SITE: 'http://127.0.0.1:9',
+    })
+    assert.deepEqual(await json(`${url}/news/list`), { answeredBy: 'Portico', page: '1' })
+    assert.equal(
+      (await json(`${url}/account`, 502)).detail,
+      'The server failed to answer this request.',
+    )
+  })
+})
+
+// biome-ignore lint/suspicious/noExplicitAny: the body has the fields of its example.
+async function json(url: string, status = 200): Promise<any> {
+  const response = await fetch(url)
+  assert.equal(response.status, status, url)
+  return response.json()
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile, cp, mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { promisify } from 'node:util'
 import * as portico from 'portico'
+import { createFolder, writeFileIn } from '../support/folder.ts'
 import { repositoryFile } from '../support/repository.ts'
 
 interface Packed {
@@ -14,13 +14,13 @@ interface Packed {
   readonly files: readonly { readonly path: string }[]
 }
 
-const MOST_BYTES = 300 * 1_024
+const MAX_BYTES = 300 * 1_024
 
-// The environment of `npm test` would set the folder and the options of the npm that is run here.
+// Without the variables of `npm test`: they would set the folder and the options of the npm of this test.
 const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR }
 
-describe('The package, installed into an empty project', () => {
-  let project = ''
+describe('The installed package', () => {
+  const project = createFolder({ after })
   let packed: Packed
 
   const run = async (command: string, ...args: string[]): Promise<string> => {
@@ -31,8 +31,7 @@ describe('The package, installed into an empty project', () => {
   }
 
   before(async () => {
-    project = await mkdtemp(join(tmpdir(), 'portico-'))
-    // What prepack does, but in a copy: here it would take dist away under the other tests.
+    // The same as prepack, but in a copy: prepack deletes dist, which the other tests need.
     const copy = join(project, 'copy')
     await mkdir(copy)
     for (const name of ['package.json', 'README.md', 'LICENSE', 'dist']) {
@@ -44,13 +43,12 @@ describe('The package, installed into an empty project', () => {
     const arguments_ = ['--ignore-scripts', '--json', '--pack-destination', project]
     const [one] = JSON.parse(await run('npm', 'pack', copy, ...arguments_))
     packed = one
-    await writeFile(join(project, 'package.json'), '{"type":"module","private":true}')
+    writeFileIn(project, 'package.json', '{"type":"module","private":true}')
     const quiet = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
     await run('npm', 'install', join(project, packed.filename), '--omit=dev', ...quiet)
   })
-  after(() => rm(project, { recursive: true }))
 
-  it('holds what is needed and nothing more', () => {
+  it('contains the necessary files and no others', () => {
     const paths = packed.files.map(({ path }) => path)
     const others = paths.filter(
       (path) => !/^dist\/(lib\/([\w-]+\/)?)?[\w-]+(\.d\.ts|\.js)$/.test(path),
@@ -61,11 +59,11 @@ describe('The package, installed into an empty project', () => {
     }
   })
 
-  it('takes less than 300 KiB', () => {
-    assert.ok(packed.unpackedSize < MOST_BYTES, `${packed.unpackedSize} bytes`)
+  it('has less than 300 KiB', () => {
+    assert.ok(packed.unpackedSize < MAX_BYTES, `${packed.unpackedSize} bytes`)
   })
 
-  it('is one package', async () => {
+  it('installs no other package', async () => {
     const folders = await readdir(join(project, 'node_modules'))
     assert.deepEqual(
       folders.filter((name) => !name.startsWith('.')),
@@ -73,7 +71,7 @@ describe('The package, installed into an empty project', () => {
     )
   })
 
-  it('compiles and runs where every export is used', async () => {
+  it('compiles and runs with a program that uses every export', async () => {
     const consumer = await readFile(repositoryFile('test/package/consumer.ts'), 'utf8')
     const index = await readFile(repositoryFile('lib/index.ts'), 'utf8')
     const names = [...index.matchAll(/export (?:type )?\{([^}]*)\}/g)].flatMap(([, list = '']) =>
@@ -84,8 +82,7 @@ describe('The package, installed into an empty project', () => {
       assert.ok(uses.length > 1, `test/package/consumer.ts does not use "${name}"`)
     }
     await copyFile(repositoryFile('test/package/consumer.ts'), join(project, 'consumer.ts'))
-    await mkdir(join(project, 'controllers'))
-    await writeFile(join(project, 'controllers/hello.js'), 'export function index() {}')
+    writeFileIn(project, 'controllers/hello.js', 'export function index() {}')
     const compilerOptions = {
       strict: true,
       exactOptionalPropertyTypes: true,
@@ -96,29 +93,29 @@ describe('The package, installed into an empty project', () => {
       typeRoots: [repositoryFile('node_modules/@types')],
     }
     const config = { compilerOptions, files: ['consumer.ts'] }
-    await writeFile(join(project, 'tsconfig.json'), JSON.stringify(config))
+    writeFileIn(project, 'tsconfig.json', JSON.stringify(config))
     await run(process.execPath, repositoryFile('node_modules/typescript/bin/tsc'))
     assert.equal(await run(process.execPath, 'consumer.js'), 'Every export works\n')
   })
 
-  it('can be required where Node can require a module', async (t) => {
+  it('can be loaded with require() if Node can require a module', async (t) => {
     if (!(process.features as { require_module?: boolean }).require_module) {
-      t.skip('This Node can not')
+      t.skip('This version of Node cannot require a module')
       return
     }
     const code = "console.log(Object.keys(require('portico')).sort().join())"
-    const told = await run(process.execPath, '--input-type=commonjs', '--eval', code)
-    assert.deepEqual(told.trim().split(',').filter(isName), Object.keys(portico).sort())
+    const printed = await run(process.execPath, '--input-type=commonjs', '--eval', code)
+    assert.deepEqual(printed.trim().split(',').filter(isName), Object.keys(portico).sort())
   })
 
-  it('says its version', async () => {
+  it('prints its version', async () => {
     const { version } = JSON.parse(await readFile(repositoryFile('package.json'), 'utf8'))
     const server = 'node_modules/portico/dist/server.js'
     assert.equal(await run(process.execPath, server, '--version'), `${version}\n`)
   })
 })
 
-// A namespace that is required may say what it is.
+// A required namespace may have these properties, too.
 function isName(name: string): boolean {
   return name !== '__esModule' && name !== 'module.exports'
 }

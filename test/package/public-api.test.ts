@@ -38,7 +38,7 @@ describe('The package', () => {
     ])
   })
 
-  it('exports these values for tests, from a door of their own', () => {
+  it('exports these values for tests from portico/testing', () => {
     assert.deepEqual(Object.keys(testing).sort(), ['TestAgent', 'dispatched'])
   })
 

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer, type RequestListener, type Server } from 'node:http'
-import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { type Dispatcher, request, fetch as undiciFetch } from 'undici'
@@ -17,7 +14,7 @@ import {
 } from '../../lib/index.ts'
 import { TestAgent, type TestAgentOptions, type TestTarget } from '../../lib/testing.ts'
 import { deferred } from '../support/deferred.ts'
-import { repositoryFile } from '../support/repository.ts'
+import { startNode } from '../support/run-node.ts'
 
 // The types of the fetch of Node refer to another copy of undici.
 const globalFetch = globalThis.fetch as unknown as typeof undiciFetch
@@ -247,7 +244,7 @@ describe('TestAgent', () => {
     await assert.rejects(request('http://a/', { dispatcher }), { code: 'UND_ERR_DESTROYED' })
   })
 
-  it('does not keep the process alive, closed or not', async () => {
+  it('does not keep the process alive, closed or not', async (t) => {
     const code = `
       import { request } from 'undici'
       import { TestAgent } from 'portico/testing'
@@ -255,7 +252,8 @@ describe('TestAgent', () => {
       const { body } = await request('http://a/', { dispatcher })
       console.log(await body.text())`
     const args = ['--input-type=module', '--eval', code]
-    const child = spawn(process.execPath, args, { cwd: repositoryFile('.'), timeout: 20_000 })
+    const child = startNode(t, args)
+    assert.ok(child.stdout)
     const [output] = await once(child.stdout.setEncoding('utf8'), 'data')
     const startedAt = performance.now()
     const [exitCode] = await once(child, 'close')
@@ -270,34 +268,6 @@ describe('TestAgent', () => {
         name: 'TypeError',
         message: /"target"/,
       })
-    }
-  })
-})
-
-describe('docs/testing.md', () => {
-  it('has examples that pass', async (t) => {
-    const page = await readFile(repositoryFile('docs/testing.md'), 'utf8')
-    const examples = [...page.matchAll(/```js (\w+)\n(.*?)```/gs)]
-    assert.deepEqual(
-      examples.map(([, name]) => name),
-      ['dispatched', 'handle', 'agent'],
-    )
-    // The file is in dist/test, where `portico` is the package that was built.
-    const folder = await mkdtemp(repositoryFile('dist/test/docs-'))
-    t.after(() => rm(folder, { recursive: true }))
-    for (const [, name, code = ''] of examples) {
-      const file = join(folder, `${name}.js`)
-      await writeFile(file, code)
-      // A separate test run, not a part of this one.
-      const { NODE_TEST_CONTEXT: _, ...env } = process.env
-      const child = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] })
-      let output = ''
-      child.stdout.setEncoding('utf8').on('data', (chunk) => {
-        output += chunk
-      })
-      const [exitCode] = await once(child, 'close')
-      assert.equal(exitCode, 0, output)
-      assert.match(output, /\bpass [1-9]/)
     }
   })
 })
