@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { defineController, type Members } from '../../lib/controllers/define-controller.ts'
 import { get } from '../../lib/controllers/methods.ts'
-import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
+import { createFront } from '../support/front.ts'
 
 describe('defineController()', () => {
   it('returns the given controller', () => {
@@ -22,7 +22,7 @@ describe('defineController()', () => {
         response.json(this.count)
       }),
     })
-    const front = new FrontController({ controllers: new Map([['counter', counter]]) })
+    const front = createFront({ counter })
     const bodyOf = async (target: string) => (await front.handle(new HttpRequest({ target }))).body
     assert.equal(await bodyOf('/counter/increment'), '1')
     assert.equal(await bodyOf('/counter/read'), '1')

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict'
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { mkdir, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { createFolder, type Files } from '../support/folder.ts'
 
 const list = 'export function list(_, response) { response.text(import.meta.url) }'
 
 describe('loadControllers()', () => {
   it('loads files as controllers, folders as modules, and exported functions as actions', async (t) => {
-    const root = await folder(t, {
+    const root = createModules(t, {
       'news.js': list,
       'user-admin.mjs': list,
       'admin/news.js': list,
@@ -37,7 +37,7 @@ describe('loadControllers()', () => {
 
   it('ignores files that are not controllers', async (t) => {
     const broken = 'throw new Error("loaded")'
-    const root = await folder(t, {
+    const root = createModules(t, {
       'news.js': list,
       'README.md': 'x',
       'news.ts': broken,
@@ -61,8 +61,8 @@ describe('loadControllers()', () => {
   })
 
   it('follows links', async (t) => {
-    const root = await folder(t, { 'news.js': list })
-    const other = await folder(t, { 'a.js': list, 'm/b.js': list })
+    const root = createModules(t, { 'news.js': list })
+    const other = createModules(t, { 'a.js': list, 'm/b.js': list })
     await symlink(join(other, 'a.js'), join(root, 'linked.js'))
     await symlink(join(other, 'm'), join(root, 'admin'))
     const { controllers, modules } = await loadControllers(root)
@@ -71,12 +71,12 @@ describe('loadControllers()', () => {
   })
 
   it('returns nothing for an empty folder', async (t) => {
-    const { controllers, modules } = await loadControllers(await folder(t, {}))
+    const { controllers, modules } = await loadControllers(createModules(t, {}))
     assert.deepEqual([controllers.size, modules.size], [0, 0])
   })
 
   it('names the folder that cannot be read', async (t) => {
-    const root = await folder(t, { 'news.js': list })
+    const root = createModules(t, { 'news.js': list })
     for (const [path, code] of [
       [join(root, 'missing'), 'ENOENT'],
       [join(root, 'news.js'), 'ENOTDIR'],
@@ -107,7 +107,7 @@ describe('loadControllers()', () => {
       ],
     ]
     for (const [source, reason] of table) {
-      const root = await folder(t, { 'admin/bad.js': source, 'news.js': list })
+      const root = createModules(t, { 'admin/bad.js': source, 'news.js': list })
       const file = join(root, 'admin', 'bad.js')
       const expected = `The controller "${file}" does not load: ${reason(file, pathToFileURL(file).href)}`
       await assert.rejects(loadControllers(root), (error: Error) => {
@@ -122,14 +122,14 @@ describe('loadControllers()', () => {
     const broken = 'throw new Error("loaded")'
     const files = { 'news.js': list, 'news.test.js': broken, 'news.spec.mjs': broken }
     const { controllers, modules } = await loadControllers(
-      await folder(t, { ...files, 'admin/a.test.js': broken }),
+      createModules(t, { ...files, 'admin/a.test.js': broken }),
     )
     assert.deepEqual([[...controllers.keys()], modules.size], [['news'], 0])
   })
 
   it('rejects two files of one name', async (t) => {
     for (const at of ['', 'admin/']) {
-      const root = await folder(t, { [`${at}news.js`]: list, [`${at}news.mjs`]: list })
+      const root = createModules(t, { [`${at}news.js`]: list, [`${at}news.mjs`]: list })
       await assert.rejects(loadControllers(root), {
         message: `The controller "news" has two files in "${join(root, at).replace(/\/$/, '')}"`,
       })
@@ -137,13 +137,6 @@ describe('loadControllers()', () => {
   })
 })
 
-async function folder(t: TestContext, files: Record<string, string>): Promise<string> {
-  const root = await mkdtemp(join(tmpdir(), 'portico-'))
-  t.after(() => rm(root, { recursive: true }))
-  const all = { 'package.json': '{"type":"module"}', ...files }
-  for (const [name, source] of Object.entries(all)) {
-    await mkdir(dirname(join(root, name)), { recursive: true })
-    await writeFile(join(root, name), source)
-  }
-  return root
+function createModules(t: TestContext, files: Files): string {
+  return createFolder(t, { 'package.json': '{"type":"module"}', ...files })
 }

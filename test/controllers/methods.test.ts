@@ -2,8 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { Action } from '../../lib/controllers/controller.ts'
 import { del, get, methods, patch, post, put } from '../../lib/controllers/methods.ts'
-import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
+import { createFront } from '../support/front.ts'
 
 describe('get(), post(), put(), patch(), del(), methods()', () => {
   it('respond to any other method with 405 and Allow', async () => {
@@ -18,7 +18,7 @@ describe('get(), post(), put(), patch(), del(), methods()', () => {
       ['PROPFIND', methods(['POST', 'PROPFIND'], ok), 'POST, PROPFIND, OPTIONS'],
     ]
     for (const [method, action, allow] of table) {
-      const front = new FrontController({ controllers: new Map([['news', { list: action }]]) })
+      const front = createFront({ news: { list: action } })
       const send = (method: string) =>
         front.handle(new HttpRequest({ target: '/news/list', method }))
       assert.equal((await send(method)).status, 200, method)

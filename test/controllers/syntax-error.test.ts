@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { locateSyntaxError } from '../../lib/controllers/syntax-error.ts'
+import { createFolder } from '../support/folder.ts'
 
 const imports = `import fs, {
   readFileSync,
@@ -28,10 +27,7 @@ describe('locateSyntaxError()', () => {
     ['in an import', "import { a b } from 'node:fs'", undefined],
   ] as const) {
     it(`finds the line of an error ${name}${line ? '' : ': none that is certain'}`, async (t) => {
-      const folder = await mkdtemp(join(tmpdir(), 'portico-'))
-      t.after(() => rm(folder, { recursive: true }))
-      const file = join(folder, 'news.mjs')
-      await writeFile(file, source)
+      const file = join(createFolder(t, { 'news.mjs': source }), 'news.mjs')
       const { href } = pathToFileURL(file)
       const error = await import(href).then(
         () => assert.fail('the file loads'),

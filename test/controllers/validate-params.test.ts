@@ -8,13 +8,13 @@ import type { Action } from '../../lib/controllers/controller.ts'
 import { get } from '../../lib/controllers/methods.ts'
 import type { StandardIssue, StandardSchemaV1 } from '../../lib/controllers/standard-schema.ts'
 import { validateParams, withParams } from '../../lib/controllers/validate-params.ts'
-import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
 import { ValidationError } from '../../lib/http/validation-error.ts'
-import type { ErrorReport } from '../../lib/reporting/error-report.ts'
 import { createRequestListener } from '../../lib/server/request-listener.ts'
+import { collectReports } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, listening } from '../support/http.ts'
 
 const libraries: Record<string, StandardSchemaV1<unknown, { id: number; sort: string }>> = {
@@ -202,12 +202,9 @@ describe('The response to invalid parameters', () => {
     it(`shows no value of the request, to the client or in the report (${library})`, async () => {
       for (const accept of ['application/json', 'text/html', 'text/plain']) {
         for (const development of [false, true]) {
-          const reports: ErrorReport[] = []
-          const front = new FrontController({
-            controllers: new Map([['news', { view: withParams(schema, () => {}) }]]),
-            onReport: (report) => reports.push(report),
-            development,
-          })
+          const { reports, onReport } = collectReports()
+          const news = { view: withParams(schema, () => {}) }
+          const front = createFront({ news }, { onReport, development })
           const target = `/news/view?${new URLSearchParams(secrets)}`
           const { status, body } = await front.handle(
             new HttpRequest({ target, headers: { accept } }),
@@ -257,7 +254,7 @@ describe('The response to invalid parameters', () => {
   it('is sent over a socket', async (t) => {
     const schema = z.object({ id: z.coerce.number() })
     const news = { view: get(withParams(schema, echo)) }
-    const front = new FrontController({ controllers: new Map([['news', news]]) })
+    const front = createFront({ news })
     const port = await listening(t, createServer(createRequestListener(front)))
     const good = await exchange(port, { target: '/news/view/id/42' })
     assert.deepEqual([good.status, good.body], [200, '{"id":42}'])
@@ -283,6 +280,6 @@ async function handle(
   actions: Record<string, Action>,
   init: HttpRequestInit,
 ): Promise<HttpResponse> {
-  const front = new FrontController({ controllers: new Map([['news', actions]]) })
+  const front = createFront({ news: actions })
   return front.handle(new HttpRequest(init))
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Client, clientOf, isNetwork, networks } from '../../lib/http/forwarded.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
 
 const proxies = networks(['10.0.0.0/8', '192.0.2.7', '::1', '2001:db8::/32'])
 
@@ -79,7 +80,7 @@ describe('HttpRequest.client', () => {
       const ask = (request: HttpRequest): void => {
         client = request.client
       }
-      const front = new FrontController({ controllers: new Map([['who', { ask }]]), trustProxy })
+      const front = createFront({ who: { ask } }, { trustProxy })
       const headers = { Host: 'inner', 'X-Forwarded-For': '1.2.3.4', 'X-Forwarded-Proto': 'https' }
       await front.handle(
         new HttpRequest({ target: '/who/ask', remoteAddress: '10.0.0.1', headers }),

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { describe, it } from 'node:test'
-import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { type JsonOptions, readJson } from '../../lib/http/json-body.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { createRequestListener } from '../../lib/server/request-listener.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, listening } from '../support/http.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
@@ -63,10 +63,7 @@ describe('readJson()', () => {
         response.json(await readJson(request, { maxBytes: 1_000 }))
       },
     }
-    const front = new FrontController({
-      controllers: new Map([['echo', echo]]),
-      limits: { maxBodyBytes: 10 },
-    })
+    const front = createFront({ echo }, { limits: { maxBodyBytes: 10 } })
     const port = await listening(t, createServer(createRequestListener(front)))
     const post = (body: string) =>
       exchange(port, {

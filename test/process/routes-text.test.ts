@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { explain } from '../../lib/inspect/explain.ts'
 import { listRoutes } from '../../lib/inspect/list-routes.ts'
 import { explanationText, routesText } from '../../lib/process/routes-text.ts'
+import { createFolder } from '../support/folder.ts'
 
-const folder = await mkdtemp(join(tmpdir(), 'portico-'))
-after(() => rm(folder, { recursive: true }))
-await writeFile(
-  join(folder, 'news.mjs'),
-  `export function list() {}
+const folder = createFolder(
+  { after },
+  {
+    'news.mjs': `export function list() {}
 export function save() {}
 save.methods = ['POST']
 `,
+  },
 )
 const front = new FrontController(await loadControllers(folder))
 const style = { color: false, formatFile: () => 'news.mjs' }

@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict'
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { STOP_MESSAGE, Supervisor, WorkerError } from '../../lib/process/supervisor.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFolder, writeFileIn } from '../support/folder.ts'
 
 // A worker behaves as the file beside it says; a test can change the file for the next worker.
 const WORKER = `
@@ -200,13 +199,6 @@ function options(lines: string[] = [], onEvent = (_: string): void => {}) {
 }
 
 function supervised(t: TestContext, behaviour: Behaviour = {}, stopTimeoutMs = 30_000): Supervised {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-'))
-  const behave = (now: Behaviour): void =>
-    writeFileSync(join(folder, 'behaviour.json'), JSON.stringify(now))
-  behave(behaviour)
-  const exec = join(folder, 'worker.mjs')
-  writeFileSync(exec, WORKER)
-  cluster.setupPrimary({ exec, args: [], execArgv: [], silent: true })
   const lines: string[] = []
   let waiting: { event: string; resolve: () => void } | undefined
   const onEvent = (event: string): void => {
@@ -218,8 +210,14 @@ function supervised(t: TestContext, behaviour: Behaviour = {}, stopTimeoutMs = 3
     const stopped = supervisor.stop()
     supervisor.kill()
     await Promise.all([stopped, ...left])
-    rmSync(folder, { recursive: true })
   })
+  // The test removes the folder after the workers have ended: it cleans up in the order of creation.
+  const folder = createFolder(t, { 'worker.mjs': WORKER })
+  const behave = (now: Behaviour): void =>
+    writeFileIn(folder, 'behaviour.json', JSON.stringify(now))
+  behave(behaviour)
+  const exec = join(folder, 'worker.mjs')
+  cluster.setupPrimary({ exec, args: [], execArgv: [], silent: true })
   return {
     supervisor,
     behave,

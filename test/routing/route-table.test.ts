@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
 import { found, routing } from '../support/routing.ts'
 
 describe('RouteTable', () => {
@@ -29,8 +30,7 @@ describe('RouteTable', () => {
     const open = { path: '/files/*', defaults: { controller: 'files' } }
     const files = { index() {} }
     const limits = { maxFields: 3 }
-    const controllers = new Map([['files', files]])
-    const front = new FrontController({ controllers, routes: { open }, limits })
+    const front = createFront({ files }, { routes: { open }, limits })
     const status = async (target: string) =>
       (await front.handle(new HttpRequest({ target }))).status
     assert.equal(await status('/files/a/1/b/2/c/3'), 200)
@@ -44,7 +44,7 @@ describe('RouteTable', () => {
     }
     const requested: unknown[] = []
     const news = { view: (request: HttpRequest) => void requested.push(request.param('id')) }
-    const front = new FrontController({ controllers: new Map([['news', news]]), routes })
+    const front = createFront({ news }, { routes })
     assert.equal((await front.handle(new HttpRequest({ target: '/a/7' }))).status, 200)
     assert.equal((await front.handle(new HttpRequest({ target: '/oops' }))).status, 404)
     assert.deepEqual(requested, ['7'])

@@ -4,7 +4,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { stateOf } from '../../lib/http/request.ts'
 import type { UrlParams } from '../../lib/http/url-params.ts'
-import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { HttpRequest } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { checkUrls, found, type Routing, routing } from '../support/routing.ts'
 
@@ -85,7 +86,7 @@ describe('HttpRequest.url() by a named route', () => {
   it('uses the default route after a forward, and the original route in the error action', async () => {
     const urls: string[] = []
     const error = { error: (request: HttpRequest) => void urls.push(request.url({ month: '01' })) }
-    const front = new FrontController({ controllers: new Map([['error', error]]), routes })
+    const front = createFront({ error }, { routes })
     await front.handle(new HttpRequest({ target: '/archive/2006/07' }))
     assert.deepEqual(urls, ['/archive/2006/01'])
     const forwarded = target('/archive/2006/07').forward({ action: 'list' })

@@ -30,7 +30,7 @@ describe('handleClientErrors()', () => {
   ]
   for (const [what, bytes, status, code] of rejected) {
     it(`responds to ${what} with ${status}, closes the connection, and reports only the code`, async (t) => {
-      const { port, reports } = await serving(t)
+      const { port, reports } = await start(t)
       assert.equal(await send(port, bytes), minimalResponse(status))
       const facts = reports.map((report) => [report.status, report.code, report.message])
       assert.deepEqual(facts, [[status, code, `The connection sent no valid request (${code})`]])
@@ -38,14 +38,14 @@ describe('handleClientErrors()', () => {
   }
 
   it('reports none of the bytes that were sent', async (t) => {
-    const { port, reports } = await serving(t)
+    const { port, reports } = await start(t)
     await send(port, 'GET /?secret=CANARY HTTP/1.1\r\nCookie CANARY\r\n\r\n')
     assert.equal(reports.length, 1)
     assert.doesNotMatch(JSON.stringify(reports), /CANARY/)
   })
 
   it('rejects malformed bytes behind a request after the response to that request', async (t) => {
-    const { port, reports } = await serving(t)
+    const { port, reports } = await start(t)
     const received = await send(port, `${head}\r\nHELLO\r\n\r\n`)
     assert.match(received, /^HTTP\/1\.1 200 OK\r\n/)
     assert.ok(received.endsWith(`ok${minimalResponse(400)}`), received)
@@ -53,7 +53,7 @@ describe('handleClientErrors()', () => {
   })
 
   it('rejects CONNECT, and survives a reset of its connection', async (t) => {
-    const { port, service, reports } = await serving(t)
+    const { port, service, reports } = await start(t)
     const socket = connect(port, '127.0.0.1')
     const rejected = once(service.server, 'connect')
     socket.write('CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n')
@@ -71,7 +71,7 @@ describe('handleClientErrors()', () => {
   })
 
   it('ignores a CONNECT behind the last response of a connection', async (t) => {
-    const { port, service } = await serving(t)
+    const { port, service } = await start(t)
     const tunnel = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
     for (const [first, status] of [
       ['GET /app/echo HTTP/1.1\r\n\r\n', 400],
@@ -87,7 +87,7 @@ describe('handleClientErrors()', () => {
   })
 
   it('sends a slow response before the rejection', async (t) => {
-    const { port, started, finish, service } = await serving(t)
+    const { port, started, finish, service } = await start(t)
     const malformed = once(service.server, 'clientError')
     const received = send(port, `${head.replace('echo', 'slow')}\r\nHELLO\r\n\r\n`)
     await Promise.all([started, malformed])
@@ -96,7 +96,7 @@ describe('handleClientErrors()', () => {
   })
 
   it('sends the last response whole when the client sends more bytes', async (t) => {
-    const { port, started, finish, reports, service } = await serving(t)
+    const { port, started, finish, reports, service } = await start(t)
     const socket = connect(port, '127.0.0.1')
     const chunks: Buffer[] = []
     socket.on('data', (chunk) => chunks.push(chunk))
@@ -173,7 +173,7 @@ function failing(fields: object, active?: ServerResponse, ended = false) {
   return { socket, sent: () => sent }
 }
 
-async function serving(t: TestContext) {
+async function start(t: TestContext) {
   const [started, finish] = [deferred(), deferred()]
   const served = await serveActions(t, {
     echo: (_, response) => response.text('ok'),

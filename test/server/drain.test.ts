@@ -4,15 +4,17 @@ import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { FrontController, serve } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { bytesOf, parse } from '../support/http.ts'
+import { portOf } from '../support/serving.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
 describe('drain()', () => {
   it('waits for the response to a request in flight, which has Connection: close', async () => {
     const started = deferred()
     const finish = deferred()
-    const service = await serve(frontOf(started.resolve, finish.promise), { port: 0 })
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const service = await serve(createSlowFront(started.resolve, finish.promise), { port: 0 })
+    const socket = connect(portOf(service.url), '127.0.0.1')
     let received = ''
     socket.on('data', (chunk) => {
       received += chunk
@@ -29,7 +31,7 @@ describe('drain()', () => {
 
   it('closes connections that are idle, or have never sent a byte', async () => {
     const service = await serve(new FrontController(), { port: 0 })
-    const port = Number(new URL(service.url).port)
+    const port = portOf(service.url)
     const silent = connect(port, '127.0.0.1')
     const idle = connect(port, '127.0.0.1')
     silent.resume()
@@ -43,8 +45,8 @@ describe('drain()', () => {
   it('leaves a busy connection open while it closes idle ones', async () => {
     const started = deferred()
     const finish = deferred()
-    const service = await serve(frontOf(started.resolve, finish.promise), { port: 0 })
-    const port = Number(new URL(service.url).port)
+    const service = await serve(createSlowFront(started.resolve, finish.promise), { port: 0 })
+    const port = portOf(service.url)
     const [silent, idle, busy] = [1, 2, 3].map(() => connect(port, '127.0.0.1'))
     assert.ok(silent && idle && busy)
     silent.resume()
@@ -72,7 +74,7 @@ describe('drain()', () => {
 
   it('responds to a request that arrives on an idle connection after the stop', async () => {
     const service = await serve(new FrontController(), { port: 0 })
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const socket = connect(portOf(service.url), '127.0.0.1')
     const request = keepAliveBytesOf({ target: '/' })
     socket.write(request)
     await once(socket, 'data')
@@ -91,7 +93,7 @@ describe('drain()', () => {
     const service = await serve(new FrontController(), { port: 0 })
     const [[accepted], client] = await Promise.all([
       once(service.server, 'connection'),
-      connect(Number(new URL(service.url).port), '127.0.0.1').resume(),
+      connect(portOf(service.url), '127.0.0.1').resume(),
     ])
     client.write(keepAliveBytesOf({ target: '/' }))
     await once(client, 'data')
@@ -116,9 +118,9 @@ describe('drain()', () => {
   it('destroys the connections that are left at the deadline, and returns their number', async () => {
     const started = deferred()
     const finish = deferred()
-    const front = frontOf(started.resolve, finish.promise)
+    const front = createSlowFront(started.resolve, finish.promise)
     const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
-    const socket = connect(Number(new URL(service.url).port), '127.0.0.1')
+    const socket = connect(portOf(service.url), '127.0.0.1')
     socket.on('error', () => {}).write(bytesOf({ target: '/slow' }))
     await started.promise
     assert.equal(await service.close(), 1)
@@ -126,7 +128,7 @@ describe('drain()', () => {
   })
 })
 
-function frontOf(started: () => void, finish: Promise<void>): FrontController {
+function createSlowFront(started: () => void, finish: Promise<void>): FrontController {
   const slow = {
     async index(_: unknown, response: { text(text: string): void }): Promise<void> {
       started()
@@ -134,5 +136,5 @@ function frontOf(started: () => void, finish: Promise<void>): FrontController {
       response.text('done')
     },
   }
-  return new FrontController({ controllers: new Map([['slow', slow]]) })
+  return createFront({ slow })
 }

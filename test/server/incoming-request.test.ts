@@ -6,13 +6,10 @@ import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
 import { READ_ALREADY } from '../../lib/http/body.ts'
-import {
-  createRequestListener,
-  FrontController,
-  HttpRequest,
-  incomingMessageOf,
-} from '../../lib/index.ts'
+import { createRequestListener, HttpRequest, incomingMessageOf } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, listening, parse, send } from '../support/http.ts'
 import {
   keepAliveBytesOf,
@@ -135,11 +132,9 @@ describe('IncomingRequest.body', () => {
   })
 
   it('throws if a middleware has read it before, for a form and for an action', async (t) => {
-    const messages: string[] = []
-    const front = new FrontController({
-      controllers: new Map([['app', { run: (request: HttpRequest) => void request.body }]]),
-      onReport: ({ message }) => void messages.push(message),
-    })
+    const { reports, onReport } = collectReports()
+    const run = (request: HttpRequest): void => void request.body
+    const front = createFront({ app: { run } }, { onReport })
     const listener = createRequestListener(front)
     const server = createServer((message, out) => {
       message.on('end', () => listener(message, out)).resume()
@@ -156,7 +151,10 @@ describe('IncomingRequest.body', () => {
     }
     const expected =
       'The body was read before the request arrived here: mount Portico before any body parser'
-    assert.deepEqual(messages, [expected, expected])
+    assert.deepEqual(
+      reports.map(({ message }) => message),
+      [expected, expected],
+    )
   })
 })
 
@@ -207,12 +205,7 @@ describe('incomingMessageOf()', () => {
         throw new Error('no')
       },
     }
-    const front = new FrontController({
-      controllers: new Map<string, object>([
-        ['app', app],
-        ['error', { error: see }],
-      ]),
-    })
+    const front = createFront({ app, error: { error: see } })
     const port = await listening(t, createServer(createRequestListener(front)))
     await exchange(port, { target: '/app/first', headers: [['X-Raw', 'yes']] })
     assert.deepEqual(seen, [true, true, true])

@@ -8,13 +8,14 @@ import fastify from 'fastify'
 import polka from 'polka'
 import {
   createMiddleware,
-  type ErrorReport,
-  FrontController,
+  type FrontController,
   type FrontControllerOptions,
   type HttpRequest,
   type HttpResponse,
   type Middleware,
 } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 import { exchange, listening, type RawRequest, type RawResponse } from '../support/http.ts'
 
 const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
@@ -56,8 +57,8 @@ const frameworks: Record<string, (middleware: Middleware) => Promise<Server>> = 
 for (const [name, mount] of Object.entries(frameworks)) {
   describe(`createMiddleware() in ${name}`, () => {
     const mounted = async (t: TestContext, options: { fallThrough?: boolean } = {}) => {
-      const reports: ErrorReport[] = []
-      const front = frontOf({ onReport: (report) => void reports.push(report) })
+      const { reports, onReport } = collectReports()
+      const front = createNewsFront({ onReport })
       const port = await listening(t, await mount(createMiddleware(front, options)))
       return {
         reports,
@@ -122,8 +123,8 @@ for (const [name, mount] of Object.entries(frameworks)) {
 
 describe('createMiddleware()', () => {
   it('reports that a middleware before it has read the body', async (t) => {
-    const messages: string[] = []
-    const front = frontOf({ onReport: ({ message }) => void messages.push(message) })
+    const { reports, onReport } = collectReports()
+    const front = createNewsFront({ onReport })
     const app = express().use(express.urlencoded(), createMiddleware(front))
     const port = await listening(t, createServer(app))
     const { status } = await exchange(port, {
@@ -133,7 +134,10 @@ describe('createMiddleware()', () => {
       body: 'a=1',
     })
     assert.equal(status, 500)
-    assert.match(messages.join(), /^The body was read before the request arrived here/)
+    assert.match(
+      reports.map(({ message }) => message).join(),
+      /^The body was read before the request arrived here/,
+    )
   })
 
   it('keeps the headers that a middleware before it has set', async (t) => {
@@ -142,7 +146,7 @@ describe('createMiddleware()', () => {
         out.setHeader('X-Before', 'kept')
         next()
       })
-      .use(createMiddleware(frontOf()))
+      .use(createMiddleware(createNewsFront()))
     const port = await listening(t, createServer(app))
     const { headers } = await exchange(port, { target: '/app/news/list' })
     assert.deepEqual(
@@ -160,7 +164,7 @@ describe('createMiddleware()', () => {
           : undefined
       },
     }
-    const middleware = createMiddleware(frontOf({ router }), { fallThrough: true })
+    const middleware = createMiddleware(createNewsFront({ router }), { fallThrough: true })
     const port = await listening(
       t,
       createServer((message, out) => middleware(message, out, () => out.end('next'))),
@@ -185,7 +189,7 @@ describe('createMiddleware()', () => {
   })
 
   it('adds no listener to the process or to a message that falls through', async (t) => {
-    const middleware = createMiddleware(frontOf(), { fallThrough: true })
+    const middleware = createMiddleware(createNewsFront(), { fallThrough: true })
     const counts: number[] = []
     const total = (emitter: NodeJS.EventEmitter): number =>
       emitter.eventNames().reduce((sum, name) => sum + emitter.listenerCount(name), 0)
@@ -205,7 +209,7 @@ describe('createMiddleware()', () => {
   })
 })
 
-function frontOf(options: FrontControllerOptions = {}): FrontController {
+function createNewsFront(options: FrontControllerOptions = {}): FrontController {
   const news = {
     list: (request: HttpRequest, response: HttpResponse) =>
       response.text(`${request.target} ${request.pairs}`),
@@ -214,9 +218,5 @@ function frontOf(options: FrontControllerOptions = {}): FrontController {
       throw new Error('no')
     },
   }
-  return new FrontController({
-    basePath: '/app',
-    controllers: new Map([['news', news]]),
-    ...options,
-  })
+  return createFront({ news }, { basePath: '/app', ...options })
 }

@@ -7,13 +7,13 @@ import { request } from 'undici'
 import {
   type Action,
   createRequestListener,
-  FrontController,
   type Handler,
   type HttpRequest,
   HttpResponse,
 } from '../../lib/index.ts'
 import { TestAgent } from '../../lib/testing.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, listening } from '../support/http.ts'
 
 describe('createRequestListener()', () => {
@@ -76,7 +76,7 @@ describe('createRequestListener()', () => {
       if (request.errorHandler) originals.set(request.target, request.errorHandler.request)
       response.text('')
     }
-    const front = new FrontController({ controllers: new Map([['error', { error }]]) })
+    const front = createFront({ error: { error } })
     const port = await listening(t, createServer(createRequestListener(front)))
     for (const target of targets) {
       await exchange(port, { target })

@@ -6,13 +6,14 @@ import {
   type Action,
   createRequestListener,
   type ErrorReport,
-  FrontController,
   type ListenerOptions,
   type ServeOptions,
   type Service,
-  serve,
 } from '../../lib/index.ts'
+import { collectReports } from './collectors.ts'
+import { createFront } from './front.ts'
 import { bytesOf, listening, type RawRequest } from './http.ts'
+import { startServing } from './serving.ts'
 
 /** Actions of the controller `app`. */
 export type Actions = Readonly<Record<string, Action>>
@@ -23,10 +24,10 @@ export async function serveActions(
   actions: Actions,
   options: ServeOptions = {},
 ): Promise<{ port: number; service: Service; reports: readonly ErrorReport[] }> {
-  const { front, reports } = frontOf(actions)
-  const service = await serve(front, { port: 0, ...options })
-  t.after(() => service.close())
-  return { port: Number(new URL(service.url).port), service, reports }
+  const { reports, onReport } = collectReports()
+  const front = createFront({ app: actions }, { onReport })
+  const { port, service } = await startServing(t, front, options)
+  return { port, service, reports }
 }
 
 /**
@@ -39,20 +40,12 @@ export async function listenWithActions(
   actions: Actions,
   options: ListenerOptions = {},
 ): Promise<{ port: number; reports: readonly ErrorReport[]; sockets: readonly Socket[] }> {
-  const { front, reports } = frontOf(actions)
+  const { reports, onReport } = collectReports()
+  const front = createFront({ app: actions }, { onReport })
   const sockets: Socket[] = []
   const server = createServer(createRequestListener(front, options))
   server.on('connection', (socket) => sockets.push(socket))
   return { port: await listening(t, server), reports, sockets }
-}
-
-function frontOf(actions: Actions): { front: FrontController; reports: readonly ErrorReport[] } {
-  const reports: ErrorReport[] = []
-  const front = new FrontController({
-    controllers: new Map([['app', actions]]),
-    onReport: (report) => void reports.push(report),
-  })
-  return { front, reports }
 }
 
 /** Returns the bytes of a request that keeps its connection open. */

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
-import { describe, it, type TestContext } from 'node:test'
+import { describe, it } from 'node:test'
 import {
   type Action,
   type BodyChunks,
-  createRequestListener,
-  type ErrorReport,
-  FrontController,
   HttpRequest,
   HttpResponse,
   type ResponseBody,
 } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
-import { bytesOf, exchange, listening, send } from '../support/http.ts'
+import { createFront } from '../support/front.ts'
+import { bytesOf, exchange, send } from '../support/http.ts'
+import { listenWithActions } from '../support/wire.ts'
 
 // Each kind of chunked body. It calls `ended` when the rest of it is not needed.
 const kinds = {
@@ -63,8 +61,10 @@ for (const [kind, make] of Object.entries(kinds)) {
 
   describe(`The body of a response that is ${kind}`, () => {
     it('is sent chunk by chunk, text as UTF-8', async (t) => {
-      const port = await serving(t, (_, response) => {
-        response.body = body(['grün ', Buffer.from('und '), new Uint8Array([98, 108, 97, 117])])
+      const { port } = await listenWithActions(t, {
+        run: (_, response) => {
+          response.body = body(['grün ', Buffer.from('und '), new Uint8Array([98, 108, 97, 117])])
+        },
       })
       const { rawHeaders, body: sent } = await exchange(port, { target: '/app/run' })
       assert.match(rawHeaders, /Transfer-Encoding: chunked/)
@@ -72,29 +72,23 @@ for (const [kind, make] of Object.entries(kinds)) {
     })
 
     it('sends no more than its Content-Length', async (t) => {
-      const reports: ErrorReport[] = []
-      const port = await serving(
-        t,
-        (request, response) => {
+      const { port, reports } = await listenWithActions(t, {
+        run: (request, response) => {
           response.headers.set('Content-Length', request.param('length') ?? '')
           response.body = body(['ab', 'cd'])
         },
-        reports,
-      )
+      })
       assert.equal((await exchange(port, { target: '/app/run/length/4' })).body, 'abcd')
       assert.ok((await exchange(port, { target: '/app/run/length/3' })).body.length <= 3)
       assert.equal(reports.length, 1)
     })
 
     it('becomes a response of the error controller if its first chunk is neither text nor bytes', async (t) => {
-      const reports: ErrorReport[] = []
-      const port = await serving(
-        t,
-        (_, response) => {
+      const { port, reports } = await listenWithActions(t, {
+        run: (_, response) => {
           response.body = body([{ not: 'bytes' }])
         },
-        reports,
-      )
+      })
       assert.equal((await exchange(port, { target: '/app/run' })).status, 500)
       assert.deepEqual(
         reports.map(({ name }) => name),
@@ -104,8 +98,10 @@ for (const [kind, make] of Object.entries(kinds)) {
 
     it('is ended if the client leaves', async (t) => {
       const ended = deferred()
-      const port = await serving(t, (_, response) => {
-        response.body = body(endless(), ended.resolve)
+      const { port } = await listenWithActions(t, {
+        run: (_, response) => {
+          response.body = body(endless(), ended.resolve)
+        },
       })
       const client = connect(port, '127.0.0.1').on('error', () => {})
       client.write(bytesOf({ target: '/app/run' }))
@@ -117,18 +113,20 @@ for (const [kind, make] of Object.entries(kinds)) {
     it('is ended if it is not sent: for HEAD, a 204, another body, or an error', async (t) => {
       let made = 0
       let closed = 0
-      const port = await serving(t, (request, response) => {
-        made++
-        // A generator that has not started has nothing to end.
-        const iterable = body(['x'])
-        response.body = iterable
-        const stream = response.body as Readable
-        stream.once('close', () => closed++)
-        const { method } = request
-        if (request.query.has('empty')) response.status = 204
-        if (request.query.has('other')) response.text('other')
-        if (request.query.has('error')) throw new Error('no')
-        assert.equal(stream.destroyed, request.query.has('other'), method)
+      const { port } = await listenWithActions(t, {
+        run: (request, response) => {
+          made++
+          // A generator that has not started has nothing to end.
+          const iterable = body(['x'])
+          response.body = iterable
+          const stream = response.body as Readable
+          stream.once('close', () => closed++)
+          const { method } = request
+          if (request.query.has('empty')) response.status = 204
+          if (request.query.has('other')) response.text('other')
+          if (request.query.has('error')) throw new Error('no')
+          assert.equal(stream.destroyed, request.query.has('other'), method)
+        },
       })
       for (const query of ['empty', 'other', 'error']) {
         await exchange(port, { target: `/app/run?${query}` })
@@ -155,9 +153,10 @@ for (const [kind, make] of Object.entries(kinds)) {
   describe(`The body of a request that is ${kind}`, () => {
     it('is read like any other: as a form, and as a stream', async () => {
       const seen: unknown[] = []
-      const front = frontOf(async (request) => {
+      const run: Action = async (request) => {
         seen.push(String(request.form), await text(request.body))
-      })
+      }
+      const front = createFront({ app: { run } })
       const target = '/app/run'
       const headers = { 'content-type': 'application/x-www-form-urlencoded' }
       const form = body(['a=1', '&b=2'])
@@ -172,19 +171,21 @@ describe('The body of a response', () => {
   it('cancels a web stream with a pending read if the client leaves', async (t) => {
     const pending = deferred()
     const cancelled = deferred<unknown>()
-    const port = await serving(t, (_, response) => {
-      const chunks = ['first']
-      const source = {
-        pull(controller: ReadableStreamDefaultController) {
-          const chunk = chunks.pop()
-          if (chunk !== undefined) return controller.enqueue(chunk)
-          pending.resolve()
-          return new Promise<void>(() => {})
-        },
-        cancel: cancelled.resolve,
-      }
-      // Without a queue: each pull is then a read of the response.
-      response.body = new ReadableStream(source, { highWaterMark: 0 })
+    const { port } = await listenWithActions(t, {
+      run: (_, response) => {
+        const chunks = ['first']
+        const source = {
+          pull(controller: ReadableStreamDefaultController) {
+            const chunk = chunks.pop()
+            if (chunk !== undefined) return controller.enqueue(chunk)
+            pending.resolve()
+            return new Promise<void>(() => {})
+          },
+          cancel: cancelled.resolve,
+        }
+        // Without a queue: each pull is then a read of the response.
+        response.body = new ReadableStream(source, { highWaterMark: 0 })
+      },
     })
     const client = connect(port, '127.0.0.1').on('error', () => {})
     client.write(bytesOf({ target: '/app/run' }))
@@ -195,27 +196,26 @@ describe('The body of a response', () => {
   })
 
   it('becomes a response of the error controller if an iterable fails before its first byte', async (t) => {
-    const port = await serving(t, (_, response) => {
-      // biome-ignore lint/correctness/useYield: it fails before its first chunk
-      response.body = (async function* () {
-        throw new Error('no such row')
-      })()
+    const { port } = await listenWithActions(t, {
+      run: (_, response) => {
+        // biome-ignore lint/correctness/useYield: it fails before its first chunk
+        response.body = (async function* () {
+          throw new Error('no such row')
+        })()
+      },
     })
     assert.equal((await exchange(port, { target: '/app/run' })).status, 500)
   })
 
   it('breaks off if an iterable fails later, with a report', async (t) => {
-    const reports: ErrorReport[] = []
-    const port = await serving(
-      t,
-      (_, response) => {
+    const { port, reports } = await listenWithActions(t, {
+      run: (_, response) => {
         response.body = (async function* () {
           yield 'first'
           throw new RangeError('no more')
         })()
       },
-      reports,
-    )
+    })
     const raw = await send(port, bytesOf({ target: '/app/run' }))
     assert.match(raw, /200 OK.*first/s)
     assert.doesNotMatch(raw, /\r\n0\r\n\r\n$/)
@@ -253,15 +253,6 @@ describe('The body of a response', () => {
     assert.equal(response.body, 'text')
   })
 })
-
-function frontOf(run: Action, reports: ErrorReport[] = []): FrontController {
-  const onReport = (report: ErrorReport): void => void reports.push(report)
-  return new FrontController({ controllers: new Map([['app', { run }]]), onReport })
-}
-
-function serving(t: TestContext, run: Action, reports?: ErrorReport[]): Promise<number> {
-  return listening(t, createServer(createRequestListener(frontOf(run, reports))))
-}
 
 // Joins the chunks: their sizes may differ from those that were written.
 function unchunked(sent: string): string {

@@ -1,31 +1,28 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  type Controllers,
-  type ErrorReport,
-  FrontController,
+  type FrontController,
   type FrontControllerOptions,
   HttpError,
   HttpRequest,
 } from '../../lib/index.ts'
 import { dispatched } from '../../lib/testing/dispatched.ts'
+import { collectLog, collectReports } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 
 const form = { 'Content-Type': 'application/x-www-form-urlencoded' }
 
-function frontOf(options: FrontControllerOptions = {}): FrontController {
+function createTestFront(options: FrontControllerOptions = {}): FrontController {
   const run = (): never => assert.fail('an action ran')
   const news = { list: run, save: Object.assign(() => run(), { methods: ['POST'] }) }
-  const controllers: Controllers = new Map<string, object>([
-    ['news', { ...news, Helper: class {} }],
-    ['error', { error: run }],
-  ])
+  const controllers = { news: { ...news, Helper: class {} }, error: { error: run } }
   const modules = new Map([['admin', new Map([['report', { daily: run }]])]])
-  return new FrontController({ controllers, modules, ...options })
+  return createFront(controllers, { modules, ...options })
 }
 
 describe('dispatched()', () => {
   it('returns module, controller, action and parameters of a target, and runs nothing', async () => {
-    const front = frontOf()
+    const front = createTestFront()
     assert.deepEqual(await dispatched(front, '/news/list/tag/a?page=2&tag=b&module=x'), {
       module: 'default',
       controller: 'news',
@@ -48,12 +45,12 @@ describe('dispatched()', () => {
       action: 'save',
       params: { title: 'A b' },
     }
-    assert.deepEqual(await dispatched(frontOf(), init), saved)
-    assert.deepEqual(await dispatched(frontOf(), new HttpRequest(init)), saved)
+    assert.deepEqual(await dispatched(createTestFront(), init), saved)
+    assert.deepEqual(await dispatched(createTestFront(), new HttpRequest(init)), saved)
   })
 
   it('returns type and status of an error, with the requested names', async () => {
-    const front = frontOf({ limits: { maxBodyBytes: 3, maxFields: 2 } })
+    const front = createTestFront({ limits: { maxBodyBytes: 3, maxFields: 2 } })
     const large = { method: 'POST', headers: form, body: 'a=long' }
     const errors: [Parameters<typeof dispatched>[1], string, number, string][] = [
       ['/signin/v2/identifier?dsh=1', 'EXCEPTION_NO_CONTROLLER', 404, 'signin/v2'],
@@ -76,8 +73,8 @@ describe('dispatched()', () => {
 
   it('uses the router, the base path and the name rule of the front controller', async () => {
     const router = { route: () => undefined }
-    assert.equal((await dispatched(frontOf({ router }), '/x')).type, 'EXCEPTION_NO_ROUTE')
-    const based = frontOf({ basePath: '/app', names: 'zf1' })
+    assert.equal((await dispatched(createTestFront({ router }), '/x')).type, 'EXCEPTION_NO_ROUTE')
+    const based = createTestFront({ basePath: '/app', names: 'zf1' })
     assert.equal((await dispatched(based, '/app/NEWS/list')).type, undefined)
     assert.equal((await dispatched(based, '/news/list')).type, 'EXCEPTION_NO_ROUTE')
   })
@@ -98,7 +95,7 @@ describe('dispatched()', () => {
         called.push('postDispatch')
       }
     }
-    const front = frontOf({ plugins: [new Editors()] })
+    const front = createTestFront({ plugins: [new Editors()] })
     const { type, status } = await dispatched(front, { method: 'POST', target: '/news/save' })
     assert.deepEqual([type, status], ['EXCEPTION_OTHER', 403])
     assert.deepEqual(called, ['dispatchLoopStartup'])
@@ -110,17 +107,15 @@ describe('dispatched()', () => {
   })
 
   it('reports nothing', async () => {
-    const reports: ErrorReport[] = []
-    const lines: unknown[] = []
-    const log = (line: unknown): void => void lines.push(line)
-    const logger = { info: log, warn: log, error: log }
-    const front = frontOf({ logger, onReport: (report) => void reports.push(report) })
+    const { reports, onReport } = collectReports()
+    const { entries, logger } = collectLog()
+    const front = createTestFront({ logger, onReport })
     assert.equal((await dispatched(front, '/nosuch')).status, 404)
-    assert.deepEqual([reports, lines], [[], []])
+    assert.deepEqual([reports, entries], [[], []])
   })
 
   it('keeps any name of a parameter as data', async () => {
-    const { params } = await dispatched(frontOf(), '/news/list?__proto__=1&constructor=2')
+    const { params } = await dispatched(createTestFront(), '/news/list?__proto__=1&constructor=2')
     assert.deepEqual(Object.entries(params), [
       ['__proto__', '1'],
       ['constructor', '2'],

@@ -4,16 +4,11 @@ import { createServer, type RequestListener, type Server } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { type Dispatcher, request, fetch as undiciFetch } from 'undici'
-import {
-  type Action,
-  createRequestListener,
-  type ErrorReport,
-  FrontController,
-  type Handler,
-  serve,
-} from '../../lib/index.ts'
+import { type Action, createRequestListener, type Handler, serve } from '../../lib/index.ts'
 import { TestAgent, type TestAgentOptions, type TestTarget } from '../../lib/testing.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { startNode } from '../support/run-node.ts'
 
 // The types of the fetch of Node refer to another copy of undici.
@@ -26,7 +21,7 @@ for (const [name, fetch] of [
   describe(`fetch ${name} by a TestAgent`, () => {
     it('gets the response of a front controller, at any origin', async (t) => {
       const whose: Action = ({ client }, response) => response.json(client.address)
-      const dispatcher = agentOf(t, frontOf({ whose }))
+      const dispatcher = agentOf(t, createFront({ app: { whose } }))
       for (const origin of ['http://any.test', 'https://any.test', 'http://[::1]:81']) {
         const response = await fetch(`${origin}/app/whose`, { dispatcher })
         assert.deepEqual([response.status, await response.json()], [200, '127.0.0.1'])
@@ -35,7 +30,8 @@ for (const [name, fetch] of [
     })
 
     it('posts a form', async (t) => {
-      const dispatcher = agentOf(t, frontOf({ save: ({ form }, res) => res.json([...form]) }))
+      const save: Action = ({ form }, response) => response.json([...form])
+      const dispatcher = agentOf(t, createFront({ app: { save } }))
       const body = new URLSearchParams({ title: 'grün & gut' })
       const response = await fetch('http://a/app/save', { method: 'POST', body, dispatcher })
       assert.deepEqual(await response.json(), [['title', 'grün & gut']])
@@ -45,7 +41,7 @@ for (const [name, fetch] of [
       const echo: Action = (request, response) => {
         response.body = request.body
       }
-      const dispatcher = agentOf(t, frontOf({ echo }))
+      const dispatcher = agentOf(t, createFront({ app: { echo } }))
       const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>()
       const writer = writable.getWriter()
       const init = { method: 'PUT', body: readable, duplex: 'half', dispatcher } as const
@@ -66,7 +62,7 @@ for (const [name, fetch] of [
         requested.resolve()
         await aborted.promise
       }
-      const dispatcher = agentOf(t, frontOf({ wait }))
+      const dispatcher = agentOf(t, createFront({ app: { wait } }))
       const controller = new AbortController()
       const { signal } = controller
       const response = fetch('http://a/app/wait', { dispatcher, signal })
@@ -80,7 +76,8 @@ for (const [name, fetch] of [
 
 describe('TestAgent', () => {
   it('gets no body for HEAD, but its length', async (t) => {
-    const dispatcher = agentOf(t, frontOf({ text: (_, response) => response.text('grün') }))
+    const text: Action = (_, response) => response.text('grün')
+    const dispatcher = agentOf(t, createFront({ app: { text } }))
     const response = await request('http://a/app/text', { method: 'HEAD', dispatcher })
     assert.equal(response.headers['content-length'], '5')
     assert.equal(await response.body.text(), '')
@@ -140,7 +137,7 @@ describe('TestAgent', () => {
         },
       })
     }
-    const dispatcher = agentOf(t, frontOf({ endless }))
+    const dispatcher = agentOf(t, createFront({ app: { endless } }))
     const { body } = await request('http://a/app/endless', { dispatcher })
     await turns()
     assert.ok(made < total / 2, `${made} of ${total} chunks were made`)
@@ -157,14 +154,14 @@ describe('TestAgent', () => {
       }
       response.body = new Readable({ read: push }).once('close', closed.resolve)
     }
-    const dispatcher = agentOf(t, frontOf({ endless }))
+    const dispatcher = agentOf(t, createFront({ app: { endless } }))
     const { body } = await request('http://a/app/endless', { dispatcher })
     body.on('error', () => {}).destroy()
     await closed.promise
   })
 
   it('rejects when a stream fails, and when the server closes the connection', async (t) => {
-    const reports: ErrorReport[] = []
+    const { reports, onReport } = collectReports()
     const fails: Action = (_, response) => {
       response.body = Readable.from(
         (async function* () {
@@ -173,9 +170,7 @@ describe('TestAgent', () => {
         })(),
       )
     }
-    const onReport = (report: ErrorReport): void => void reports.push(report)
-    const controllers = new Map([['app', { fails }]])
-    const dispatcher = agentOf(t, new FrontController({ controllers, onReport }))
+    const dispatcher = agentOf(t, createFront({ app: { fails } }, { onReport }))
     const { body } = await request('http://a/app/fails', { dispatcher })
     await assert.rejects(body.text(), { code: 'UND_ERR_SOCKET', message: 'other side closed' })
     assert.deepEqual(
@@ -191,7 +186,7 @@ describe('TestAgent', () => {
       throw new Error('secret')
     }
     const handler: Handler = { handle: async () => fail() }
-    for (const target of [frontOf({ fail }), handler]) {
+    for (const target of [createFront({ app: { fail } }), handler]) {
       const dispatcher = agentOf(t, target)
       const { statusCode, body } = await request('http://a/app/fail', { dispatcher })
       assert.equal(statusCode, 500)
@@ -207,7 +202,8 @@ describe('TestAgent', () => {
   })
 
   it('connects to a server that listens, with its limits, and lets it close', async (t) => {
-    const front = frontOf({ text: (_, response) => response.text('ok') })
+    const text: Action = (_, response) => response.text('ok')
+    const front = createFront({ app: { text } })
     const service = await serve(front, { port: 0, limits: { maxHeaderFields: 3 } })
     const dispatcher = agentOf(t, service.server)
     const statusOf = async (headers: Record<string, string>): Promise<number> => {
@@ -244,7 +240,7 @@ describe('TestAgent', () => {
     await assert.rejects(request('http://a/', { dispatcher }), { code: 'UND_ERR_DESTROYED' })
   })
 
-  it('does not keep the process alive, closed or not', async (t) => {
+  it('does not keep the process alive, closed or not', { timeout: 20_000 }, async (t) => {
     const code = `
       import { request } from 'undici'
       import { TestAgent } from 'portico/testing'
@@ -278,12 +274,8 @@ function agentOf(t: TestContext, target: TestTarget, options?: TestAgentOptions)
   return agent
 }
 
-function frontOf(actions: Record<string, Action>): FrontController {
-  return new FrontController({ controllers: new Map([['app', actions]]) })
-}
-
 function frontListener(actions: Record<string, Action>): RequestListener {
-  return createRequestListener(frontOf(actions))
+  return createRequestListener(createFront({ app: actions }))
 }
 
 function counting(listener: RequestListener): [server: Server, connections: () => number] {
