@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict'
-import { readdirSync, readFileSync } from 'node:fs'
-import { posix } from 'node:path'
-import { describe, it } from 'node:test'
+import { existsSync, readFileSync } from 'node:fs'
+import { describe, it, type TestOptions } from 'node:test'
+import { codeSpansOf, orderedItemsOf, sectionOf, tableOf } from '../support/markdown.ts'
 import { repositoryFile } from '../support/repository.ts'
+import {
+  codeOf,
+  declaresInInterface,
+  defines,
+  sourceFiles as files,
+  importsOf,
+  roomOf,
+  specifiersOf,
+} from '../support/source.ts'
 
-// Each room of lib/, and each door, with the rooms that it may import. Types count as imports.
+// The rooms of lib/ and the files outside of them, with the rooms that each may import. Types count as imports.
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   http: [],
   routing: ['http'],
@@ -20,17 +29,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server.ts': ['process', 'inspect', 'dispatch', 'server', 'controllers'],
 }
 
-const files = [
-  'server.ts',
-  ...readdirSync(repositoryFile('lib'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
-    .map((name) => `lib/${name}`),
-].sort()
-
 describe('The rooms of lib/', () => {
-  it('hold every file but the doors', () => {
-    const strays = files.filter((file) => mayImport[roomOf(file)] === undefined)
-    assert.deepEqual(strays, [])
+  it('contain every file except the entry points', () => {
+    const others = files.filter((file) => mayImport[roomOf(file)] === undefined)
+    assert.deepEqual(others, [])
   })
 
   it('import only the rooms that the table allows', () => {
@@ -42,7 +44,7 @@ describe('The rooms of lib/', () => {
     assert.deepEqual(wrong, [])
   })
 
-  it('have no cycle between files', () => {
+  it('have no import cycle between files', () => {
     assert.deepEqual(cycleIn(new Map(files.map((file) => [file, importsOf(file)]))), [])
     const circle = new Map([
       ['a', ['b']],
@@ -52,7 +54,7 @@ describe('The rooms of lib/', () => {
     assert.deepEqual(cycleIn(circle), ['b', 'c', 'b'])
   })
 
-  it('depend on nothing at run time, but for undici in the room for tests', () => {
+  it('import no package at run time, except undici in lib/testing.ts', () => {
     const { dependencies, peerDependencies, peerDependenciesMeta } = JSON.parse(
       readFileSync(repositoryFile('package.json'), 'utf8'),
     )
@@ -79,33 +81,69 @@ describe('The rooms of lib/', () => {
   })
 })
 
-/** The room of a file; of a door, the door itself. */
-function roomOf(file: string): string {
-  return /^lib\/([^/]+)\//.exec(file)?.[1] ?? file
-}
+const PAGE = 'docs/architecture.md'
+const page = existsSync(repositoryFile(PAGE)) ? readFileSync(repositoryFile(PAGE), 'utf8') : ''
+const options: TestOptions = {}
+if (page === '') options.skip = `${PAGE} is not written yet` // Remove this line when the page exists.
+
+describe(PAGE, options, () => {
+  it('has a table of the rooms with the imports of this test', () => {
+    const rows = tableOf(page, 'room', 'one sentence', 'may import')
+    const nameOf = (cell: string): string => cell.replace(/\/$/, '')
+    const table = rows.map(([room = '', , imports = '']) => [
+      codeSpansOf(room).map(nameOf).join(),
+      codeSpansOf(imports).map(nameOf).sort(),
+    ])
+    const expected = Object.entries(mayImport).map(([room, imports]) => [room, [...imports].sort()])
+    assert.deepEqual(Object.fromEntries(table), Object.fromEntries(expected))
+    assert.equal(rows.length, expected.length)
+    for (const [room, sentence = ''] of rows) assert.match(sentence, /\w/, room)
+  })
+
+  for (const heading of ['The path of a request', 'The path of an error']) {
+    it(`lists existing files and functions, each connected to one before, in "${heading}"`, () => {
+      const items = orderedItemsOf(sectionOf(page, heading))
+      assert.ok(items.length > 1, `${items.length} items`)
+      assert.deepEqual(problemsOf(items), [])
+    })
+  }
+})
+
+describe('The check of a path', () => {
+  const [listener, front, steps] = [
+    '`lib/server/request-listener.ts`: `createRequestListener()` calls `handle()` of the handler',
+    '`lib/dispatch/front-controller.ts`: `handle()` runs the loop',
+    '`lib/dispatch/steps.ts`: `run()` runs its steps',
+  ]
+
+  it('accepts imports in both directions, and methods of an interface', () => {
+    assert.deepEqual(problemsOf([listener, front, steps]), [])
+    assert.deepEqual(problemsOf([steps, front]), [])
+  })
+
+  it('accepts a second item for the file of the loop only', () => {
+    assert.deepEqual(problemsOf([front, steps, front]), [])
+    assert.deepEqual(problemsOf([steps, front, steps]), ['lib/dispatch/steps.ts is listed twice'])
+  })
+
+  it('finds a missing file, a missing function and a file without a connection', () => {
+    const missing = '`lib/dispatch/no-such.ts`: `run()`'
+    const other = '`lib/http/html.ts`: `html()` and `noSuch()`'
+    assert.deepEqual(problemsOf([steps, missing, other, 'no file', '`lib/http/html.ts`']), [
+      'lib/dispatch/no-such.ts does not exist',
+      'lib/http/html.ts does not define noSuch()',
+      'lib/http/html.ts has no connection to a file before it',
+      'no file in: no file',
+      'no function in: `lib/http/html.ts`',
+    ])
+  })
+})
 
 function isAllowed(from: string, to: string): boolean {
   return from === to || mayImport[from]?.includes(to) === true
 }
 
-/** The files that a file imports, types included. */
-function importsOf(file: string): string[] {
-  return specifiersOf(file)
-    .filter((specifier) => specifier.startsWith('.'))
-    .map((specifier) => posix.join(posix.dirname(file), specifier))
-}
-
-function specifiersOf(file: string): string[] {
-  const statements = codeOf(file).matchAll(/(?:\bfrom|\bimport|\bimport\()\s*'([^']+)'/g)
-  return Array.from(statements, ([, specifier = '']) => specifier)
-}
-
-/** The text of a file without its comments. */
-function codeOf(file: string): string {
-  return readFileSync(repositoryFile(file), 'utf8').replace(/^\s*(\/\/|\*|\/\*\*).*$/gm, '')
-}
-
-/** A cycle of a graph, from a node back to itself; empty if there is none. */
+/** Finds a cycle of a graph, from a node back to itself. Returns an empty list if there is none. */
 function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string[] {
   const done = new Set<string>()
   const path: string[] = []
@@ -126,4 +164,57 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): readonly string
     if (cycle.length > 0) return cycle
   }
   return []
+}
+
+/**
+ * Checks a path through the files, a file with its functions for each item.
+ *
+ * A file must import, or be imported by, a file before it, or implement a method of an interface of a file
+ * before it. Only the file of the loop may occur twice.
+ */
+function problemsOf(items: readonly (string | undefined)[]): string[] {
+  const problems: string[] = []
+  const before: string[] = []
+  for (const item of items) {
+    const spans = codeSpansOf(item ?? '')
+    const [file] = spans.filter((span) => /^(?:lib\/[\w/-]+|server)\.ts$/.test(span))
+    // The last part of `HttpRequest.form()`.
+    const names = spans.flatMap((span) => /^(?:\w+\.)*(#?\w+)\(\)$/.exec(span)?.[1] ?? [])
+    if (file === undefined || names[0] === undefined) {
+      problems.push(`no ${file === undefined ? 'file' : 'function'} in: ${item}`)
+    } else if (!files.includes(file)) {
+      problems.push(`${file} does not exist`)
+    } else {
+      problems.push(...problemsOfFile(file, names, before))
+      before.push(file)
+    }
+  }
+  return problems
+}
+
+function problemsOfFile(
+  file: string,
+  names: readonly string[],
+  before: readonly string[],
+): readonly string[] {
+  const code = codeOf(file)
+  const isImplemented = (earlier: string): boolean =>
+    names.some((name) => declaresInInterface(codeOf(earlier), name))
+  const isConnected = before.some(
+    (earlier) =>
+      earlier === file ||
+      importsOf(earlier).includes(file) ||
+      importsOf(file).includes(earlier) ||
+      isImplemented(earlier),
+  )
+  const isTwice = before.includes(file) && file !== 'lib/dispatch/front-controller.ts'
+  return [
+    ...(isTwice ? [`${file} is listed twice`] : []),
+    ...names
+      .filter((name) => !defines(code, name))
+      .map((name) => `${file} does not define ${name}()`),
+    ...(isConnected || before.length === 0
+      ? []
+      : [`${file} has no connection to a file before it`]),
+  ]
 }

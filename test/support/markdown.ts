@@ -37,3 +37,34 @@ export function commandsOf({ code }: Block): ShownCommand[] {
       return { command: text.slice(0, end), output: text.slice(end + 1).trimEnd() }
     })
 }
+
+/** Returns the text below a heading of the second level, up to the next one. */
+export function sectionOf(page: string, heading: string): string {
+  const [, text = ''] = page.split(`\n## ${heading}\n`)
+  return text.split('\n## ')[0] ?? ''
+}
+
+/** Returns the items of the ordered lists in a text. */
+export function orderedItemsOf(text: string): string[] {
+  return Array.from(text.matchAll(/^\d+\. (.*(?:\n {2,}\S.*)*)/gm), ([, item = '']) => item)
+}
+
+/** Returns the rows of the table with this head: an array of cells for each row. */
+export function tableOf(page: string, ...head: readonly string[]): string[][] {
+  const cellsOf = (line: string): string[] =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim())
+  const lines = page.split('\n')
+  const start = lines.findIndex((line) => cellsOf(line).join('|') === head.join('|'))
+  if (start < 0) return []
+  const rows = lines.slice(start + 2)
+  const end = rows.findIndex((line) => !line.startsWith('|'))
+  return rows.slice(0, end < 0 ? undefined : end).map(cellsOf)
+}
+
+/** Returns the texts in backticks. */
+export function codeSpansOf(text: string): string[] {
+  return Array.from(text.matchAll(/`([^`]+)`/g), ([, code = '']) => code)
+}
