@@ -9,6 +9,7 @@ import {
   defines,
   sourceFiles as files,
   importsOf,
+  lineCountOf,
   roomOf,
   specifiersOf,
 } from '../support/source.ts'
@@ -29,6 +30,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'server.ts': ['process', 'inspect', 'dispatch', 'server', 'controllers'],
 }
 
+const MAX_FILES = 24
+const MAX_LINES = 250
+
 describe('The rooms of lib/', () => {
   it('contain every file except the entry points', () => {
     const others = files.filter((file) => mayImport[roomOf(file)] === undefined)
@@ -42,6 +46,23 @@ describe('The rooms of lib/', () => {
         .map((imported) => `${file} imports ${imported}`),
     )
     assert.deepEqual(wrong, [])
+  })
+
+  it('have at most 24 files each', () => {
+    const rooms = new Map<string, number>()
+    for (const file of files) rooms.set(roomOf(file), (rooms.get(roomOf(file)) ?? 0) + 1)
+    assert.deepEqual(
+      [...rooms].filter(([, count]) => count > MAX_FILES),
+      [],
+    )
+  })
+
+  it('have no file with more than 250 lines', () => {
+    const lengths = files.map((file): [string, number] => [file, lineCountOf(file)])
+    assert.deepEqual(
+      lengths.filter(([, lines]) => lines > MAX_LINES),
+      [],
+    )
   })
 
   it('have no import cycle between files', () => {
