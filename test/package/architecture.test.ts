@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { existsSync, readFileSync } from 'node:fs'
-import { describe, it, type TestOptions } from 'node:test'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
 import { codeSpansOf, orderedItemsOf, sectionOf, tableOf } from '../support/markdown.ts'
 import { repositoryFile } from '../support/repository.ts'
 import {
@@ -103,11 +103,9 @@ describe('The rooms of lib/', () => {
 })
 
 const PAGE = 'docs/architecture.md'
-const page = existsSync(repositoryFile(PAGE)) ? readFileSync(repositoryFile(PAGE), 'utf8') : ''
-const options: TestOptions = {}
-if (page === '') options.skip = `${PAGE} is not written yet` // Remove this line when the page exists.
+const page = readFileSync(repositoryFile(PAGE), 'utf8')
 
-describe(PAGE, options, () => {
+describe(PAGE, () => {
   it('has a table of the rooms with the imports of this test', () => {
     const rows = tableOf(page, 'room', 'one sentence', 'may import')
     const nameOf = (cell: string): string => cell.replace(/\/$/, '')
@@ -131,9 +129,10 @@ describe(PAGE, options, () => {
 })
 
 describe('The check of a path', () => {
-  const [listener, front, steps] = [
-    '`lib/server/request-listener.ts`: `createRequestListener()` calls `handle()` of the handler',
-    '`lib/dispatch/front-controller.ts`: `handle()` runs the loop',
+  const [listener, front, loop, steps] = [
+    '`lib/server/request-listener.ts`: `createRequestListener()` calls `respond()` of the handler',
+    '`lib/dispatch/front-controller.ts`: `respond()` starts the loop',
+    '`lib/dispatch/loop.ts`: `live()` is the loop',
     '`lib/dispatch/steps.ts`: `run()` runs its steps',
   ]
 
@@ -143,8 +142,8 @@ describe('The check of a path', () => {
   })
 
   it('accepts a second item for the file of the loop only', () => {
-    assert.deepEqual(problemsOf([front, steps, front]), [])
-    assert.deepEqual(problemsOf([steps, front, steps]), ['lib/dispatch/steps.ts is listed twice'])
+    assert.deepEqual(problemsOf([loop, steps, loop]), [])
+    assert.deepEqual(problemsOf([steps, loop, steps]), ['lib/dispatch/steps.ts is listed twice'])
   })
 
   it('finds a missing file, a missing function and a file without a connection', () => {
@@ -228,7 +227,7 @@ function problemsOfFile(
       importsOf(file).includes(earlier) ||
       isImplemented(earlier),
   )
-  const isTwice = before.includes(file) && file !== 'lib/dispatch/front-controller.ts'
+  const isTwice = before.includes(file) && file !== 'lib/dispatch/loop.ts'
   return [
     ...(isTwice ? [`${file} is listed twice`] : []),
     ...names
