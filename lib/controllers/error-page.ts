@@ -3,22 +3,22 @@ import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
 
-/** What the page of an error shows. */
+/** The content of an error page. */
 export interface ErrorPage {
   readonly status: number
   readonly title: string
   readonly detail: string
-  /** What was wrong with the parameters. */
+  /** The issues of the parameters, shown in place of the detail. */
   readonly issues?: readonly ValidationIssue[]
   readonly id: string
 }
 
-/** What it shows besides in development; scrubbed like every report. */
-export interface Development {
+/** What an error page shows besides in development; scrubbed as every report is. */
+export interface DevelopmentDetails {
   readonly report: ErrorReport
-  /** Such as `news/list`, `admin/report/daily`. */
+  /** The registered actions, such as `news/list`, `admin/report/daily`. */
   readonly registered: readonly string[]
-  /** The registered name that is most like the one that was asked for. */
+  /** The registered name that is most similar to the requested one. */
   readonly nearest: string | undefined
 }
 
@@ -33,31 +33,31 @@ const DEVELOPMENT_STYLE =
   'p,dd,pre{overflow-wrap:anywhere}' +
   'pre{white-space:pre-wrap;padding:1rem;border-radius:.5rem;background:#8882;font-size:.8rem}'
 
-/** A small complete page, without a script and without anything from elsewhere. */
+/** Renders a small complete page. It has no script and loads nothing. */
 export function errorPage(
   { status, title, detail, issues = [], id }: ErrorPage,
-  development?: Development,
+  development?: DevelopmentDetails,
 ): string {
   const style = development ? STYLE + DEVELOPMENT_STYLE : STYLE
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? list(issues.map(formatIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? details(development) : ''}</main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? renderDetails(development) : ''}</main></html>
 `.toString()
 }
 
-function details({ report, registered, nearest }: Development): Markup {
+function renderDetails({ report, registered, nearest }: DevelopmentDetails): Markup {
   const { type, module, controller, action, method, params, second } = report
-  return html`<h2>${type}</h2>${exceptionDetails(report)}${second ? html`<h2>Then, in the error action</h2>${exceptionDetails(second)}` : ''}<h2>Request</h2><dl><dt>Asked for</dt><dd>${method} ${[module, controller, action].join('/')}</dd>${nearest === undefined ? '' : html`<dt>Did you mean</dt><dd>${nearest}</dd>`}${Object.entries(params).map(([name, shape]) => html`<dt>${name}</dt><dd>${shape}</dd>`)}</dl><h2>Registered</h2>${list(registered)}`
+  return html`<h2>${type}</h2>${renderException(report)}${second ? html`<h2>Then, in the error action</h2>${renderException(second)}` : ''}<h2>Request</h2><dl><dt>Asked for</dt><dd>${method} ${[module, controller, action].join('/')}</dd>${nearest === undefined ? '' : html`<dt>Did you mean</dt><dd>${nearest}</dd>`}${Object.entries(params).map(([name, shape]) => html`<dt>${name}</dt><dd>${shape}</dd>`)}</dl><h2>Registered</h2>${renderList(registered)}`
 }
 
-function list(items: readonly string[]): Markup {
+function renderList(items: readonly string[]): Markup {
   return html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`
 }
 
-function exceptionDetails({
+function renderException({
   name,
   message,
   stack = [],
   previous,
   errors = [],
 }: ExceptionReport): Markup {
-  return html`<p>${name}: ${message}</p>${stack.length > 0 ? html`<pre>${stack.join('\n')}</pre>` : ''}${previous ? html`<p>Caused by</p>${exceptionDetails(previous)}` : ''}${errors.map(exceptionDetails)}`
+  return html`<p>${name}: ${message}</p>${stack.length > 0 ? html`<pre>${stack.join('\n')}</pre>` : ''}${previous ? html`<p>Caused by</p>${renderException(previous)}` : ''}${errors.map(renderException)}`
 }

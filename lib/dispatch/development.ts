@@ -1,23 +1,24 @@
-import type { Develop } from '../controllers/error-controller.ts'
-import { factsOf } from '../http/exceptions.ts'
+import type { DetailsOf } from '../controllers/error-controller.ts'
+import { statusOf } from '../http/exceptions.ts'
 import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
 import { nearestName } from '../routing/nearest-name.ts'
 import type { Dispatcher } from './dispatcher.ts'
 
 /**
- * Tells the page of an error what it shows in development: the report, and what is registered.
+ * Creates the function that returns the details of an error page: the report, and what is
+ * registered.
  *
- * @param dispatcher Asked late: the error controller is made before there is one.
+ * @param dispatcher Called late: the error controller is created before the dispatcher.
  */
-export function developer(options: ReportOptions, dispatcher: () => Dispatcher): Develop {
+export function createDetails(options: ReportOptions, dispatcher: () => Dispatcher): DetailsOf {
   return (request, exception) => {
     const { registered } = dispatcher()
-    const asked = `${request.controller}/${request.action}`
-    const fault = { exceptions: [exception], request, status: factsOf(exception).status }
+    const requested = `${request.controller}/${request.action}`
+    const failure = { exceptions: [exception], request, status: statusOf(exception) }
     return {
-      report: makeReport(request.id, fault, options),
+      report: makeReport(request.id, failure, options),
       registered,
-      nearest: registered.includes(asked) ? undefined : nearestName(asked, registered),
+      nearest: registered.includes(requested) ? undefined : nearestName(requested, registered),
     }
   }
 }

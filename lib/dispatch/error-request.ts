@@ -1,4 +1,4 @@
-import { factsOf } from '../http/exceptions.ts'
+import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 
 /** Returns the request for `error/error`; its parameter `error_handler` holds the original, unchanged. */
@@ -6,6 +6,6 @@ export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequ
   const pairs = stateOf(request).route?.pairs
   return withState(request, {
     route: { module: 'default', controller: 'error', action: 'error', pairs },
-    errorHandler: { exception, type: factsOf(exception).type, request },
+    errorHandler: { exception, type: typeOf(exception), request },
   })
 }

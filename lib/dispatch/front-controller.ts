@@ -6,7 +6,7 @@ import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
-import { developer } from './development.ts'
+import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type LoopState, live, RequestStages, type Stages } from './loop.ts'
 import { checkedOptions, type FrontControllerOptions } from './options.ts'
@@ -50,7 +50,7 @@ export class FrontController {
   constructor(options: FrontControllerOptions = {}) {
     this.#options = options
     const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
-    const develop = options.development ? developer(reports, () => this.#dispatcher) : undefined
+    const develop = options.development ? createDetails(reports, () => this.#dispatcher) : undefined
     const checked = checkedOptions(options, createErrorController(develop))
     const router = new RequestRouter(checked)
     const dispatcher = new Dispatcher(checked.modules, checked.names)

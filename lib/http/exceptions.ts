@@ -8,7 +8,7 @@ import {
 } from './errors.ts'
 import { type HttpRequest, isAborted } from './request.ts'
 
-/** What can be said of an exception without a surprise: no getter of it runs twice. */
+/** Type, status, code and message of an exception, checked. */
 export interface ExceptionFacts {
   readonly type: ErrorType
   readonly status: number
@@ -16,39 +16,46 @@ export interface ExceptionFacts {
   readonly message: string
 }
 
-/** Any thrown value as an Error: itself where it is one. */
+/** Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. */
 export function toError(thrown: unknown): Error {
   if (isError(thrown)) return thrown
   const code = read(thrown, 'code')
   const message = read(thrown, 'message')
   return new ThrownValueError(
     thrown,
-    typeof message === 'string' ? message : described(thrown),
+    typeof message === 'string' ? message : describe(thrown),
     isCode(code) ? code : 0,
   )
 }
 
-/** Type, status, code and message of an exception (SPEC section 5). */
+/** Returns type, status, code and message of an exception (SPEC section 5); reads each once. */
 export function factsOf(exception: Error): ExceptionFacts {
-  const known = isInstance(HttpError, exception)
-  const status = known ? read(exception, 'status') : undefined
-  const type = known ? read(exception, 'type') : undefined
   const code = read(exception, 'code')
   const message = read(exception, 'message')
   return {
-    type: isErrorType(type) ? type : 'EXCEPTION_OTHER',
-    status: isErrorStatus(status) ? status : 500,
+    type: typeOf(exception),
+    status: statusOf(exception),
     code: isCode(code) ? code : 0,
     message: typeof message === 'string' ? message : '',
   }
 }
 
-/** Whether an exception says no more than that the client of its request has gone away. */
+/** Returns the type of an {@link HttpError}; `EXCEPTION_OTHER` for any other exception. */
+export function typeOf(exception: Error): ErrorType {
+  const type = isInstance(HttpError, exception) ? read(exception, 'type') : undefined
+  return isErrorType(type) ? type : 'EXCEPTION_OTHER'
+}
+
+/** Returns the status of an {@link HttpError}; 500 for any other exception. */
+export function statusOf(exception: Error): number {
+  const status = isInstance(HttpError, exception) ? read(exception, 'status') : undefined
+  return isErrorStatus(status) ? status : 500
+}
+
+/** Whether an exception means only that the client of its request has gone away. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
-  return (
-    isInstance(ClientGoneError, exception) ||
-    (read(exception, 'name') === 'AbortError' && request !== undefined && isAborted(request))
-  )
+  if (isInstance(ClientGoneError, exception)) return true
+  return request !== undefined && isAborted(request) && read(exception, 'name') === 'AbortError'
 }
 
 function isErrorStatus(status: unknown): status is number {
@@ -64,17 +71,17 @@ function isCode(code: unknown): code is number | string {
 }
 
 function isError(value: unknown): value is Error {
-  // An Error of another realm is one too.
+  // Errors of another realm are native errors, and no instances of Error.
   return isNativeError(value) || isInstance(Error, value)
 }
 
-/** The headers that an exception wants its answer to have. */
+/** Returns the headers that an exception adds to its response; empty if it has none. */
 export function headersOf(exception: Error): Readonly<Record<string, string>> {
   const headers = isInstance(HttpError, exception) ? read(exception, 'headers') : undefined
   return Object(headers) === headers ? (headers as Record<string, string>) : {}
 }
 
-/** `instanceof`, for strangers. */
+/** `instanceof` that never throws. */
 export function isInstance<T>(
   type: abstract new (...args: never[]) => T,
   value: unknown,
@@ -82,23 +89,23 @@ export function isInstance<T>(
   try {
     return value instanceof type
   } catch {
-    // A proxy that throws when it is asked for its prototype has none that counts.
+    // A proxy that throws when its prototype is read is an instance of nothing.
     return false
   }
 }
 
-/** A property of a stranger: undefined where its getter throws. */
+/** Reads a property of an untrusted value; undefined if the getter throws. */
 export function read(value: unknown, name: string): unknown {
   try {
     return (value as Record<string, unknown> | null | undefined)?.[name]
   } catch {
-    // A getter that throws says no more about the error than this.
+    // A property that can't be read is absent.
     return undefined
   }
 }
 
-// Never what the value says of itself: that may throw, or hold a secret.
-function described(value: unknown): string {
+// Never by toString() of the value: that may throw, or return a secret.
+function describe(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null ? 'null was thrown' : `A value of type ${typeof value} was thrown`
 }

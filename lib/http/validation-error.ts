@@ -1,32 +1,29 @@
-import { HttpError } from './errors.ts'
+import { HttpError, setDefaults } from './errors.ts'
 
-/** What was wrong with a parameter. */
+/** A fault of one parameter. */
 export interface ValidationIssue {
-  /** The parameter, such as `id`; a part of one as `filter.from`; '' for all of them together. */
+  /** The parameter, such as `id`; a part of it as `filter.from`; '' for all parameters together. */
   readonly path: string
-  /** What the schema says of it; it may quote the value. */
+  /** The message of the schema; it may quote the value. */
   readonly message: string
 }
 
 const MAX_LISTED = 20
 
 /**
- * The parameters of a request are not what a schema asks for: a 400 that lists what was wrong.
+ * A 400 with a list of issues: the parameters of a request do not match a schema.
  *
  * @example
  * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
  */
 export class ValidationError extends HttpError {
-  /** What was wrong: each with the path to it, such as `items.0`, and a message. */
+  /** The issues: each with its path, such as `items.0`, and a message. */
   readonly issues: readonly ValidationIssue[]
 
-  static {
-    this.prototype.name = 'ValidationError'
-  }
-
-  /** @param issues What was wrong; the message lists the first 20 of them. */
+  /** @param issues The issues; the message lists the first 20 of them. */
   constructor(issues: readonly ValidationIssue[]) {
-    // Whole messages or none: of a value that is cut in two here, its scrubbing might miss a half.
+    // Whole messages only: half of a quoted value might not be recognized as one when it is
+    // scrubbed.
     const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
     const more = issues.length - listed.length
     if (more > 0) listed.push(`and ${more} more`)
@@ -35,8 +32,10 @@ export class ValidationError extends HttpError {
   }
 }
 
-/** An issue as a line of text. */
+setDefaults(ValidationError, { name: 'ValidationError' })
+
+/** Formats an issue as a line of text. */
 export function formatIssue({ path, message }: ValidationIssue): string {
-  // Some libraries begin their messages with it.
+  // The messages of some libraries begin with the path.
   return path === '' || message.startsWith(`${path} `) ? message : `${path}: ${message}`
 }

@@ -1,46 +1,26 @@
-import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.ts'
-import { factsOf, isInstance } from '../http/exceptions.ts'
+import { isInstance, read } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { printable } from './printable.ts'
-import { isRequested } from './request-names.ts'
-import { scrub, scrubAll } from './scrub.ts'
+import { isAboutNames } from './request-names.ts'
+import { scrubException } from './scrubbed-exception.ts'
 
-const MAX_ISSUES = 20
-
-/**
- * What a client may be told of an exception of its own request: the names that it asked for, and no
- * other text of the request.
- */
+/** Returns the message of an exception for the client, without the values of its request. */
 export function messageForClient(exception: Error, request: HttpRequest): string {
-  const { message } = factsOf(exception)
-  return printable(isNamesOwn(exception, request) ? message : scrub(message, request))
+  // First, because a scanner gets one of these for each path that it tries.
+  if (isAboutNames(exception, request)) return printable(String(read(exception, 'message')))
+  const { raw, scrubber } = scrubException(exception, request, false)
+  return typeof raw.message === 'string' ? printable(scrubber.text(raw.message)) : ''
 }
 
-/** What a client may be told of the issues of a {@link ValidationError}: the first 20, none of any other error. */
+/** Returns the first 20 issues of a {@link ValidationError} for the client, scrubbed; else none. */
 export function issuesForClient(
   exception: Error,
   request: HttpRequest,
 ): readonly ValidationIssue[] {
   if (!isInstance(ValidationError, exception)) return []
-  const issues = exception.issues.slice(0, MAX_ISSUES)
-  const paths = issues.map(({ path }) => path)
-  const messages = issues.map(({ message }) => message)
-  // The paths too: a strict schema names what it does not know, and that may be a secret without a name.
-  const told = scrubAll([...paths, ...messages], request).map(printable)
-  return issues.map((_, i) => ({ path: told[i] ?? '', message: told[issues.length + i] ?? '' }))
-}
-
-/**
- * Whether the message of an exception quotes the requested name and nothing else of the request. What looks like a value
- * in it (`signin`, if a parameter has that value too) is then that name.
- */
-export function isNamesOwn(exception: Error, request: HttpRequest): boolean {
-  const { controller, action } = request
-  if (isInstance(NoControllerError, exception)) {
-    return exception.controller === controller && isRequested(controller, request)
-  }
-  if (isInstance(NoActionError, exception))
-    return exception.action === action && isRequested(action, request)
-  return isInstance(NoRouteError, exception)
+  const { issues, scrubber } = scrubException(exception, request, false)
+  const clean = (text: string): string => printable(scrubber.text(text))
+  // The paths too: a strict schema names an unknown field, and that may be a secret without a name.
+  return issues.map(({ path, message }) => ({ path: clean(path), message: clean(message) }))
 }

@@ -4,15 +4,14 @@ import type { HttpRequest } from '../http/request.ts'
 import { safeNames } from './request-names.ts'
 
 /**
- * The channels of `node:diagnostics_channel` that tell of requests under way. A message holds names,
- * shown as a report shows them, and no values:
+ * The channels of `node:diagnostics_channel`. A message contains safe names and no values:
  *
- * | channel                     | message                                                       |
- * |-----------------------------|---------------------------------------------------------------|
- * | `portico:dispatch:start`    | {@link DispatchMessage}                                       |
- * | `portico:dispatch:end`      | the same, and the `status`; only where the action did not fail |
- * | `portico:dispatch:error`    | an {@link ErrorReport}, when the request has been answered    |
- * | `portico:error:redispatch`  | {@link DispatchMessage} of the original, and the `type`       |
+ * | channel                     | message                                                      |
+ * |-----------------------------|--------------------------------------------------------------|
+ * | `portico:dispatch:start`    | {@link DispatchMessage}                                      |
+ * | `portico:dispatch:end`      | the same with the `status`; only if the action did not fail  |
+ * | `portico:dispatch:error`    | an {@link ErrorReport}, when the response is ready           |
+ * | `portico:error:redispatch`  | {@link DispatchMessage} of the original, with the `type`     |
  */
 export const channels: Readonly<Record<'start' | 'end' | 'error' | 'redispatch', Channel>> = {
   start: channel('portico:dispatch:start'),
@@ -21,30 +20,30 @@ export const channels: Readonly<Record<'start' | 'end' | 'error' | 'redispatch',
   redispatch: channel('portico:error:redispatch'),
 }
 
-/** What a channel tells of a dispatch. */
+/** The message of a channel about a dispatch. */
 export interface DispatchMessage {
-  /** The UUID of the request: the one in its report. */
+  /** The UUID of the request, the same as in its {@link ErrorReport}. */
   readonly id: string
-  /** Such as `GET`. */
+  /** The method, such as `GET`. */
   readonly method: string
-  /** As requested, such as `default`; a name that may be a secret by its shape, as `token(2)`. */
+  /** The module as requested, such as `default`; a shape, `token(21)`, if it may be secret. */
   readonly module: string
-  /** As requested, shown as the module is. */
+  /** The controller as requested, shown as the module is. */
   readonly controller: string
-  /** As requested, shown as the module is. */
+  /** The action as requested, shown as the module is. */
   readonly action: string
-  /** Of the response, at the end of a dispatch. */
+  /** The status of the response; undefined but at the end of a dispatch. */
   readonly status: number | undefined
-  /** Of the error, at a re-dispatch. */
+  /** The kind of the error; undefined but at a re-dispatch. */
   readonly type: ErrorType | undefined
 }
 
-/** Tells a channel of a request; of the original one where it is about to be dispatched again. */
+/** Publishes a request to a channel; before a re-dispatch, the original request. */
 export function publish(channel: Channel, request: HttpRequest, status?: number): void {
-  // Nothing is made where nobody listens.
+  // Makes no message without a subscriber.
   if (!channel.hasSubscribers) return
-  const redispatched = channel === channels.redispatch ? request.errorHandler : undefined
-  const told = redispatched?.request ?? request
-  const { id, method } = told
-  channel.publish({ id, method, ...safeNames(told), status, type: redispatched?.type })
+  const handler = channel === channels.redispatch ? request.errorHandler : undefined
+  const subject = handler?.request ?? request
+  const { id, method } = subject
+  channel.publish({ id, method, ...safeNames(subject), status, type: handler?.type })
 }

@@ -1,53 +1,52 @@
 import { type ErrorType, MalformedMessageError, NoActionError } from '../http/errors.ts'
-import { factsOf, isInstance } from '../http/exceptions.ts'
+import { isInstance, typeOf } from '../http/exceptions.ts'
 import { clientParamsOf, type HttpRequest } from '../http/request.ts'
-import { isNamesOwn } from './client-message.ts'
-import { type Cleaning, type ExceptionReport, tellException } from './exception-report.ts'
+import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import { printable } from './printable.ts'
-import { safeNames } from './request-names.ts'
-import { scrubAll } from './scrub.ts'
+import { isAboutNames, safeNames } from './request-names.ts'
+import { scrubException, shapesAlone } from './scrubbed-exception.ts'
 import { safeName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
 
-/** An error, told in full and without a secret: plain data, ready for JSON. */
+/** A report: plain data about an error, without the values of its request (SPEC section 8). */
 export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
-  /** A UUID: the one that the client was told. */
+  /** The UUID that the client was sent. */
   readonly id: string
-  /** When it was reported; ISO 8601, UTC. */
+  /** The time of the report: ISO 8601, UTC. */
   readonly time: string
   /** The kind of the error, such as `EXCEPTION_NO_ACTION`. */
   readonly type: ErrorType
-  /** The module that was asked for; what is no plain name by its shape alone; '' where none was read. */
+  /** The requested module; its shape if it does not look like a name; '' if none was read. */
   readonly module: string
-  /** The controller that was asked for, shown as the module is. */
+  /** The requested controller, shown as the module is. */
   readonly controller: string
-  /** The action that was asked for, shown as the module is. */
+  /** The requested action, shown as the module is. */
   readonly action: string
-  /** Such as `GET`; '' where no request was read. */
+  /** The method, such as `GET`; '' if no request was read. */
   readonly method: string
-  /** The shape of each parameter, by its name; the value of those on the allow list. */
+  /** The shapes of the first 40 parameters, by name; the value if `logParams` has the name. */
   readonly params: Readonly<Record<string, string>>
-  /** What the client was answered. */
+  /** The status of the response. */
   readonly status: number
-  /** From when the request came to the front controller, in milliseconds; 0 where none did. */
+  /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number
-  /** The exception of the error action itself, where that failed too. */
+  /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport
 }
 
-/** An error, as it is handed in to be reported. */
-export interface Fault {
-  /** The exception; and that of the error action, where there is one. */
+/** An error that is handed in to be reported. */
+export interface Failure {
+  /** The exception; then the exception of the error action, if there is one. */
   readonly exceptions: readonly Error[]
   readonly status: number
-  /** The request that failed; undefined where there was none yet, or none any more. */
+  /** The request that failed; undefined if it was not read, or is unknown. */
   readonly request?: HttpRequest | undefined
   readonly durationMs?: number | undefined
 }
 
-/** What a report may say, and what it is asked about. */
+/** What a report may show, and what it asks the front controller. */
 export interface ReportOptions {
-  /** The names of parameters whose values may be shown. */
+  /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>
   /** Whether a path of this service has a controller. */
   readonly hasController: (path: string) => boolean
@@ -56,73 +55,33 @@ export interface ReportOptions {
 const MAX_PARAMS = 40
 const MAX_VALUE = 100
 
-// Names and codes of Node's and the language's own.
-const WELL_KNOWN =
-  /^(?:(?:[A-Z]\w{0,30})?(?:Error|Exception)|E[A-Z]{2,15}|(?:ERR|HPE)_[A-Z_]{2,40})$/
-
-/** The only maker of a report. */
-export function makeReport(id: string, fault: Fault, options: ReportOptions): ErrorReport {
-  const { request, status, durationMs = 0 } = fault
-  const [exception = new Error('No exception'), second] = fault.exceptions
-  const whole: Fault = { ...fault, exceptions: second ? [exception, second] : [exception] }
-  const told = request ? tellScrubbed(whole, request) : tellWithheld(whole)
+/** Makes the report of an error. Every report is made here, so one set of rules covers them all. */
+export function makeReport(id: string, failure: Failure, options: ReportOptions): ErrorReport {
+  const { request, status, durationMs = 0, exceptions } = failure
+  const [exception = new Error('No exception'), second] = exceptions
+  const hasStack = status >= 500
+  const reportOf = (each: Error): ExceptionReport => {
+    if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
+    const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
+    return toExceptionReport(raw, scrubber)
+  }
   return {
     id,
     time: new Date().toISOString(),
-    type: factsOf(exception).type,
-    ...told.first,
-    ...ownMessage(exception, request),
+    type: typeOf(exception),
+    ...reportOf(exception),
+    ...safeMessageOf(exception, request),
     ...safeNames(request),
     method: request?.method ?? '',
     params: request ? shapesOf(request, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
-    ...(second && told.second ? { second: told.second } : {}),
+    ...(second ? { second: reportOf(second) } : {}),
     ...(request && status === 404 ? recognizeSignIn(request, options.hasController) : {}),
   }
 }
 
-interface Told {
-  readonly first: ExceptionReport
-  readonly second: ExceptionReport | undefined
-}
-
-// Twice: first to hear all that will be said, so that it is scrubbed in one go, then to say it. What an
-// exception says only the second time is told by its shape.
-function tellScrubbed(fault: Fault, request: HttpRequest): Told {
-  const heard = new Set<string>()
-  const listen = (text: string): string => {
-    heard.add(text)
-    return text
-  }
-  tellBoth(fault, { text: listen, name: listen, frame: listen })
-  const texts = [...heard]
-  const scrubbed = scrubAll(texts, request)
-  const clean = new Map(texts.map((text, i) => [text, scrubbed[i] ?? '']))
-  const text = (text: string): string => clean.get(text) ?? `[${shapeOf(text)}]`
-  const name = (name: string): string => (clean.get(name) === name ? safeName(name) : shapeOf(name))
-  return tellBoth(fault, { text, frame: text, name })
-}
-
-// Outside a request nobody knows whose values a text quotes: it is told by its shape alone.
-function tellWithheld(fault: Fault): Told {
-  const cleaning: Cleaning = {
-    text: shapeOf,
-    // Written by programmers, and not by whoever asked.
-    frame: (frame) => frame,
-    name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
-  }
-  return tellBoth(fault, cleaning)
-}
-
-function tellBoth({ exceptions: [first, second], status }: Fault, cleaning: Cleaning): Told {
-  return {
-    first: tellException(first, cleaning, status),
-    second: second && tellException(second, cleaning, 500),
-  }
-}
-
-/** The parameters of a request, by their names; each told by its shape, or shown where that is allowed. */
+/** Returns the shapes of the first 40 parameters, by name; the value if the name is allowed. */
 export function shapesOf(
   request: HttpRequest,
   allowed: ReadonlySet<string>,
@@ -131,27 +90,25 @@ export function shapesOf(
   let left = MAX_PARAMS
   for (const [name, value] of clientParamsOf(request)) {
     if (left-- === 0) break
-    shapes[freeName(shapes, safeName(name))] = allowed.has(name)
+    shapes[unusedName(shapes, safeName(name))] = allowed.has(name)
       ? printable(value.slice(0, MAX_VALUE))
       : shapeOf(value)
   }
   return shapes
 }
 
-// Two names that are told by one shape are two names.
-function freeName(shapes: Readonly<Record<string, string>>, name: string): string {
-  let free = name
-  for (let i = 2; free in shapes; i++) free = `${name}~${i}`
-  return free
+// Two names of one shape are two parameters.
+function unusedName(shapes: Readonly<Record<string, string>>, name: string): string {
+  let unused = name
+  for (let i = 2; unused in shapes; i++) unused = `${name}~${i}`
+  return unused
 }
 
-function ownMessage(exception: Error, request: HttpRequest | undefined): { message?: string } {
+// Messages that Portico makes itself are safe: they contain no value of a request but its names.
+function safeMessageOf(exception: Error, request: HttpRequest | undefined): { message?: string } {
   if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
-  return request && isNamesOwn(exception, request) ? { message: messageOf(exception, request) } : {}
-}
-
-function messageOf(exception: Error, request: HttpRequest): string {
+  if (request === undefined || !isAboutNames(exception, request)) return {}
   const name = isInstance(NoActionError, exception) ? request.action : request.controller
-  // By a function: `$&` in a name is no pattern.
-  return exception.message.replace(name, () => safeName(name))
+  // A function, because `$&` in a name is no pattern.
+  return { message: exception.message.replace(name, () => safeName(name)) }
 }

@@ -1,94 +1,131 @@
 import { read } from '../http/exceptions.ts'
 import { printable } from './printable.ts'
 
-/** What is told of an exception: scrubbed of every value of its request. */
+/** The part of a report about one exception, without the values of its request. */
 export interface ExceptionReport {
-  /** Of its class, such as `TypeError`. */
+  /** The name of its class, such as `TypeError`. */
   readonly name: string
-  /** Scrubbed of every value of the request; 400 characters at most. */
+  /** Its message; 400 characters at most. */
   readonly message: string
-  /** Its `code`, such as `ECONNREFUSED` or 404; 0 where it has none. */
+  /** Its `code`, such as `ECONNREFUSED` or 404; 0 if it has none. */
   readonly code: number | string
-  /** The frames of its stack; only of what is a fault of the server. */
+  /** The first 8 frames of its stack; only for a 5xx. */
   readonly stack?: readonly string[]
-  /** What it was caused by; null where it was caused by nothing. */
+  /** Its `cause`; null if it has none. */
   readonly previous: ExceptionReport | null
-  /** Those of an AggregateError, the first few. */
+  /** The first three exceptions of an AggregateError. */
   readonly errors?: readonly ExceptionReport[]
 }
 
-/** How what a stranger says is told. */
-export interface Cleaning {
+/** What was read of an exception. Not scrubbed: it never leaves this folder. */
+export interface RawException {
+  readonly name: string
+  readonly message: unknown
+  readonly code: number | string
+  readonly stack: readonly string[]
+  readonly previous: RawException | null
+  readonly errors: readonly RawException[]
+}
+
+/** Removes what may be secret from the texts of an exception. */
+export interface Scrubber {
   readonly text: (text: string) => string
-  /** Of a class, or a code. */
+  /** For the name of a class, and for a code. */
   readonly name: (name: string) => string
-  /** A line of a stack. */
+  /** For a line of a stack. */
   readonly frame: (frame: string) => string
 }
 
 const FRAME = /^\s+at .*:\d+:\d+\)?$/
 const MAX_MESSAGE = 400
+const MAX_STACK = 16_384
 const MAX_FRAMES = 8
 const MAX_FRAME = 160
-const MAX_CAUSES = 4
+const MAX_DEPTH = 4
 
-/** Tells an exception, its causes and what it gathers; its stack only where the server is at fault. */
-export function tellException(
+/** Reads an exception, its causes and its errors; each property once, as a getter may change. */
+export function readException(
   exception: unknown,
-  clean: Cleaning,
-  status: number,
+  hasStack: boolean,
   depth: number = 0,
-): ExceptionReport {
+): RawException {
+  const message = read(exception, 'message')
   const cause = read(exception, 'cause')
-  const errors = depth < MAX_CAUSES ? firstErrors(read(exception, 'errors')) : []
-  const stack = status >= 500 ? framesOf(exception, clean) : []
-  const inner = (each: unknown): ExceptionReport => tellException(each, clean, status, depth + 1)
+  const code = read(exception, 'code')
+  const isDeepest = depth === MAX_DEPTH
+  const errors = isDeepest ? [] : firstErrors(read(exception, 'errors'))
   return {
-    name: clean.name(textOf(read(exception, 'name'), 'Error')),
-    message: tellMessage(read(exception, 'message') ?? exception, clean),
-    code: tellCode(read(exception, 'code'), clean),
-    ...(stack.length > 0 ? { stack } : {}),
-    previous: cause === undefined || depth === MAX_CAUSES ? null : inner(cause),
-    ...(errors.length > 0 ? { errors: errors.map(inner) } : {}),
+    name: textOr('Error', read(exception, 'name')),
+    message: message ?? exception,
+    code: typeof code === 'number' || typeof code === 'string' ? code : 0,
+    stack: hasStack ? framesOf(textOr('', read(exception, 'stack')), textOr('', message)) : [],
+    previous: cause === undefined || isDeepest ? null : readException(cause, hasStack, depth + 1),
+    errors: errors.map((error) => readException(error, hasStack, depth + 1)),
   }
 }
 
-// One by one: a stranger's list may throw.
+/** Lists the texts of an exception that a report shows; messages last, because they may be long. */
+export function textsOf(raw: RawException): string[] {
+  const { name, message, code, stack, previous, errors } = raw
+  const codes = isShortNumber(code) ? [] : [String(code)]
+  const messages = typeof message === 'string' ? [message] : []
+  const inner = previous === null ? errors : [previous, ...errors]
+  return [name, ...codes, ...stack, ...messages, ...inner.flatMap(textsOf)]
+}
+
+/** Makes the report of an exception. */
+export function toExceptionReport(raw: RawException, scrubber: Scrubber): ExceptionReport {
+  const { name, message, code, stack, previous, errors } = raw
+  const toReport = (inner: RawException): ExceptionReport => toExceptionReport(inner, scrubber)
+  const showFrame = (frame: string): string =>
+    abbreviate(printable(scrubber.frame(frame)), MAX_FRAME)
+  return {
+    name: scrubber.name(name),
+    message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
+    code: codeOf(code, scrubber),
+    ...(stack.length > 0 ? { stack: stack.map(showFrame) } : {}),
+    previous: previous && toReport(previous),
+    ...(errors.length > 0 ? { errors: errors.map(toReport) } : {}),
+  }
+}
+
+// By index: the list of an untrusted value may throw.
 function firstErrors(errors: unknown): readonly unknown[] {
   return errors === undefined
     ? []
     : ['0', '1', '2'].map((i) => read(errors, i)).filter((error) => error !== undefined)
 }
 
-function tellMessage(message: unknown, { text }: Cleaning): string {
-  if (typeof message !== 'string') return message === null ? 'null' : typeof message
-  return cut(printable(text(message)), MAX_MESSAGE)
-}
-
-// A number may be a value too: a one-time password that was read as one.
-function tellCode(code: unknown, { name }: Cleaning): number | string {
-  if (typeof code === 'string') return name(code)
-  if (typeof code !== 'number') return 0
-  const told = Math.abs(code) < 1_000 ? String(code) : name(String(code))
-  return told === String(code) ? code : told
-}
-
-// Only lines that have the look of a frame: what stands above them is the message once more.
-function framesOf(exception: unknown, { frame }: Cleaning): readonly string[] {
-  const stack = textOf(read(exception, 'stack'), '')
-  const message = textOf(read(exception, 'message'), '')
+// Only lines that look like a frame, and only below the message, which the stack repeats.
+function framesOf(stack: string, message: string): readonly string[] {
   return stack
-    .slice(Math.max(stack.indexOf(message) + message.length, 0), 16_384)
+    .slice(Math.max(stack.indexOf(message) + message.length, 0), MAX_STACK)
     .split('\n')
     .filter((line) => FRAME.test(line))
     .slice(0, MAX_FRAMES)
-    .map((line) => cut(printable(frame(line.trim().slice('at '.length))), MAX_FRAME))
+    .map((line) => line.trim().slice('at '.length))
 }
 
-function cut(text: string, length: number): string {
-  return text.length > length ? `${text.slice(0, length)}...` : text
+function messageOf(message: unknown, { text }: Scrubber): string {
+  if (typeof message === 'string') return printable(text(message))
+  return message === null ? 'null' : typeof message
 }
 
-function textOf(value: unknown, otherwise: string): string {
+// A long number may be a value: a one-time password that was parsed.
+function codeOf(code: number | string, { name }: Scrubber): number | string {
+  if (isShortNumber(code)) return code
+  const scrubbed = name(String(code))
+  return scrubbed === String(code) ? code : scrubbed
+}
+
+function isShortNumber(code: number | string): boolean {
+  return typeof code === 'number' && Math.abs(code) < 1_000
+}
+
+function abbreviate(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength)}...` : text
+}
+
+function textOr(otherwise: string, value: unknown): string {
   return typeof value === 'string' ? value : otherwise
 }

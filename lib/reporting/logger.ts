@@ -1,12 +1,9 @@
-/**
- * Where log lines go: pino, winston and `console` are such loggers. The fields come first, then the
- * same in words.
- */
+/** Where log lines go: pino, winston and `console` are such loggers. */
 export interface Logger {
-  /** Of no trouble: a request that was answered. */
+  /** Logs a response without an error, and what the process does; the message is for humans. */
   info(fields: object, message: string): void
-  /** Of an error that is the client's doing (4xx), and of how many were only counted. */
+  /** Logs an error of the client (4xx), and the number of errors that were only counted. */
   warn(fields: object, message: string): void
-  /** Of a fault of the server (5xx), with its stack. */
+  /** Logs an error of the server (5xx), with its stack. */
   error(fields: object, message: string): void
 }

@@ -1,31 +1,32 @@
-/** How many errors of which kind went unreported since the last summary. */
+/** The number of errors that were counted, and not logged, since the last summary. */
 export interface Summary {
-  /** All of them, exactly. */
+  /** The exact number, of all kinds. */
   readonly total: number
-  /** The most frequent kinds, by the name of the kind; the rest is the difference to the total. */
+  /** The number of each of the 12 most frequent kinds, by its name. */
   readonly kinds: Readonly<Record<string, number>>
 }
 
-// So many kinds are told apart; those of further kinds are one more, `other`.
+// Errors of further kinds count as one more kind, `other`.
 const MAX_KINDS = 1_000
-// Between two summaries so many errors are told in full, however many kinds begin.
+// Errors that are logged in full between two summaries.
 const MAX_IN_FULL = 80
 const KINDS_IN_SUMMARY = 12
 
 /**
- * Decides which errors are told in full: the first of each kind, within a budget; a kind that the budget
- * left no room for is told when there is room again. All others are counted, none is lost.
+ * Decides which errors are logged in full: the first of each kind, within a budget. A kind for
+ * which the budget had no room is logged when there is room again. All other errors are counted; no
+ * count is lost.
  */
 export class NoiseBudget {
-  readonly #told = new Set<string>()
+  readonly #logged = new Set<string>()
   #counts = new Map<string, number>()
   #inFull = 0
 
-  /** Whether an error of the kind is told in full; else it is counted. */
+  /** Returns whether to log an error of a kind in full; else counts it. */
   admits(kind: string): boolean {
-    const isFirst = !this.#told.has(kind) && this.#told.size < MAX_KINDS
+    const isFirst = !this.#logged.has(kind) && this.#logged.size < MAX_KINDS
     if (isFirst && this.#inFull < MAX_IN_FULL) {
-      this.#told.add(kind)
+      this.#logged.add(kind)
       this.#inFull++
       return true
     }
@@ -34,13 +35,13 @@ export class NoiseBudget {
     return false
   }
 
-  /** What was counted since the last one, which begins anew. */
+  /** Returns the counts since the last summary, and resets them. */
   takeSummary(): Summary {
     const counts = [...this.#counts].sort(([, one], [, other]) => other - one)
     this.#counts = new Map()
     this.#inFull = 0
-    // A scanner has filled it: what was told is told in full once again.
-    if (this.#told.size >= MAX_KINDS) this.#told.clear()
+    // A scanner has filled it. Forget its kinds, so that new ones are logged again.
+    if (this.#logged.size >= MAX_KINDS) this.#logged.clear()
     return {
       total: counts.reduce((total, [, count]) => total + count, 0),
       kinds: Object.fromEntries(counts.slice(0, KINDS_IN_SUMMARY)),

@@ -1,32 +1,62 @@
+import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.ts'
+import { isInstance } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import { scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
 
-/** The names of a request, as they may be told. */
+/** The names of a request, without a secret. */
 export type SafeNames = Pick<Route, 'module' | 'controller' | 'action'>
 
-// Where a path leaves names out.
+// The names that the routing fills in.
 const DEFAULTS: readonly string[] = ['default', 'index']
 
+// The names of a request that contain a value of it. Kept, so that its values are searched once.
+const secretNames = new WeakMap<HttpRequest, readonly string[]>()
+
 /**
- * Module, controller and action of a request as they may be told, '' where there is none: a name that was asked for
- * is shown; one that a forward took from a value is as secret as that.
+ * Returns module, controller and action of a request, '' for each one that is missing. A name from
+ * the path is shown if it looks like a name; a name that a forward took from a value is shown as
+ * the shape.
  */
 export function safeNames(request: HttpRequest | undefined): SafeNames {
   if (request === undefined) return { module: '', controller: '', action: '' }
   const { module, controller, action } = request
-  const strange = [module, controller, action].filter(
-    (name) => !DEFAULTS.includes(name) && !isRequested(name, request),
-  )
-  // All at once, and most often none: the values of the request are gone through for it.
-  const scrubbed = strange.length > 0 ? scrubAll(strange, request) : []
-  const secret = strange.filter((name, i) => scrubbed[i] !== name)
+  const secret = secretNamesOf(request, [module, controller, action])
   const show = (name: string): string => (secret.includes(name) ? shapeOf(name) : safeName(name))
   return { module: show(module), controller: show(controller), action: show(action) }
 }
 
-/** Whether a name of a request stands in its path, where names do. */
+function secretNamesOf(request: HttpRequest, names: readonly string[]): readonly string[] {
+  const unrequested = names.filter(
+    (name) => !DEFAULTS.includes(name) && !isRequested(name, request),
+  )
+  if (unrequested.length === 0) return unrequested
+  const known = secretNames.get(request)
+  if (known !== undefined) return known
+  const scrubbed = scrubAll(unrequested, request)
+  const secret = unrequested.filter((name, i) => scrubbed[i] !== name)
+  secretNames.set(request, secret)
+  return secret
+}
+
+/** Whether a name of a request is a segment of its path, where names stand. */
 export function isRequested(name: string, { path }: HttpRequest): boolean {
   return path.startsWith(`${name}/`, 1) || path.split('/', 4).includes(name)
+}
+
+/**
+ * Whether the message of an exception quotes the requested name and nothing else of the request.
+ * Such a message is not scrubbed: if a parameter has the value `signin` too, the name is still
+ * shown.
+ */
+export function isAboutNames(exception: Error, request: HttpRequest): boolean {
+  const { controller, action } = request
+  if (isInstance(NoControllerError, exception)) {
+    return exception.controller === controller && isRequested(controller, request)
+  }
+  if (isInstance(NoActionError, exception)) {
+    return exception.action === action && isRequested(action, request)
+  }
+  return isInstance(NoRouteError, exception)
 }

@@ -1,22 +1,26 @@
 import { escapeHtml } from '../http/html.ts'
+import { decodeSegment } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { isName, shapeOf } from './shape.ts'
-import { TextMask } from './text-mask.ts'
+import { replaceAll, TextMask, WINDOW } from './text-mask.ts'
 
-/**
- * Values shorter than this are left in the text: to scrub every `1` and every `no` would only maul it.
- * That is safe: three characters are guessed in no time, so they are nobody's secret.
- */
-const SHORTEST = 4
+// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
+// because they are guessed at once.
+const MIN_VALUE_LENGTH = 4
 
-// Longer text is not searched, but told by its shape.
-const LONGEST = 16_384
-// A URL may hold a URL that holds a URL, and each adds an encoding.
-const MOST_DECODINGS = 6
-const MOST_PIECES = 2_000
+// These limit the CPU time of one error: the characters of all texts, and of the values in all their
+// writings. A text past a limit is not searched.
+const MAX_TEXT = 16_384
+const MAX_SEARCHED = 262_144
+// A value takes time besides its characters.
+const SEARCH_OVERHEAD = 16
 
-// What everybody sends, and nobody keeps secret. Any other header may hold a key.
+// A URL may contain a URL that contains a URL, and each level adds an encoding.
+const MAX_DECODINGS = 6
+const MAX_PIECES = 2_000
+
+// Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
   [
     'accept accept-encoding accept-language cache-control connection content-length',
@@ -27,9 +31,9 @@ const HARMLESS_HEADERS = new Set(
 
 /** A way in which a text may have written a value. */
 interface Writing {
-  /** What a text holds where something is written so. */
+  /** A character that every text written so contains. */
   readonly sign: string
-  /** What is not written as it is, or as the writing above would. */
+  /** Matches values that this writing changes, other than a writing above. */
   readonly changed: RegExp
   readonly write: (value: string) => string
 }
@@ -46,53 +50,70 @@ const WRITINGS: readonly Writing[] = [
   { sign: '%', changed: /[ +!'()~]/, write: encodeField },
 ]
 
-// Most values, so that they are not even looked at once for each writing.
-const ALWAYS_PLAIN = /^[\w.-]*$/
-
-/** A value of a request, and what stands for it in a text. */
-type Secret = readonly [label: string, value: string]
+/** A value of a request, and the label that replaces it in a text. */
+type LabelledValue = readonly [label: string, value: string]
 
 /**
- * Texts without the values of a request: parameters, path segments past the action, headers that may
- * hold credentials; as they were sent, decoded once and more, and as JSON, HTML and a URL would escape
- * them. Every run of eight characters that a text shares with one of them is masked, so a piece of a value
- * is found as well as the whole; shorter values are found whole. In their place stands the parameter's
- * name, such as `[dsh]`.
+ * Removes the values of a request from texts: parameters, path segments past the action, headers
+ * that may hold credentials; as they were sent, decoded once and more, and as JSON, HTML and a URL
+ * would escape them. Masks every run of eight characters that a text shares with a value, so a
+ * piece of a value is found as well as the whole. Shorter values are found whole. The label is the
+ * name of the parameter: `[dsh]`.
+ *
+ * @returns The texts in the same order; undefined for a text that is not searched, because it, the
+ * texts together or the values are too long.
  */
-export function scrubAll(texts: readonly string[], request: HttpRequest): string[] {
-  // All at once: the values may be a megabyte, and are gone through once.
-  const searched = texts.map((text) =>
-    text.length > LONGEST ? `[${shapeOf(text)}]` : withoutSnippet(text),
-  )
-  const mask = new TextMask(searched)
-  const all = searched.join('')
-  const writings = WRITINGS.filter(({ sign }) => all.includes(sign))
-  for (const [label, value] of secretsOf(request)) {
-    for (const decoded of decodings(value.toWellFormed())) {
-      if (decoded.length < SHORTEST) break
-      mask.cover(label, decoded)
-      if (writings.length === 0 || ALWAYS_PLAIN.test(decoded)) continue
+export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
+  let length = 0
+  const searched = texts.map((text) => {
+    if (length + text.length > MAX_TEXT) return undefined
+    length += text.length
+    return withoutSnippet(text)
+  })
+  if (length === 0) return searched
+  const mask = new TextMask(searched.map((text) => text ?? ''))
+  if (!coverValues(mask, searched.join(''), request)) return texts.map(() => undefined)
+  const masked = mask.texts()
+  return searched.map((text, i) => text && masked[i])
+}
+
+/** Scrubs one text, see {@link scrubAll}; a text that was not searched becomes its shape. */
+export function scrub(text: string, request: HttpRequest): string {
+  return scrubAll([text], request)[0] ?? `[${shapeOf(text)}]`
+}
+
+// Returns false if the values are too long to be searched for.
+function coverValues(mask: TextMask, texts: string, request: HttpRequest): boolean {
+  const writings = WRITINGS.filter(({ sign }) => texts.includes(sign))
+  const form = stateOf(request).form?.text ?? ''
+  let left = MAX_SEARCHED - request.target.length - form.length
+  const cover = (label: string, value: string): void => {
+    left -= value.length + SEARCH_OVERHEAD
+    if (left >= 0) mask.cover(label, value)
+  }
+  // Before the values are taken apart: that takes time too.
+  if (left < 0) return false
+  for (const [label, value] of valuesOf(request, form)) {
+    for (const decoded of decodings(value)) {
+      if (decoded.length < MIN_VALUE_LENGTH) break
+      cover(label, decoded)
       for (const { changed, write } of writings) {
-        if (changed.test(decoded)) mask.cover(label, write(decoded))
+        if (left >= 0 && changed.test(decoded)) cover(label, write(decoded))
       }
+      if (left < 0) return false
     }
   }
-  return mask.texts()
+  return true
 }
 
-/** {@link scrubAll}, of one text. */
-export function scrub(text: string, request: HttpRequest): string {
-  return scrubAll([text], request)[0] ?? ''
-}
-
-// As a form writes it; a plus sign may have been a space. By hand: URLSearchParams takes five times as long.
+// As a form writes it: a plus sign may have been a space. URLSearchParams takes five times as long.
 function encodeField(value: string): string {
   return encodeURIComponent(value.replaceAll('+', ' ')).replace(/%20|[!'()~]/g, (part) =>
     part === '%20' ? '+' : `%${part.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 }
 
-// V8 quotes what could not be parsed, be it of a parameter or of a body that was never seen here.
+// V8 quotes the text that is no JSON: of a parameter, or of a body that is not searched here.
 function withoutSnippet(text: string): string {
   const end = /"(?:\.\.\.)? is not valid JSON/.exec(text)
   const start = text.indexOf('"')
@@ -101,67 +122,71 @@ function withoutSnippet(text: string): string {
   return `${before}[text] is not valid JSON${text.slice(end.index + end[0].length)}`
 }
 
-function* secretsOf(request: HttpRequest): Generator<Secret> {
+function* valuesOf(request: HttpRequest, form: string): Generator<LabelledValue> {
   const { path, search } = splitTarget(request.target)
-  // Of the absolute form: it may hold a user and a password.
+  // The absolute form may contain a user and a password.
   if (!path.startsWith('/')) yield ['origin', path]
-  yield* pathSecrets(request)
-  yield* fieldSecrets(search)
-  yield* fieldSecrets(stateOf(request).form?.text ?? '')
+  yield* pathValues(request)
+  yield* fieldValues(search)
+  yield* fieldValues(form)
   for (const [name, value] of Object.entries(request.headers)) {
     if (HARMLESS_HEADERS.has(name)) continue
-    for (const field of [value ?? []].flat()) yield* headerSecrets(name, field)
+    for (const field of [value ?? []].flat()) yield* headerValues(name, field)
   }
 }
 
-// The names are told, where they are names; what lies past them may be anything.
-function* pathSecrets({ path, pairs, module, controller, action }: HttpRequest): Generator<Secret> {
+// Module, controller and action are shown if they look like names. Any other segment may be secret.
+function* pathValues(request: HttpRequest): Generator<LabelledValue> {
+  const { path, pairs, module, controller, action } = request
   const names = new Set([module, controller, action].filter(isName))
   for (const segment of path.split('/')) if (!names.delete(segment)) yield ['path', segment]
-  // Joined, as somebody may quote the path.
+  // Joined too: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) yield [labelOf(name), value]
 }
 
-// As sent: an error may quote that, or what it was decoded to.
-function* fieldSecrets(search: string): Generator<Secret> {
-  for (const field of search === '' ? [] : search.split('&')) {
+// As sent: a text may quote that, or what it was decoded to.
+function* fieldValues(search: string): Generator<LabelledValue> {
+  for (const field of search.split('&')) {
+    if (field === '') continue
     const equals = field.indexOf('=')
     const name = decode(equals < 0 ? field : field.slice(0, equals))
-    // A field without a value may be a token that nobody gave a name.
+    // A field without a name may be a token.
     if (!isName(name)) yield ['name', name]
     if (equals < 0) continue
     const value = field.slice(equals + 1)
     yield [labelOf(name), value]
-    yield* pieces(labelOf(name), decode(value))
+    yield* piecesOf(labelOf(name), decode(value))
   }
 }
 
-function* headerSecrets(name: string, field: string): Generator<Secret> {
+function* headerValues(name: string, field: string): Generator<LabelledValue> {
   yield [name, field]
-  yield* pieces(name, field)
+  yield* piecesOf(name, field)
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
-  // A user and a password, only in another alphabet.
+  // Basic credentials are a user and a password in base64.
   yield [name, credentials]
   for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
     yield [name, part]
   }
 }
 
-// The parts of a value that mean something by themselves: the values of a nested query, of a list.
-function* pieces(label: string, value: string): Generator<Secret> {
-  for (const piece of value.split(/[\s?&#;,"]+/, MOST_PIECES)) {
-    if (piece.length < value.length) yield [label, piece]
+// The parts that mean something by themselves: the values of a nested query, the items of a list.
+function* piecesOf(label: string, value: string): Generator<LabelledValue> {
+  for (const piece of value.split(/[\s?&#;,"]+/, MAX_PIECES)) {
     const equals = piece.indexOf('=')
-    if (equals >= 0) yield [label, piece.slice(equals + 1)]
+    for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
+      // The windows of a longer part are windows of the value.
+      if (part.length < WINDOW || part.includes('%')) yield [label, part]
+    }
   }
 }
 
-// The value and what it decodes to, again and again: that flattens the URLs in it too.
+// The value and what it decodes to, again and again. So the values of nested URLs are found too.
 function* decodings(value: string): Generator<string> {
-  let decoded = value
-  for (let i = 0; i <= MOST_DECODINGS; i++) {
+  let decoded = value.toWellFormed()
+  for (let i = 0; i <= MAX_DECODINGS; i++) {
     yield decoded
     const next = decode(decoded)
     if (next === decoded) return
@@ -169,17 +194,9 @@ function* decodings(value: string): Generator<string> {
   }
 }
 
-// Bad escapes stay as they are; `+` and a space are one to the mask.
+// Leaves a plus sign and bad escapes as they are.
 function decode(text: string): string {
-  if (!text.includes('%')) return text
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    // Run by run, so that a bad one hides no good one; slower by far.
-    return text.replace(/(?:%[0-9a-f]{2})+/gi, (run) =>
-      Buffer.from(run.replaceAll('%', ''), 'hex').toString(),
-    )
-  }
+  return text.includes('%') ? decodeSegment(replaceAll(text, '+', '%2B')) : text
 }
 
 function labelOf(name: string): string {

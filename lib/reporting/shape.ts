@@ -1,37 +1,37 @@
-// Enough to tell what a value is; a form field of a megabyte must not take longer than a short one.
-const LOOKED_AT = 1_024
+// A form field of a megabyte must not take longer than a short one.
+const MAX_EXAMINED = 1_024
+const MAX_ITEMS = 10_000
 
 /**
- * The shape of a value, which says what kind of thing it is and nothing of what it says. Total: any
- * string has one. The first that fits:
+ * Returns the shape of a value: what kind of thing it is, and nothing of its content. Every string
+ * has a shape, the first one in this table that fits:
  *
- * | shape       | what it is                                                        |
+ * | shape       | value                                                             |
  * |-------------|-------------------------------------------------------------------|
- * | `empty`     | nothing                                                           |
+ * | `empty`     | the empty string                                                  |
  * | `digits(n)` | n digits                                                          |
  * | `word(n)`   | letters, parts joined by `-`, `_` or `.`; n characters, at most 32 |
- * | `url`       | an absolute URL; `url?` where it has a query string               |
- * | `list(n)`   | n words, URLs or tokens, with white space or commas between       |
+ * | `url`       | an absolute URL; `url?` if it has a query string                  |
+ * | `list(n)`   | n words, URLs or tokens, with spaces or commas between; n <= 10,000 |
  * | `token(n)`  | n visible ASCII characters without white space                    |
  * | `text(n)`   | anything else, n characters                                       |
  */
 export function shapeOf(value: string): string {
   const { length } = value
-  const text = length > LOOKED_AT ? value.slice(0, LOOKED_AT) : value
+  const text = length > MAX_EXAMINED ? value.slice(0, MAX_EXAMINED) : value
   if (length === 0) return 'empty'
   if (/^[0-9]+$/.test(text)) return `digits(${length})`
   if (length <= 32 && /^[A-Za-z]+(?:[-_.][A-Za-z]+)*$/.test(text)) return `word(${length})`
   if (/^[a-z][a-z0-9+.-]*:\/\/[\x21-\x7e]*$/i.test(text)) return text.includes('?') ? 'url?' : 'url'
   if (/^[\w:/?#.~+%&=-]+(?:[ ,]+[\w:/?#.~+%&=-]+)+$/.test(text)) {
-    return `list(${value.split(/[ ,]+/).length})`
+    return `list(${value.split(/[ ,]+/, MAX_ITEMS).length})`
   }
   return /^[\x21-\x7e]+$/.test(text) ? `token(${length})` : `text(${length})`
 }
 
 /**
- * A name from a request as it may be shown: itself where it looks like a name, else its shape. A
- * secret may stand where a name is due (`/4/0AfJohXkq...`): long mixtures of letters and digits are
- * no names.
+ * Returns a name from a request if it looks like a name, else its shape. A secret may stand where a
+ * name is expected (`/4/0AfJohXkq...`): long mixtures of letters and digits are no names.
  */
 export function safeName(name: string): string {
   return name === '' || isName(name) ? name : shapeOf(name)
@@ -42,11 +42,11 @@ export function isName(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text) && !isToken(text)
 }
 
-// Made to be told from a name by what a name has: words. Where in doubt it is a token: a shape in place
-// of a name is a nuisance, a secret in place of a name is a leak.
+// Names consist of words. In doubt a text is a token: a shape in place of a name is a nuisance, a
+// secret in place of a name is a leak.
 function isToken(text: string): boolean {
   if (text.length < 9) return false
-  // No word has so many consonants in a row, or so many letters; a row of x is no secret either.
+  // No word has 6 consonants in a row, or 24 letters; a row of x is no secret either.
   const isNoWord = /[bcdfghjklmnpqrstvwxz]{6}|[a-z]{24}/i.test(text)
   return isMixture(text) || (isNoWord && new Set(text.toLowerCase()).size >= 6)
 }

@@ -2,13 +2,13 @@ import type { HttpRequest } from '../http/request.ts'
 
 /** What an unrouted request of a sign-in looks like, by the names of its parameters. */
 export interface SignIn {
-  /** What an unrouted request looks like, where it may belong to a sign-in that went astray. */
+  /** The message of OAuth 2.0 that an unrouted request looks like; absent if it looks like none. */
   readonly looksLike: 'authorization request' | 'callback' | 'provider page'
   /** The likely cause, for the operator; names only, never a value. */
   readonly hint: string
 }
 
-// What an identity provider's own pages are called with (SPEC section 1).
+// Parameters of an identity provider's own pages (SPEC section 1).
 const PROVIDER_PARAMETERS = [
   'continue',
   'ddm',
@@ -22,11 +22,10 @@ const PROVIDER_PARAMETERS = [
 ]
 
 /**
- * Recognizes the requests of an OAuth 2.0 sign-in (RFC 6749, section 4.1) that reached a path which is
- * not routed.
+ * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) whose path is not routed.
  *
  * @param hasController Whether a path of this service has a controller.
- * @returns undefined where it looks like none.
+ * @returns undefined if the request looks like none.
  */
 export function recognizeSignIn(
   request: HttpRequest,

@@ -198,7 +198,7 @@ describe('createErrorController().error()', () => {
     const response = new HttpResponse()
     assert.throws(() => createErrorController().error(new HttpRequest({ target: '/' }), response), {
       name: 'TypeError',
-      message: 'There is no error to answer for',
+      message: 'Expected a request that failed',
     })
     assert.deepEqual([response.status, response.body, response.headers.size], [200, undefined, 0])
   })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { developer } from '../../lib/dispatch/development.ts'
+import { createDetails } from '../../lib/dispatch/development.ts'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
 import { NoControllerError } from '../../lib/http/errors.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
@@ -12,10 +12,10 @@ const dispatcher = new Dispatcher([['default', controllers]], nameKeys.exact)
 function develop(controller: string, action: string, exception: Error) {
   const options = { logParams: new Set<string>(), hasController: () => false }
   const request = new HttpRequest({ target: '/?dsh=c4n4ry' }).forward({ controller, action })
-  return developer(options, () => dispatcher)(request, exception)
+  return createDetails(options, () => dispatcher)(request, exception)
 }
 
-describe('developer()', () => {
+describe('createDetails()', () => {
   it('returns the report, the registered actions, and the nearest one to the requested names', () => {
     const { report, registered, nearest } = develop('nwes', 'list', new NoControllerError('nwes'))
     assert.deepEqual([report.status, report.type], [404, 'EXCEPTION_NO_CONTROLLER'])

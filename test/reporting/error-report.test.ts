@@ -8,7 +8,7 @@ import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
 import {
   type ErrorReport,
-  type Fault,
+  type Failure,
   makeReport,
   shapesOf,
 } from '../../lib/reporting/error-report.ts'
@@ -34,9 +34,9 @@ const asked = (
 
 const request = asked(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
 
-function report(fault: Partial<Fault> & { exceptions: readonly unknown[] }): ErrorReport {
+function report(fault: Partial<Failure> & { exceptions: readonly unknown[] }): ErrorReport {
   const options = { logParams: new Set(['page']), hasController: () => false }
-  return makeReport('ID', { request, status: 500, ...fault } as Fault, options)
+  return makeReport('ID', { request, status: 500, ...fault } as Failure, options)
 }
 
 function withoutStack(told: ExceptionReport): object {

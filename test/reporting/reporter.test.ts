@@ -146,10 +146,7 @@ describe('Reporter.report()', () => {
     })
     report(new Error('boom'))
     const [level, { event } = {}, message] = lines.at(-1) ?? []
-    assert.deepEqual(
-      [level, event, message],
-      ['error', 'observer', 'Telling of an error has failed'],
-    )
+    assert.deepEqual([level, event, message], ['error', 'observer', 'An observer of errors failed'])
     assert.doesNotMatch(JSON.stringify(lines), /c4n4ry/)
   })
 

@@ -16,36 +16,20 @@ function mask(texts: readonly string[], values: readonly Value[]): string[] {
   return mask.texts()
 }
 
-// As plain as can be, and as slow: the longest whole value that is at a place names it, else the first
-// that has a window there.
+// A plain and slow search: the longest runs first, and of two values that have a run the first one.
 function maskPlainly(text: string, values: readonly Value[]): string {
-  const labels = Array.from(text, (): readonly [label: string, strength: number] => ['', 0])
-  for (const [label, value] of values) {
-    for (let at = 0; at + 8 <= value.length; at++) {
-      for (const place of placesOf(value.slice(at, at + 8), text)) fill(place, 8, label, 1)
-    }
-    let end = 0
-    for (const place of placesOf(value, text)) {
-      // A long one only takes its name from where it begins first.
-      if (value.length >= 8 && place < end) continue
-      fill(place, value.length, label, value.length)
-      end = place + value.length
+  const labels: string[] = Array(text.length).fill('')
+  for (let length = 8; length > 0; length--) {
+    const candidates = values.filter(([, value]) => Math.min(value.length, 8) === length)
+    for (let at = 0; at + length <= text.length; at++) {
+      const run = text.slice(at, at + length).toLowerCase()
+      const found = candidates.find(([, value]) => value.toLowerCase().includes(run))
+      for (let i = at; found && i < at + length; i++) labels[i] ||= found[0]
     }
   }
-  return Array.from(text, (letter, at) => labels[at]?.[0] || letter)
+  return Array.from(text, (letter, at) => labels[at] || letter)
     .join('')
-    .replace(/([1-9])\1*/g, '[$1]')
-
-  function fill(start: number, length: number, label: string, strength: number): void {
-    for (let at = start; at < start + length; at++) {
-      if (strength > (labels[at]?.[1] ?? 0)) labels[at] = [label, strength]
-    }
-  }
-}
-
-function placesOf(value: string, text: string): number[] {
-  const places = Array.from(text, (_, at) => at)
-  return places.filter((at) => text.toLowerCase().startsWith(value.toLowerCase(), at))
+    .replace(/([1-9])[1-9]*/g, '[$1]')
 }
 
 describe('TextMask', () => {

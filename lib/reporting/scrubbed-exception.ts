@@ -1,0 +1,95 @@
+import { isInstance } from '../http/exceptions.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
+import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
+import { isAboutNames } from './request-names.ts'
+import { scrubAll } from './scrub.ts'
+import { safeName, shapeOf } from './shape.ts'
+
+/** An exception that was read, with the scrubber for its texts. */
+export interface ScrubbedException {
+  readonly raw: RawException
+  readonly hasStack: boolean
+  /** The first 20 issues of a {@link ValidationError}, not scrubbed; else none. */
+  readonly issues: readonly ValidationIssue[]
+  readonly scrubber: Scrubber
+}
+
+const MAX_ISSUES = 20
+
+// The names and codes of Node and of the language.
+const WELL_KNOWN =
+  /^(?:(?:[A-Z]\w{0,30})?(?:Error|Exception)|E[A-Z]{2,15}|(?:ERR|HPE)_[A-Z_]{2,40})$/
+
+// The end of a frame: the name of a script, the line and the column.
+const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
+
+/** The scrubber without a request: any text may quote a value, but programmers write frames. */
+export const shapesAlone: Scrubber = {
+  text: shapeOf,
+  name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
+  frame: (frame) => frame,
+}
+
+// Of each request the exceptions that were scrubbed last.
+const known = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
+
+/**
+ * Reads and scrubs an exception of a request. Keeps the result, which the response, the development
+ * page, the log, the channel and `onReport` share.
+ *
+ * @param exceptions Further exceptions to scrub in the same pass over the values.
+ */
+export function scrubException(
+  exception: Error,
+  request: HttpRequest,
+  hasStack: boolean,
+  exceptions: readonly Error[] = [],
+): ScrubbedException {
+  const found = known.get(request)?.get(exception)
+  if (found?.hasStack === hasStack) return found
+  const scrubbed = scrubTogether(new Set([exception, ...exceptions]), request, hasStack)
+  known.set(request, scrubbed)
+  return scrubbed.get(exception) as ScrubbedException
+}
+
+function scrubTogether(
+  exceptions: Iterable<Error>,
+  request: HttpRequest,
+  hasStack: boolean,
+): ReadonlyMap<Error, ScrubbedException> {
+  const raws = Array.from(exceptions, (exception) => ({
+    exception,
+    raw: readException(exception, hasStack),
+    issues: issuesOf(exception),
+  }))
+  // Messages about names are safe as they are: a scanner's 404 needs no search.
+  const unsafe = raws.filter(({ exception }) => !isAboutNames(exception, request))
+  const texts = unsafe.flatMap(({ raw, issues }) => [
+    ...textsOf(raw),
+    ...issues.flatMap(({ path, message }) => [path, message]),
+  ])
+  const scrubber = scrubberOf([...new Set(texts)], request)
+  return new Map(
+    raws.map(({ exception, raw, issues }) => [exception, { raw, hasStack, issues, scrubber }]),
+  )
+}
+
+// A text that was not searched is shown by its shape alone.
+function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
+  const results = scrubAll(texts, request)
+  const scrubbed = new Map(texts.map((text, i) => [text, results[i]]))
+  return {
+    text: (text) => scrubbed.get(text) ?? `[${shapeOf(text)}]`,
+    name(name) {
+      const result = scrubbed.get(name)
+      if (result === undefined) return shapesAlone.name(name)
+      return result === name ? safeName(name) : shapeOf(name)
+    },
+    frame: (frame) => scrubbed.get(frame) ?? LOCATION.exec(frame)?.[0] ?? `[${shapeOf(frame)}]`,
+  }
+}
+
+function issuesOf(exception: Error): readonly ValidationIssue[] {
+  return isInstance(ValidationError, exception) ? exception.issues.slice(0, MAX_ISSUES) : []
+}

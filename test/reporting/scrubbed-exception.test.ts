@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { NoControllerError } from '../../lib/http/errors.ts'
+import { channels, type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
+import { type Failure, makeReport } from '../../lib/reporting/error-report.ts'
+
+const CANARY = 'c4n4ry-Token'
+const TOO_LONG = 'x'.repeat(300_000)
+
+function report(failure: Partial<Failure> & Pick<Failure, 'exceptions'>): ErrorReport {
+  const request = new HttpRequest({ target: `/?dsh=${CANARY}&x=${TOO_LONG}` })
+  const options = { logParams: new Set<string>(), hasController: () => false }
+  return makeReport('ID', { request, status: 500, ...failure }, options)
+}
+
+/** An error that counts how often each property is read. */
+function counting(reads: Map<string, number>): Error {
+  const error = Object.create(Error.prototype)
+  const properties: Record<string, unknown> = {
+    name: 'Error',
+    message: `no ${CANARY}`,
+    code: 0,
+    cause: undefined,
+    errors: undefined,
+    stack: `Error: no ${CANARY}\n    at list (file:///news.js:1:2)`,
+  }
+  for (const [name, value] of Object.entries(properties)) {
+    Object.defineProperty(error, name, {
+      get() {
+        reads.set(name, (reads.get(name) ?? 0) + 1)
+        return value
+      },
+    })
+  }
+  return error
+}
+
+describe('scrubException()', () => {
+  it('reads an error once for the page, the log, the channel and onReport', async (t) => {
+    const reads = new Map<string, number>()
+    const messages: unknown[] = []
+    const receive = (each: unknown): void => {
+      messages.push((each as ErrorReport).message)
+    }
+    channels.error.subscribe(receive)
+    t.after(() => channels.error.unsubscribe(receive))
+    const list = (): never => {
+      throw counting(reads)
+    }
+    const front = new FrontController({
+      controllers: new Map([['news', { list }]]),
+      development: true,
+      logger: { info() {}, warn() {}, error: receive },
+      onReport: receive,
+    })
+    const headers = { accept: 'text/html' }
+    const target = `/news/list?dsh=${CANARY}`
+    const response = await front.handle(new HttpRequest({ target, headers }))
+    assert.match(String(response.body), /<p>Error: no \[dsh\]<\/p><pre>list \(file:/)
+    assert.deepEqual(messages, ['no [dsh]', 'no [dsh]', 'no [dsh]'])
+    assert.deepEqual(Object.fromEntries(reads), {
+      name: 1,
+      message: 1,
+      code: 1,
+      cause: 1,
+      errors: 1,
+      stack: 1,
+    })
+  })
+
+  it('withholds texts where the values are too long to be searched', () => {
+    const error = Object.assign(new TypeError(`no ${CANARY}`), { code: 'ECONNREFUSED' })
+    error.stack = `TypeError: no ${CANARY}\n    at f${CANARY} (file:///a/news.js:1:2)\n    at ${CANARY}:3:4`
+    const { name, message, code, stack } = report({ exceptions: [error] })
+    assert.deepEqual(
+      { name, message, code, stack },
+      {
+        name: 'TypeError',
+        message: '[list(2)]',
+        code: 'ECONNREFUSED',
+        stack: ['news.js:1:2', '[token(16)]'],
+      },
+    )
+    const own = Object.assign(new Error('x'), { name: CANARY, code: CANARY })
+    const withheld = report({ exceptions: [own] })
+    assert.deepEqual([withheld.name, withheld.code], ['token(12)', 'token(12)'])
+    assert.doesNotMatch(JSON.stringify(report({ exceptions: [own, error] })), /c4n4ry/)
+  })
+
+  it('searches no values for a message that contains requested names only', () => {
+    const target = `/?x=${TOO_LONG}`
+    const request = new HttpRequest({ target }).forward({ controller: '', action: 'x' })
+    const { name, message } = report({ request, exceptions: [new NoControllerError('')] })
+    assert.deepEqual([name, message], ['NoControllerError', 'Invalid controller specified ()'])
+  })
+})
