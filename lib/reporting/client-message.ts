@@ -19,8 +19,8 @@ export function issuesForClient(
   request: HttpRequest,
 ): readonly ValidationIssue[] {
   if (!isInstance(ValidationError, exception)) return []
-  const { issues, scrubber } = scrubException(exception, request, false)
+  const { raw, scrubber } = scrubException(exception, request, false)
   const clean = (text: string): string => printable(scrubber.text(text))
   // The paths too: a strict schema names an unknown field, and that may be a secret without a name.
-  return issues.map(({ path, message }) => ({ path: clean(path), message: clean(message) }))
+  return raw.issues.map(({ path, message }) => ({ path: clean(path), message: clean(message) }))
 }

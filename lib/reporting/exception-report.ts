@@ -1,4 +1,5 @@
-import { read } from '../http/exceptions.ts'
+import { isInstance, read } from '../http/exceptions.ts'
+import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { printable } from './printable.ts'
 
 /** The part of a report about one exception, without the values of its request. */
@@ -23,6 +24,8 @@ export interface RawException {
   readonly message: unknown
   readonly code: number | string
   readonly stack: readonly string[]
+  /** The first 20 issues of a {@link ValidationError}. */
+  readonly issues: readonly ValidationIssue[]
   readonly previous: RawException | null
   readonly errors: readonly RawException[]
 }
@@ -42,6 +45,7 @@ const MAX_STACK = 16_384
 const MAX_FRAMES = 8
 const MAX_FRAME = 160
 const MAX_DEPTH = 4
+const MAX_ISSUES = 20
 
 /** Reads an exception, its causes and its errors; each property once, as a getter may change. */
 export function readException(
@@ -59,6 +63,7 @@ export function readException(
     message: message ?? exception,
     code: typeof code === 'number' || typeof code === 'string' ? code : 0,
     stack: hasStack ? framesOf(textOr('', read(exception, 'stack')), textOr('', message)) : [],
+    issues: isInstance(ValidationError, exception) ? firstIssues(read(exception, 'issues')) : [],
     previous: cause === undefined || isDeepest ? null : readException(cause, hasStack, depth + 1),
     errors: errors.map((error) => readException(error, hasStack, depth + 1)),
   }
@@ -66,11 +71,12 @@ export function readException(
 
 /** Lists the texts of an exception that a report shows; messages last, because they may be long. */
 export function textsOf(raw: RawException): string[] {
-  const { name, message, code, stack, previous, errors } = raw
+  const { name, message, code, stack, issues, previous, errors } = raw
   const codes = isShortNumber(code) ? [] : [String(code)]
   const messages = typeof message === 'string' ? [message] : []
-  const inner = previous === null ? errors : [previous, ...errors]
-  return [name, ...codes, ...stack, ...messages, ...inner.flatMap(textsOf)]
+  const issueTexts = issues.flatMap(({ path, message }) => [path, message])
+  const inner = (previous === null ? errors : [previous, ...errors]).flatMap(textsOf)
+  return [name, ...codes, ...stack, ...messages, ...issueTexts, ...inner]
 }
 
 /** Makes the report of an exception. */
@@ -94,6 +100,15 @@ function firstErrors(errors: unknown): readonly unknown[] {
   return errors === undefined
     ? []
     : ['0', '1', '2'].map((i) => read(errors, i)).filter((error) => error !== undefined)
+}
+
+function firstIssues(issues: unknown): readonly ValidationIssue[] {
+  return !Array.isArray(issues)
+    ? []
+    : issues.slice(0, MAX_ISSUES).map((issue) => ({
+        path: textOr('', read(issue, 'path')),
+        message: textOr('', read(issue, 'message')),
+      }))
 }
 
 // Only lines that look like a frame, and only below the message, which the stack repeats.

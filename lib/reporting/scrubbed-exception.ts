@@ -1,6 +1,4 @@
-import { isInstance } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
 import { isAboutNames } from './request-names.ts'
 import { scrubAll } from './scrub.ts'
@@ -10,12 +8,8 @@ import { safeName, shapeOf } from './shape.ts'
 export interface ScrubbedException {
   readonly raw: RawException
   readonly hasStack: boolean
-  /** The first 20 issues of a {@link ValidationError}, not scrubbed; else none. */
-  readonly issues: readonly ValidationIssue[]
   readonly scrubber: Scrubber
 }
-
-const MAX_ISSUES = 20
 
 // The names and codes of Node and of the language.
 const WELL_KNOWN =
@@ -58,21 +52,15 @@ function scrubTogether(
   request: HttpRequest,
   hasStack: boolean,
 ): ReadonlyMap<Error, ScrubbedException> {
-  const raws = Array.from(exceptions, (exception) => ({
-    exception,
-    raw: readException(exception, hasStack),
-    issues: issuesOf(exception),
-  }))
-  // Messages about names are safe as they are: a scanner's 404 needs no search.
-  const unsafe = raws.filter(({ exception }) => !isAboutNames(exception, request))
-  const texts = unsafe.flatMap(({ raw, issues }) => [
-    ...textsOf(raw),
-    ...issues.flatMap(({ path, message }) => [path, message]),
-  ])
-  const scrubber = scrubberOf([...new Set(texts)], request)
-  return new Map(
-    raws.map(({ exception, raw, issues }) => [exception, { raw, hasStack, issues, scrubber }]),
+  const raws = Array.from(
+    exceptions,
+    (exception) => [exception, readException(exception, hasStack)] as const,
   )
+  // Messages about names are safe as they are: a scanner's 404 needs no search.
+  const unsafe = raws.filter(([exception]) => !isAboutNames(exception, request))
+  const texts = new Set(unsafe.flatMap(([, raw]) => textsOf(raw)))
+  const scrubber = scrubberOf([...texts], request)
+  return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
 // A text that was not searched is shown by its shape alone.
@@ -88,8 +76,4 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
     },
     frame: (frame) => scrubbed.get(frame) ?? LOCATION.exec(frame)?.[0] ?? `[${shapeOf(frame)}]`,
   }
-}
-
-function issuesOf(exception: Error): readonly ValidationIssue[] {
-  return isInstance(ValidationError, exception) ? exception.issues.slice(0, MAX_ISSUES) : []
 }

@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../http/request.ts'
 
-/** What an unrouted request of a sign-in looks like, by the names of its parameters. */
+/** What an operator can learn from an unrouted request of a sign-in. */
 export interface SignIn {
-  /** The message of OAuth 2.0 that an unrouted request looks like; absent if it looks like none. */
+  /** What the request looks like, by the names of its parameters. */
   readonly looksLike: 'authorization request' | 'callback' | 'provider page'
   /** The likely cause, for the operator; names only, never a value. */
   readonly hint: string

@@ -15,7 +15,7 @@ const always = {
 }
 
 describe('createErrorController().error()', () => {
-  it("answers with the exception's status", () => {
+  it("responds with the exception's status", () => {
     const table: [Error, number][] = [
       [new NoControllerError('signin'), 404],
       [new NoActionError('v2'), 404],
@@ -27,22 +27,22 @@ describe('createErrorController().error()', () => {
     ]
     for (const accept of ['text/html', 'application/problem+json']) {
       for (const [exception, status] of table) {
-        assert.equal(answer(exception, accept).status, status)
+        assert.equal(respond(exception, accept).status, status)
       }
     }
-    assert.equal(JSON.parse(String(answer(new HttpError(410, 'x')).body)).status, 410)
+    assert.equal(JSON.parse(String(respond(new HttpError(410, 'x')).body)).status, 410)
   })
 
   it('is not to be stored, referred from or sniffed', () => {
     for (const accept of ['text/html', 'application/json']) {
-      const { headers } = answer(new Error('x'), accept)
+      const { headers } = respond(new Error('x'), accept)
       for (const [name, value] of Object.entries(always)) assert.equal(headers.get(name), value)
       assert.equal(headers.get('Vary'), 'Accept')
     }
   })
 
   it('is a page that loads nothing, or problem details', () => {
-    const page = answer(new Error('x'), 'text/html')
+    const page = respond(new Error('x'), 'text/html')
     assert.equal(page.headers.get('Content-Type'), 'text/html; charset=utf-8')
     assert.equal(
       page.headers.get('Content-Security-Policy'),
@@ -50,19 +50,19 @@ describe('createErrorController().error()', () => {
     )
     assert.match(String(page.body), /^<!doctype html>/i)
 
-    const problem = answer(new Error('x'), 'application/problem+json')
+    const problem = respond(new Error('x'), 'application/problem+json')
     assert.equal(problem.headers.get('Content-Type'), 'application/problem+json')
     assert.equal(JSON.parse(String(problem.body)).title, 'Internal Server Error')
   })
 
-  it('carries the headers that the exception asks for', () => {
+  it('has the headers of the exception', () => {
     const busy = new HttpError(503, 'x', { headers: { 'Retry-After': '9' } })
-    assert.equal(answer(busy).headers.get('Retry-After'), '9')
-    assert.equal(answer(busy, 'text/html').headers.get('Retry-After'), '9')
+    assert.equal(respond(busy).headers.get('Retry-After'), '9')
+    assert.equal(respond(busy, 'text/html').headers.get('Retry-After'), '9')
   })
 
-  it('tells the message of a 4xx, and of a 5xx one sentence for all', () => {
-    const detail = (exception: Error): string => JSON.parse(String(answer(exception).body)).detail
+  it('shows the message of a 4xx, and a fixed sentence for a 5xx', () => {
+    const detail = (exception: Error): string => JSON.parse(String(respond(exception).body)).detail
     assert.equal(detail(new NoControllerError('a')), 'Invalid controller specified (a)')
     assert.equal(detail(new HttpError(403, 'Only editors')), 'Only editors')
 
@@ -71,30 +71,30 @@ describe('createErrorController().error()', () => {
     assert.equal(detail(new HttpError(503, 'db.internal:5432 is down')), fixed)
     for (const exception of [new Error('secret'), new HttpError(500, 'secret')]) {
       for (const accept of ['text/html', 'text/plain', '*/*']) {
-        assert.doesNotMatch(String(answer(exception, accept).body), /secret/)
+        assert.doesNotMatch(String(respond(exception, accept).body), /secret/)
       }
     }
   })
 
   it('escapes what comes from the request for the medium', () => {
     const exception = new NoControllerError(`<script>"&'`)
-    const page = String(answer(exception, 'text/html').body)
+    const page = String(respond(exception, 'text/html').body)
     assert.ok(page.includes('Invalid controller specified (&lt;script&gt;&quot;&amp;&#39;)'))
     assert.doesNotMatch(page, /<script/)
-    const { detail } = JSON.parse(String(answer(exception).body))
+    const { detail } = JSON.parse(String(respond(exception).body))
     assert.equal(detail, exception.message)
   })
 
   it('cuts it at 200 characters, and never echoes the query string', () => {
     for (const accept of ['text/html', 'application/json']) {
-      const body = String(answer(new NoControllerError('x'.repeat(9_000)), accept).body)
+      const body = String(respond(new NoControllerError('x'.repeat(9_000)), accept).body)
       const [run = ''] = body.match(/x{20,}/) ?? []
       assert.ok(run.length > 100 && run.length <= 200, `${run.length}`)
       assert.doesNotMatch(body, /SECRET|dsh/)
     }
   })
 
-  it('answers every status as Accept asks, whatever the method', () => {
+  it('responds in the media type that Accept asks for, to every status and method', () => {
     const types = {
       page: 'text/html; charset=utf-8',
       problem: 'application/problem+json',
@@ -149,52 +149,52 @@ describe('createErrorController().error()', () => {
     }
   })
 
-  it('keeps its own headers from those that an exception asks for', () => {
+  it('keeps its own headers, whatever headers an exception has', () => {
     const headers = { 'Cache-Control': 'public', 'X-Own': '1', Vary: 'Cookie' }
-    const response = answer(new HttpError(403, 'x', { headers }))
+    const response = respond(new HttpError(403, 'x', { headers }))
     assert.deepEqual(
       ['Cache-Control', 'X-Own', 'Vary'].map((name) => response.headers.get(name)),
       ['no-store', '1', 'Accept'],
     )
   })
 
-  it('cuts no character in two, and shows none that is not to be seen', () => {
+  it('cuts no character in two, and escapes invisible ones', () => {
     const detail = (message: string): string =>
-      JSON.parse(String(answer(new HttpError(403, message)).body)).detail
+      JSON.parse(String(respond(new HttpError(403, message)).body)).detail
     assert.equal(detail(`${'x'.repeat(199)}🎉`), `${'x'.repeat(199)}\ufffd`)
     assert.equal(detail('a\n\u202eb'), 'a\\u000a\\u202eb')
   })
 
-  it('holds the message free of the values of the request', () => {
+  it('scrubs the values of the request from the message', () => {
     for (const accept of ['text/html', 'text/plain', 'application/json']) {
-      const body = String(answer(new HttpError(403, 'dsh SECRET is wrong'), accept).body)
+      const body = String(respond(new HttpError(403, 'dsh SECRET is wrong'), accept).body)
       assert.doesNotMatch(body, /SECRET/)
       assert.ok(body.includes('dsh [dsh] is wrong'), body)
     }
   })
 
-  it('asks in development for what the page shows besides, of the original', () => {
-    const asked: unknown[][] = []
+  it('shows details of the original request in development, on the page only', () => {
+    const calls: unknown[][] = []
     const exception = new NoRouteError()
     const original = new HttpRequest({ target: '/x', headers: { accept: 'text/html' } })
-    const nobody = createErrorController((...given) => {
-      asked.push(given)
+    const controller = createErrorController((...given) => {
+      calls.push(given)
       return { report: reportOf(original, exception), registered: ['news/list'], nearest: 'near' }
     })
     const response = responseLifecycle.reset(new HttpResponse(), exception)
-    nobody.error(toErrorRequest(original, exception), response)
-    assert.deepEqual(asked, [[original, exception]])
+    controller.error(toErrorRequest(original, exception), response)
+    assert.deepEqual(calls, [[original, exception]])
     assert.match(String(response.body), /<h2>EXCEPTION_NO_ROUTE<\/h2>.*<li>news\/list<\/li>/s)
 
     const json = new HttpRequest({ target: '/x' })
-    nobody.error(
+    controller.error(
       toErrorRequest(json, exception),
       responseLifecycle.reset(new HttpResponse(), exception),
     )
-    assert.equal(asked.length, 1)
+    assert.equal(calls.length, 1)
   })
 
-  it('refuses to answer where there is no exception', () => {
+  it('throws if there is no exception', () => {
     const response = new HttpResponse()
     assert.throws(() => createErrorController().error(new HttpRequest({ target: '/' }), response), {
       name: 'TypeError',
@@ -205,7 +205,7 @@ describe('createErrorController().error()', () => {
 })
 
 describe('failsafe()', () => {
-  it('is a fixed plain 500 that nobody stores', () => {
+  it('is a fixed plain 500 that is not cached', () => {
     const response = new HttpResponse()
     assert.equal(failsafe(response), response)
     assert.equal(response.status, 500)
@@ -218,11 +218,11 @@ describe('failsafe()', () => {
 })
 
 function reportOf(request: HttpRequest, exception: Error): ErrorReport {
-  const fault = { exceptions: [exception], request, status: 404 }
-  return makeReport(request.id, fault, { logParams: new Set(), hasController: () => false })
+  const failure = { exceptions: [exception], request, status: 404 }
+  return makeReport(request.id, failure, { logParams: new Set(), hasController: () => false })
 }
 
-function answer(exception: Error, accept?: string): HttpResponse {
+function respond(exception: Error, accept?: string): HttpResponse {
   const original = new HttpRequest({ target: '/signin?dsh=SECRET', headers: { accept } })
   const response = responseLifecycle.reset(new HttpResponse(), exception)
   createErrorController().error(toErrorRequest(original, exception), response)

@@ -33,7 +33,7 @@ describe('errorPage()', () => {
     assert.ok(Buffer.byteLength(errorPage({ ...page, detail: '&'.repeat(200) })) < 4_096)
   })
 
-  it('has neither a script nor anything from elsewhere, in light and in dark', () => {
+  it('has no script and loads nothing, in light and in dark', () => {
     for (const text of [errorPage(page), errorPage(page, development)]) {
       assert.doesNotMatch(
         text,
@@ -44,7 +44,7 @@ describe('errorPage()', () => {
     }
   })
 
-  it('escapes all that it shows', () => {
+  it('escapes everything that it shows', () => {
     const attack = `</title><script>alert("1")</script>&'`
     const escaped = '&lt;/title&gt;&lt;script&gt;alert(&quot;1&quot;)&lt;/script&gt;&amp;&#39;'
     const hostile: ExceptionReport = {
@@ -76,11 +76,11 @@ describe('errorPage()', () => {
     assert.equal(text.split(escaped).length - 1, 4 + 10 + 1 + 3 + 1 + 2 + 1)
   })
 
-  it('says no more than that in production', () => {
+  it('shows no more than that in production', () => {
     assert.doesNotMatch(errorPage(page), /<h2>|<dl>|<pre>|<ul>/)
   })
 
-  it('tells in development type, message, stack, causes, names, parameters, what is registered', () => {
+  it('shows type, message, stack, causes, names, parameters and registered actions in development', () => {
     const text = errorPage(page, {
       ...development,
       report: {
@@ -108,7 +108,7 @@ describe('errorPage()', () => {
     assert.doesNotMatch(text, /Then, in the error action|undefined|null/)
   })
 
-  it('tells the second fault, and leaves out what there is not', () => {
+  it('shows the second exception, and leaves out what is absent', () => {
     const text = errorPage(page, { ...development, report: { ...report, second: exception } })
     assert.ok(text.includes('<h2>Then, in the error action</h2><p>Error: inner</p>'))
     assert.doesNotMatch(text, /Did you mean|Caused by|<pre>|undefined|null/)

@@ -52,7 +52,7 @@ describe('toError()', () => {
     for (const error of errors) assert.equal(toError(error), error)
   })
 
-  it('wraps every other value, which stays at hand', () => {
+  it('wraps every other value, and keeps it', () => {
     const values = [
       null,
       undefined,
@@ -79,7 +79,7 @@ describe('toError()', () => {
     }
   })
 
-  it('takes message and code from the value where it has them', () => {
+  it('takes message and code from the value if it has them', () => {
     const facts = (value: unknown): unknown => {
       const { message, code } = toError(value) as ThrownValueError
       return [message, code]
@@ -90,7 +90,7 @@ describe('toError()', () => {
     assert.deepEqual(facts({ message: 'no', code: {} }), ['no', 0])
   })
 
-  it('never asks a value to describe itself', () => {
+  it('never calls toString() of a value', () => {
     const value = {
       message: 1,
       toString() {
@@ -180,7 +180,7 @@ describe('toErrorRequest()', () => {
 })
 
 describe('isClientGone()', () => {
-  it('knows the error of the signal, and an AbortError where the client has gone', () => {
+  it('recognizes the error of the signal, and an AbortError after the client has gone', () => {
     const here = new HttpRequest({ target: '/' })
     const gone = new HttpRequest({ target: '/', aborted: true })
     const abort = Object.assign(new Error('x'), { name: 'AbortError' })
@@ -215,7 +215,7 @@ describe('headersOf()', () => {
 })
 
 describe('isInstance()', () => {
-  it('is instanceof, and false for what throws when it is asked', () => {
+  it('is instanceof, and false for a value that throws', () => {
     assert.equal(isInstance(HttpError, new NoControllerError('x')), true)
     assert.equal(isInstance(HttpError, new Error('x')), false)
     for (const value of [null, 1, {}, hostileProxy({}), hostileProxy(new HttpError(404, 'x'))]) {
@@ -225,7 +225,7 @@ describe('isInstance()', () => {
 })
 
 describe('read()', () => {
-  it('is the property, and undefined where there is none to be had', () => {
+  it('is the property, and undefined if it can not be read', () => {
     assert.equal(read({ a: 1 }, 'a'), 1)
     for (const value of [null, undefined, 3, {}, hostileProxy({})]) {
       assert.equal(read(value, 'a'), undefined)

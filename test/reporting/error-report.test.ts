@@ -17,7 +17,7 @@ import type { ExceptionReport } from '../../lib/reporting/exception-report.ts'
 const CANARY = 'c4n4ry-Token'
 const TOKEN = '0AfJohXkq9TzB3mWcR7Lp'
 
-const asked = (
+const requestOf = (
   target: string,
   { controller = 'news', action = 'list', form = '', method = 'GET' } = {},
 ): HttpRequest => {
@@ -32,23 +32,23 @@ const asked = (
   })
 }
 
-const request = asked(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
+const request = requestOf(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
 
-function report(fault: Partial<Failure> & { exceptions: readonly unknown[] }): ErrorReport {
+function report(failure: Partial<Failure> & { exceptions: readonly unknown[] }): ErrorReport {
   const options = { logParams: new Set(['page']), hasController: () => false }
-  return makeReport('ID', { request, status: 500, ...fault } as Failure, options)
+  return makeReport('ID', { request, status: 500, ...failure } as Failure, options)
 }
 
-function withoutStack(told: ExceptionReport): object {
-  const { stack: _, ...rest } = told
+function withoutStack(result: ExceptionReport): object {
+  const { stack: _, ...rest } = result
   return rest
 }
 
 describe('makeReport()', () => {
-  it('has all that SPEC section 8 lists, and is plain data', (t) => {
+  it('has all fields that SPEC section 8 lists, and is plain data', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2024-05-06T07:08:09.010Z') })
-    const told = report({ exceptions: [new Error('boom')], durationMs: 1.2345 })
-    assert.deepEqual(withoutStack(told), {
+    const result = report({ exceptions: [new Error('boom')], durationMs: 1.2345 })
+    assert.deepEqual(withoutStack(result), {
       id: 'ID',
       time: '2024-05-06T07:08:09.010Z',
       type: 'EXCEPTION_OTHER',
@@ -68,10 +68,13 @@ describe('makeReport()', () => {
       status: 500,
       durationMs: 1.2,
     })
-    assert.deepEqual(JSON.parse(JSON.stringify(told)), { ...told, params: { ...told.params } })
+    assert.deepEqual(JSON.parse(JSON.stringify(result)), {
+      ...result,
+      params: { ...result.params },
+    })
   })
 
-  it('tells type, code, name and message of each kind', () => {
+  it('has type, code, name and message of each kind', () => {
     const table: [Error, unknown[]][] = [
       [
         new NoControllerError('news'),
@@ -97,7 +100,7 @@ describe('makeReport()', () => {
     }
   })
 
-  it('tells what it was caused by, four deep, and the first three of an AggregateError', () => {
+  it('has the causes, four deep, and the first three errors of an AggregateError', () => {
     let error = new Error('0')
     for (let i = 1; i <= 6; i++) error = new Error(String(i), { cause: error })
     const chain: string[] = []
@@ -125,16 +128,16 @@ describe('makeReport()', () => {
     assert.equal(report({ exceptions: [new Error('x')] }).previous, null)
   })
 
-  it('tells of a second fault both exceptions', () => {
+  it('has both exceptions if the error action failed too', () => {
     const first = new HttpError(503, 'first')
-    const told = report({ exceptions: [first, new TypeError(`second ${CANARY}`)] })
-    assert.equal(told.message, 'first')
-    assert.deepEqual([told.second?.name, told.second?.message], ['TypeError', 'second [dsh]'])
-    assert.ok((told.second?.stack?.length ?? 0) > 0)
+    const result = report({ exceptions: [first, new TypeError(`second ${CANARY}`)] })
+    assert.equal(result.message, 'first')
+    assert.deepEqual([result.second?.name, result.second?.message], ['TypeError', 'second [dsh]'])
+    assert.ok((result.second?.stack?.length ?? 0) > 0)
     assert.equal('second' in report({ exceptions: [first] }), false)
   })
 
-  it('has the frames of the stack, of what is a fault of the server', () => {
+  it('has the frames of the stack, for a 5xx', () => {
     const { stack = [] } = report({ exceptions: [new Error('two\n    at lines (x.js:1:1)')] })
     assert.match(stack[0] ?? '', /error-report\.test\.js:\d+:\d+/)
     assert.ok(stack.length <= 8)
@@ -163,16 +166,16 @@ describe('makeReport()', () => {
       }),
       { name: CANARY, code: CANARY },
     )
-    const told = report({ exceptions: [error, nested] })
-    assert.doesNotMatch(JSON.stringify(told), new RegExp(CANARY))
+    const result = report({ exceptions: [error, nested] })
+    assert.doesNotMatch(JSON.stringify(result), new RegExp(CANARY))
     assert.deepEqual(
-      [told.message, told.previous?.message, told.previous?.previous?.message],
+      [result.message, result.previous?.message, result.previous?.previous?.message],
       ['it was [dsh]', 'because of [dsh]', '[dsh]'],
     )
-    assert.deepEqual([told.name, told.code], ['token(12)', 'token(12)'])
+    assert.deepEqual([result.name, result.code], ['token(12)', 'token(12)'])
   })
 
-  it('cuts a message at 400 characters, and leaves nothing in it that is not to be seen', () => {
+  it('cuts a message at 400 characters, and escapes invisible characters', () => {
     const { message } = report({ exceptions: [new Error('x'.repeat(401))] })
     assert.equal(message, `${'x'.repeat(400)}...`)
     assert.equal(
@@ -181,11 +184,11 @@ describe('makeReport()', () => {
     )
   })
 
-  it('shows names that look like names, and of others the shape, in the message too', () => {
+  it('shows names that look like names, and the shapes of others, in the message too', () => {
     const names = { controller: TOKEN, action: '%0a' }
     const target = `/${TOKEN}/%0a?a=${CANARY}`
     const noController = report({
-      request: asked(target, names),
+      request: requestOf(target, names),
       exceptions: [new NoControllerError(TOKEN)],
       status: 404,
     })
@@ -194,18 +197,18 @@ describe('makeReport()', () => {
       ['token(21)', 'token(3)', 'Invalid controller specified (token(21))'],
     )
     const noAction = report({
-      request: asked(target, names),
+      request: requestOf(target, names),
       exceptions: [new NoActionError('%0a')],
       status: 404,
     })
     assert.equal(noAction.message, 'Action "token(3)" does not exist')
-    const patterned = asked('/$&/x', { controller: '$&' })
+    const patterned = requestOf('/$&/x', { controller: '$&' })
     const { message } = report({ request: patterned, exceptions: [new NoControllerError('$&')] })
     assert.equal(message, 'Invalid controller specified (token(2))')
   })
 
-  it('shows a name that is the value of a parameter too', () => {
-    const from = asked('/signin/v2?service=signin&a=specified', { controller: 'signin' })
+  it('shows a requested name that is also the value of a parameter', () => {
+    const from = requestOf('/signin/v2?service=signin&a=specified', { controller: 'signin' })
     const { message } = report({ request: from, exceptions: [new NoControllerError('signin')] })
     assert.equal(message, 'Invalid controller specified (signin)')
     const other = new NoControllerError('specified')
@@ -216,38 +219,45 @@ describe('makeReport()', () => {
   })
 
   it('says what an unrouted request looks like', () => {
-    const from = asked(`/callback/x?code=${CANARY}&state=${CANARY}`, { controller: 'callback' })
+    const from = requestOf(`/callback/x?code=${CANARY}&state=${CANARY}`, { controller: 'callback' })
     const exceptions = [new NoControllerError('callback')]
-    const told = report({ request: from, exceptions, status: 404 })
-    assert.equal(told.looksLike, 'callback')
-    assert.match(told.hint ?? '', /redirect_uri/)
+    const result = report({ request: from, exceptions, status: 404 })
+    assert.equal(result.looksLike, 'callback')
+    assert.match(result.hint ?? '', /redirect_uri/)
     assert.equal('looksLike' in report({ request: from, exceptions, status: 500 }), false)
     assert.equal('looksLike' in report({ exceptions, status: 404 }), false)
   })
 
-  it('withholds the message where there is no request whose values could be scrubbed', () => {
+  it('withholds the message if there is no request, and so no known values', () => {
     const error = new Error(`${CANARY} went wrong`, { cause: new TypeError('oneword') })
-    const told = report({ request: undefined, exceptions: [error] })
+    const result = report({ request: undefined, exceptions: [error] })
     assert.deepEqual(
-      [told.message, told.previous?.message, told.name, told.previous?.name],
+      [result.message, result.previous?.message, result.name, result.previous?.name],
       ['list(3)', 'word(7)', 'Error', 'TypeError'],
     )
-    assert.match(told.stack?.[0] ?? '', /error-report\.test\.js:\d+:\d+/)
+    assert.match(result.stack?.[0] ?? '', /error-report\.test\.js:\d+:\d+/)
     assert.deepEqual(
-      [told.module, told.controller, told.action, told.method, told.params, told.durationMs],
+      [
+        result.module,
+        result.controller,
+        result.action,
+        result.method,
+        result.params,
+        result.durationMs,
+      ],
       ['', '', '', '', {}, 0],
     )
-    assert.doesNotMatch(JSON.stringify(told), /went wrong/)
+    assert.doesNotMatch(JSON.stringify(result), /went wrong/)
   })
 
-  it('tells of a fault without an exception', () => {
+  it('reports a failure without an exception', () => {
     assert.equal(report({ exceptions: [] }).message, 'No exception')
   })
 })
 
 describe('shapesOf()', () => {
   it('has the shape of each parameter of every source, by name; the value of those allowed', () => {
-    const from = asked(
+    const from = requestOf(
       `/news/list/id/42?q=x&module=y&a=%1b&scope=a+b&empty=&sort=%1b${'s'.repeat(200)}`,
       {
         form: 'text=a+b!&error_handler=1',
@@ -266,35 +276,38 @@ describe('shapesOf()', () => {
     )
   })
 
-  it('shows of a name that is none the shape', () => {
-    const shapes = shapesOf(asked(`/a/b?${TOKEN}=1&a%0ab=2`), new Set())
+  it('shows the shape of a name that does not look like one', () => {
+    const shapes = shapesOf(requestOf(`/a/b?${TOKEN}=1&a%0ab=2`), new Set())
     assert.deepEqual({ ...shapes }, { 'token(21)': 'digits(1)', 'text(3)': 'digits(1)' })
   })
 
-  it('takes names that Object has for ordinary ones', () => {
-    const shapes = shapesOf(asked('/a/b?__proto__=1&constructor=2'), new Set())
+  it('treats names of Object.prototype as ordinary ones', () => {
+    const shapes = shapesOf(requestOf('/a/b?__proto__=1&constructor=2'), new Set())
     assert.deepEqual(Object.entries(shapes), [
       ['__proto__', 'digits(1)'],
       ['constructor', 'digits(1)'],
     ])
   })
 
-  it('tells 40 parameters and no more', () => {
+  it('has 40 parameters at most', () => {
     const many = (count: number): HttpRequest =>
-      asked(`/a/b?${Array.from({ length: count }, (_, i) => `p${i}=`).join('&')}`)
+      requestOf(`/a/b?${Array.from({ length: count }, (_, i) => `p${i}=`).join('&')}`)
     assert.equal(Object.keys(shapesOf(many(40), new Set())).length, 40)
     assert.equal(Object.keys(shapesOf(many(1_000), new Set())).length, 40)
   })
 
-  it('tells no error_handler', () => {
-    const request = toErrorRequest(asked('/a/b'), new Error('x'))
+  it('has no error_handler', () => {
+    const request = toErrorRequest(requestOf('/a/b'), new Error('x'))
     assert.deepEqual({ ...shapesOf(request, new Set(['error_handler'])) }, {})
   })
 })
 
 describe('messageForClient()', () => {
-  it('has the names that were asked for, and no other text of the request', () => {
-    const from = asked(`/${TOKEN}/x?dsh=${CANARY}&a=specified`, { controller: TOKEN, action: 'x' })
+  it('has the requested names, and no other text of the request', () => {
+    const from = requestOf(`/${TOKEN}/x?dsh=${CANARY}&a=specified`, {
+      controller: TOKEN,
+      action: 'x',
+    })
     const table: [Error, string][] = [
       [new NoControllerError(TOKEN), `Invalid controller specified (${TOKEN})`],
       [new NoActionError('x'), 'Action "x" does not exist'],

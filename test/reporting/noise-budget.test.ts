@@ -29,7 +29,7 @@ describe('NoiseBudget', () => {
     ])
   })
 
-  it('begins to count anew after a summary, and knows the kinds still', () => {
+  it('resets the counts after a summary, and keeps the kinds', () => {
     const budget = new NoiseBudget()
     assert.deepEqual(budget.takeSummary(), none)
     assert.deepEqual([budget.admits('a'), budget.admits('a')], [true, false])
@@ -45,17 +45,17 @@ describe('NoiseBudget', () => {
     assert.deepEqual(budget.takeSummary(), { total: 9_999, kinds: { a: 9_999 } })
   })
 
-  it('admits 80 between two summaries, however many kinds begin', () => {
+  it('admits 80 between two summaries, however many kinds there are', () => {
     const budget = new NoiseBudget()
     assert.equal(admitted(budget, random(100)), 80)
     assert.equal(budget.takeSummary().total, 20)
-    // Those that there was no room for.
+    // The kinds for which there was no room.
     assert.equal(admitted(budget, random(100)), 20)
     assert.equal(budget.takeSummary().total, 80)
     assert.equal(admitted(budget, random(100, 100)), 80)
   })
 
-  it('bounds the kinds: past 1,000 they are one more, "other", and none is lost', () => {
+  it('bounds the kinds: past 1,000 they count as "other", and no count is lost', () => {
     const budget = new NoiseBudget()
     assert.equal(admitted(budget, random(10_000)), 80)
     assert.equal(budget.admits('new'), false)
@@ -69,7 +69,7 @@ describe('NoiseBudget', () => {
     ])
   })
 
-  it('begins anew after a summary when it has been filled, so that a scanner hides nothing for long', () => {
+  it('forgets the kinds after a summary when it is full, so that a scanner hides nothing for long', () => {
     const budget = new NoiseBudget()
     for (let from = 0; from < 1_000; from += 80) {
       budget.takeSummary()

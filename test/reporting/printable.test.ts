@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { jsonLine, printable } from '../../lib/reporting/printable.ts'
 
-// What could forge a line, move a cursor, turn the reading order, or is no text at all.
+// Characters that could forge a line, move a cursor or reverse text, and lone surrogates.
 const escapes: [string, string][] = [
   ['\0', '\\u0000'],
   ['\t', '\\u0009'],
@@ -27,7 +27,7 @@ const escapes: [string, string][] = [
 const plain = ' !"#$%&\'()*+,-./09:;<=>?@AZ[\\]^_`az{|}~ é 中 🎉 \u00a0'
 
 describe('printable()', () => {
-  it('escapes what is not to be seen, wherever it stands', () => {
+  it('escapes invisible characters everywhere', () => {
     for (const [character, escaped] of escapes) {
       assert.equal(printable(`a${character}${character}b`), `a${escaped}${escaped}b`, escaped)
     }

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000
 
 type Line = [level: string, fields: Record<string, unknown>, message: string]
 
-// A logger of lists: of what it was told.
+// A logger that collects its lines.
 function logging(): { lines: Line[]; logger: NonNullable<ReporterOptions['logger']> } {
   const lines: Line[] = []
   const at =
@@ -42,10 +42,10 @@ const summary = (total: number, kinds: Record<string, number>): Line => [
 ]
 
 describe('Reporter.report()', () => {
-  it('logs a fault of the server as an error, what was refused as a warning', (t) => {
+  it('logs a 5xx as an error, a rejection as a warning', (t) => {
     const { report, lines } = reporting(t)
     report(new Error('boom'), 500)
-    report(new HttpError(499, 'refused'), 499)
+    report(new HttpError(499, 'rejected'), 499)
     report(new HttpError(503, 'later', { code: 'x' }), 503)
     assert.deepEqual(
       lines.map(([level, { event, status, type }, message]) => [
@@ -57,7 +57,7 @@ describe('Reporter.report()', () => {
       ]),
       [
         ['error', 'error', 500, 'EXCEPTION_OTHER', 'word(4)'],
-        ['warn', 'error', 499, 'EXCEPTION_OTHER', 'word(7)'],
+        ['warn', 'error', 499, 'EXCEPTION_OTHER', 'word(8)'],
       ],
     )
     const [, fields = {}] = lines[0] ?? []
@@ -66,7 +66,7 @@ describe('Reporter.report()', () => {
     assert.equal('time' in fields, false)
   })
 
-  it('names the error as the client was told', (t) => {
+  it('logs the id that the client was sent', (t) => {
     const { report, lines } = reporting(t)
     const request = new HttpRequest({ target: '/x?dsh=c4n4ry' })
     report(new Error('not c4n4ry'), 500, request)
@@ -92,7 +92,7 @@ describe('Reporter.report()', () => {
     assert.deepEqual(lines.slice(3), [summary(1, { 'EXCEPTION_OTHER   ': 1 })])
   })
 
-  it('keeps what the faults of the server need from those who scan', (t) => {
+  it('keeps a budget for server errors, whatever scanners use up', (t) => {
     const { reporter, report, lines } = reporting(t)
     const asking = (controller: string): HttpRequest =>
       new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
@@ -104,7 +104,7 @@ describe('Reporter.report()', () => {
     assert.deepEqual([lines.length, lines.at(-1)?.[1].total], [82, 9_920])
   })
 
-  it('takes tokens of one length for one kind', (t) => {
+  it('counts tokens of one length as one kind', (t) => {
     const { report, lines } = reporting(t)
     for (const controller of ['0AfJohXkq9TzB3mWcR7Lp', '0BxKpiYlr8UaC4nXdS6Mq']) {
       const request = new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
@@ -113,7 +113,7 @@ describe('Reporter.report()', () => {
     assert.equal(lines.length, 1)
   })
 
-  it('hands onReport every report, those too that are only counted', (t) => {
+  it('calls onReport for every error, including those that are only counted', (t) => {
     const reports: ErrorReport[] = []
     const { report, lines } = reporting(t, { onReport: (each) => void reports.push(each) })
     for (let i = 0; i < 5; i++) report(new Error(`boom${i}`))
@@ -125,7 +125,7 @@ describe('Reporter.report()', () => {
     assert.match(reports[0]?.time ?? '', /^\d{4}-\d\d-\d\dT[\d:.]+Z$/)
   })
 
-  it('does without a logger, or without anybody', (t) => {
+  it('works without a logger, and without any observer', (t) => {
     const reports: ErrorReport[] = []
     const onReport = (each: ErrorReport): void => void reports.push(each)
     const { reporter, report } = reporting(t, { logger: undefined, onReport })
@@ -138,7 +138,7 @@ describe('Reporter.report()', () => {
     assert.doesNotThrow(() => silent({ logger: undefined }).report(unread))
   })
 
-  it('is not harmed by an observer that throws', (t) => {
+  it('survives an observer that throws', (t) => {
     const { report, lines } = reporting(t, {
       onReport() {
         throw new TypeError('c4n4ry')
@@ -150,7 +150,7 @@ describe('Reporter.report()', () => {
     assert.doesNotMatch(JSON.stringify(lines), /c4n4ry/)
   })
 
-  it('says nothing of a client that went away', (t) => {
+  it('reports nothing about a client that went away', (t) => {
     const reports: ErrorReport[] = []
     const { report, reporter, lines } = reporting(t, {
       onReport: (each) => void reports.push(each),
@@ -171,7 +171,7 @@ describe('Reporter.report()', () => {
 })
 
 describe('Reporter.flush()', () => {
-  it('writes the summary at once, and nothing where there is none', (t) => {
+  it('writes the summary at once, and nothing if there is none', (t) => {
     const { reporter, report, lines } = reporting(t)
     reporter.flush()
     report(new Error('boom'))

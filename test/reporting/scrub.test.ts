@@ -7,14 +7,14 @@ import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
 
 const TOKEN = 'c4n4ry-Token'
 
-interface Asked {
+interface Sent {
   readonly search?: string
   readonly pairs?: string
   readonly form?: string
   readonly headers?: Record<string, string | string[]>
 }
 
-function asked({ search = '', pairs = '', form = '', headers = {} }: Asked): HttpRequest {
+function requestOf({ search = '', pairs = '', form = '', headers = {} }: Sent): HttpRequest {
   const path = `/news/list${pairs && `/${pairs}`}`
   return withState(new HttpRequest({ target: `${path}?${search}`, headers }), {
     path,
@@ -27,12 +27,12 @@ function asked({ search = '', pairs = '', form = '', headers = {} }: Asked): Htt
 
 // Of one parameter, as it was sent.
 function sent(value: string): HttpRequest {
-  return asked({ search: `p=${value}` })
+  return requestOf({ search: `p=${value}` })
 }
 
 describe('scrub()', () => {
-  it('puts the name of a parameter in the place of its value, wherever that came from', () => {
-    const table: [Asked, string][] = [
+  it('replaces a value by the name of its parameter, from every source', () => {
+    const table: [Sent, string][] = [
       [{ search: `dsh=${TOKEN}&page=2` }, '[dsh]'],
       [{ search: `dsh=x&dsh=${TOKEN}&dsh=y` }, '[dsh]'],
       [{ pairs: `dsh/${TOKEN}` }, '[path]'],
@@ -48,20 +48,20 @@ describe('scrub()', () => {
       [{ headers: { cookie: ['b=cccc', `sid="${TOKEN}"`] } }, '[cookie]'],
       [{ headers: { 'x-api-key': TOKEN } }, '[x-api-key]'],
       [{ headers: { referer: `https://h/x?a=b&dsh=${TOKEN}#f` } }, '[referer]'],
-      // Of these nobody says that they are secret.
+      // Values that are no secrets.
       [{ headers: { 'user-agent': TOKEN } }, TOKEN],
       [{}, TOKEN],
     ]
     for (const [from, shown] of table) {
-      const text = scrub(`<${TOKEN}> and ${TOKEN}!`, asked(from))
+      const text = scrub(`<${TOKEN}> and ${TOKEN}!`, requestOf(from))
       assert.equal(text, `<${shown}> and ${shown}!`, JSON.stringify(from))
     }
   })
 
-  it('takes a name of a parameter that is no name for a value', () => {
+  it('treats a parameter name that does not look like a name as a value', () => {
     const name = 'aB3dE6gH9jK2mN5p'
     for (const search of [`x&${name}`, `x&${name}=1`, `x&%61${name.slice(1)}`]) {
-      assert.equal(scrub(`no ${name}`, asked({ search })), 'no [name]', search)
+      assert.equal(scrub(`no ${name}`, requestOf({ search })), 'no [name]', search)
     }
   })
 
@@ -95,7 +95,7 @@ describe('scrub()', () => {
     assert.equal(scrub('a \ud800c4n4 b', sent('%ff%ff')), 'a \ud800c4n4 b')
   })
 
-  it('leaves a value with bad escapes no loophole', () => {
+  it('finds a value with bad escapes', () => {
     for (const value of ['c4n4ry%', 'c4n4ry%zz', '%ffc4n4ry', 'c4n4ry%c3']) {
       assert.equal(scrub(`x ${value} y`, sent(value)), 'x [p] y')
     }
@@ -106,12 +106,12 @@ describe('scrub()', () => {
     for (const host of ['d', 'c', 'b']) {
       url = `https://${host}/?in_${host}=${encodeURIComponent(url)}`
     }
-    const request = asked({ search: `continue=${encodeURIComponent(url)}` })
+    const request = requestOf({ search: `continue=${encodeURIComponent(url)}` })
     assert.equal(scrub(`x ${TOKEN} y`, request), 'x [continue] y')
     assert.equal(scrub(`x https://e/?deep=${TOKEN} y`, request), 'x [continue] y')
     const parts = ['https://h/#state=c4n4ry1&x=c4n4ry2', 'a=c4n4ry3&b', 'https://h?a=1#b=c4n4ry4']
     for (const [i, part] of parts.entries()) {
-      const from = asked({ search: `opparams=${encodeURIComponent(part)}` })
+      const from = requestOf({ search: `opparams=${encodeURIComponent(part)}` })
       const text = scrub('c4n4ry1 c4n4ry2 c4n4ry3 c4n4ry4', from)
       const expected = [
         '[opparams] [opparams] c4n4ry3 c4n4ry4',
@@ -124,32 +124,32 @@ describe('scrub()', () => {
 
   it('finds the user and the password of Basic credentials', () => {
     const basic = Buffer.from(`ada-user:${TOKEN}`).toString('base64')
-    const request = asked({ headers: { authorization: `Basic ${basic}` } })
+    const request = requestOf({ headers: { authorization: `Basic ${basic}` } })
     assert.equal(
       scrub(`${basic} of ada-user with ${TOKEN}`, request),
       '[authorization] of [authorization] with [authorization]',
     )
   })
 
-  it('replaces the longest first, so that no rest remains', () => {
-    const request = asked({ search: 'a=c4n4&b=c4n4ry-c4n4ry&c=4ry-c4' })
+  it('replaces the longest run first, so that no rest remains', () => {
+    const request = requestOf({ search: 'a=c4n4&b=c4n4ry-c4n4ry&c=4ry-c4' })
     assert.equal(scrub('c4n4ry-c4n4ry c4n4', request), '[b] [a]')
   })
 
-  it('does not scrub what it put there', () => {
-    const request = asked({ search: `name=${TOKEN}&token=name` })
+  it('does not scrub its own labels', () => {
+    const request = requestOf({ search: `name=${TOKEN}&token=name` })
     assert.equal(scrub(`x ${TOKEN} name`, request), 'x [name] [token]')
   })
 
-  it('takes a value for text, never for a pattern', () => {
+  it('treats a value as text, never as a pattern', () => {
     for (const value of ['.*.*', '(a|b)+', '[a-z]', '$&$1', 'a\\d{3}', '^a$^']) {
       const request = sent(encodeURIComponent(value))
       assert.equal(scrub(`abcd ${value} 1234`, request), 'abcd [p] 1234', value)
     }
   })
 
-  it('leaves values of up to 3 characters, and the names that were asked for', () => {
-    const request = asked({ search: 'a=abc&b=abcd&c=', pairs: 'id/42' })
+  it('leaves values of up to 3 characters, and the requested names', () => {
+    const request = requestOf({ search: 'a=abc&b=abcd&c=', pairs: 'id/42' })
     assert.equal(scrub('abc abcd 42 news/list', request), 'abc [b] 42 news/list')
   })
 
@@ -166,15 +166,15 @@ describe('scrub()', () => {
         message = (error as Error).message
       }
       assert.notEqual(message, '')
-      assert.doesNotMatch(scrub(message, asked({})), /SECRET/)
+      assert.doesNotMatch(scrub(message, requestOf({})), /SECRET/)
     }
     assert.equal(
-      scrub('Unexpected token \'S\', ..."a": SECRET}" is not valid JSON', asked({})),
+      scrub('Unexpected token \'S\', ..."a": SECRET}" is not valid JSON', requestOf({})),
       "Unexpected token 'S', [text] is not valid JSON",
     )
   })
 
-  it('tells the shape of a text that is too long to be searched', () => {
+  it('shows the shape of a text that is too long to be searched', () => {
     const request = sent(TOKEN)
     assert.equal(scrub('x'.repeat(16_384), request), 'x'.repeat(16_384))
     assert.equal(scrub(`${'x'.repeat(16_384)}y`, request), '[token(16385)]')
@@ -188,11 +188,11 @@ describe('scrub()', () => {
   })
 
   it('masks what two values cover together', () => {
-    const request = asked({ search: 'x=oken%20Kq7x&t=Kq7xZ9vT2mWpL4s' })
+    const request = requestOf({ search: 'x=oken%20Kq7x&t=Kq7xZ9vT2mWpL4s' })
     assert.equal(scrub('Bad token Kq7xZ9vT2mWpL4s', request), 'Bad t[x]')
   })
 
-  it('goes through a request before it is routed', () => {
+  it('finds the values of a request that is not routed yet', () => {
     const request = new HttpRequest({ target: `/%zz?dsh=${TOKEN}` })
     assert.equal(scrub(`x ${TOKEN} y`, request), 'x [dsh] y')
   })
@@ -201,7 +201,11 @@ describe('scrub()', () => {
 describe('scrubAll()', () => {
   it('searches no text where the values are too long, in all their writings', () => {
     const levels = '%25252525252541'.repeat(4_000)
-    const long = [sent('x'.repeat(300_000)), asked({ form: 'ab,'.repeat(100_000) }), sent(levels)]
+    const long = [
+      sent('x'.repeat(300_000)),
+      requestOf({ form: 'ab,'.repeat(100_000) }),
+      sent(levels),
+    ]
     for (const request of long) {
       assert.deepEqual(scrubAll(['a', TOKEN], request), [undefined, undefined])
       assert.equal(scrub(TOKEN, request), '[token(12)]')
@@ -214,7 +218,7 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), [texts[0], texts[1], undefined, 'last'])
   })
 
-  it('keeps its texts apart, whatever is in them', () => {
+  it('keeps its texts apart, whatever they contain', () => {
     const texts = ['a\u0000b', `no ${TOKEN}`, '', '\u0000', 'last']
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), ['a\u0000b', 'no [p]', '', '\u0000', 'last'])
   })

@@ -45,7 +45,7 @@ describe('shapeOf()', () => {
     for (const [value, shape] of table) assert.equal(shapeOf(value), shape, JSON.stringify(value))
   })
 
-  it('counts all of a long value, and looks at its beginning', () => {
+  it('counts all characters of a long value, and examines its beginning', () => {
     assert.equal(shapeOf('7'.repeat(1_000_000)), 'digits(1000000)')
     assert.equal(shapeOf(`https://a/${'x'.repeat(9_000)}`), 'url')
     assert.equal(shapeOf('x'.repeat(2_000)), 'token(2000)')
@@ -54,7 +54,7 @@ describe('shapeOf()', () => {
     assert.equal(shapeOf('ab '.repeat(800).trim()), 'list(800)')
   })
 
-  it('holds nothing of the value', () => {
+  it('contains nothing of the value', () => {
     for (const value of [
       'SECRET',
       'https://SECRET/?SECRET',
@@ -68,7 +68,7 @@ describe('shapeOf()', () => {
 })
 
 describe('safeName()', () => {
-  it('is the name where it looks like one, else its shape', () => {
+  it('is the name if it looks like one, else its shape', () => {
     const table: [string, string][] = [
       ['', ''],
       ['signin', 'signin'],

@@ -20,7 +20,7 @@ function recognize(search: string, host?: string, served: string[] = []) {
 }
 
 describe('recognizeSignIn()', () => {
-  it('says what an unrouted request looks like, by the names of its parameters', () => {
+  it('recognizes an unrouted request by the names of its parameters', () => {
     const table: [string, string | undefined, string?][] = [
       ['code=1&state=2', 'callback', HINTS.callback],
       ['error=access_denied&state=2', 'callback', HINTS.callback],
@@ -60,7 +60,7 @@ describe('recognizeSignIn()', () => {
     assert.equal(recognizeSignIn(request, assert.fail)?.looksLike, 'callback')
   })
 
-  it('tells of a redirect_uri that names a path of this service which nobody serves', () => {
+  it('reports a redirect_uri that is a path of this service without a controller', () => {
     const sign = 'client_id=1&response_type=code'
     const page = 'dsh=1&continue=2'
     const [path] = ['/elp/oauth.php']
@@ -84,7 +84,7 @@ describe('recognizeSignIn()', () => {
     }
   })
 
-  it('holds no value', () => {
+  it('contains no value', () => {
     const names = ['code', 'state', 'client_id', 'dsh', 'continue', 'redirect_uri', 'app_domain']
     for (const skipped of names) {
       const search = names

@@ -59,11 +59,11 @@ describe('TextMask', () => {
     )
   })
 
-  it('masks what lies across two occurrences of a short value', () => {
+  it('masks two occurrences of a short value that overlap', () => {
     assert.deepEqual(mask(['xababax'], [['v', 'aba']]), ['x[v]x'])
   })
 
-  it('makes no difference of capitals, in any script', () => {
+  it('ignores case, in any script', () => {
     const pairs = [
       ['пароль-сезам', 'ПАРОЛЬ-СЕЗАМ'],
       ['ünïcödëpässwörd', 'ÜNÏCÖDËPÄSSWÖRD'],
@@ -80,12 +80,12 @@ describe('TextMask', () => {
     }
   })
 
-  it('masks in the right place after letters whose capitals are longer', () => {
+  it('masks at the right index after letters whose capitals are longer', () => {
     const [masked] = mask(['ßßİİ ŉ ﬃ пароль ß'], [['v', 'ПАРОЛЬ']])
     assert.equal(masked, 'ßßİİ ŉ ﬃ [v] ß')
   })
 
-  it('masks all the same where it no longer looks whose a value is', () => {
+  it('masks texts and values of one letter', () => {
     const shorter = Array.from({ length: 4_000 }, (_, i): Value => ['a', 'z'.repeat(8 + (i % 40))])
     const text = `${'z'.repeat(16_000)} Kq7xZ9vT2mWp`
     const [masked] = mask([text], [...shorter, ['b', 'Kq7xZ9vT2mWp']])
