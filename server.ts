@@ -40,10 +40,10 @@ import { leaveCluster, Supervisor, WorkerError } from './lib/process/supervisor.
 import { isWatched, Watcher } from './lib/process/watcher.ts'
 import { httpUrl } from './lib/server/serve.ts'
 
-// The process: from the command line to a running server, and to its exit code.
+// Parses the command line, runs the command, and ends the process with its exit code.
 
-// Runs each command. A number that it returns is the exit code of the process.
-const runs: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
+// The function for each command. If it returns a number, that is the exit code of the process.
+const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
   help: () => print(helpText()),
   version: () => print(`${version()}\n`),
   check: async ({ config }) => {
@@ -85,12 +85,12 @@ async function main(): Promise<void> {
 }
 
 async function run(line: CommandLine): Promise<void> {
-  const exitCode = await runs[line.command](line)
+  const exitCode = await runners[line.command](line)
   // Without exit(), a timer of a controller would keep the process alive.
   if (typeof exitCode === 'number') process.exit(exitCode)
 }
 
-// Serves in this process: the only one, or a worker.
+// Serves in this process, which is the only process or a worker.
 async function serve(config: Config): Promise<void> {
   const log = createLog(config)
   const front = await createFrontController(config, log)
@@ -124,9 +124,9 @@ async function serve(config: Config): Promise<void> {
   if (!cluster.isWorker) logStart(log, service.url)
 }
 
-// Keeps the workers running, each of which serves.
+// Starts the workers, which serve, and keeps them running.
 async function supervise(config: Config): Promise<void> {
-  // The cluster would close the socket with the last worker that uses it.
+  // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
   const log = createLog(config)
   const { workers } = config
@@ -135,7 +135,7 @@ async function supervise(config: Config): Promise<void> {
   const stop = once(async () => {
     const exitCode = await supervisor.stop()
     health?.close()
-    log.info({ event: 'stop' }, 'Stopped, with all workers')
+    log.info({ event: 'stop' }, 'Stopped, and all workers too')
     process.exit(exitCode)
   })
   if (isWatched()) onStopMessage(stop)
@@ -152,7 +152,7 @@ async function supervise(config: Config): Promise<void> {
   }
 }
 
-// For development: runs this program again without --watch, and restarts it when a controller changes.
+// Runs this program again without --watch, and restarts it when a file in the folder of controllers changes.
 async function watch(config: Config): Promise<number> {
   rejectInheritedSocket('--watch')
   const log = createLog(config)
@@ -170,7 +170,7 @@ async function watch(config: Config): Promise<number> {
   return watcher.run()
 }
 
-// A child process may use its whole drain delay and close timeout, and 2 seconds more to end.
+// A child process needs at most its drain delay and its close timeout; 2 seconds are added to end the process.
 function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
   return drainDelayMs + closeTimeoutMs + 2_000
 }

@@ -14,14 +14,14 @@ export type TestAgentOptions = Omit<Agent.Options, 'connect' | 'factory'>
 /**
  * An undici dispatcher that connects to a target in the same process, without a port.
  *
- * The bytes are HTTP/1.1, and `node:http` parses them. Every origin leads to the target. As behind a proxy,
- * the target does not see whether the URL began with `https:`.
+ * The bytes are HTTP/1.1, and `node:http` parses them. A request to any origin goes to the target. As
+ * behind a proxy, the target does not see whether the URL began with `https:`.
  *
  * @example
  * const agent = new TestAgent(front)
  * const response = await fetch('http://any.test/news/list', { dispatcher: agent })
  * await agent.close()
- * @throws {TypeError} If the target is none of these.
+ * @throws {TypeError} If the target is not a {@link TestTarget}.
  */
 export class TestAgent extends Agent {
   constructor(target: TestTarget, options: TestAgentOptions = {}) {
@@ -31,7 +31,7 @@ export class TestAgent extends Agent {
       connect(_, callback) {
         const [client, accepted] = loopback()
         server.emit('connection', accepted)
-        // One microtask later: undici ignores a connection that arrives before connect() returns. The cast is
+        // Runs one microtask later: undici ignores a connection that arrives before connect() returns. The cast is
         // safe because LoopbackSocket has every member that undici uses.
         queueMicrotask(() => callback(null, client as never))
       },

@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/response.ts'
  * A function that handles a request. It fills in the response, or returns another request to be
  * dispatched next.
  *
- * The property `methods` of the function restricts its methods. Any other method gets 405 with `Allow`,
+ * The property `methods` of the function lists the HTTP methods that it accepts. Any other method gets 405 with `Allow`,
  * `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
  *
  * @example
@@ -28,7 +28,7 @@ export type Controller = object
 /** The controllers of a module, by their names in URLs, such as `user-admin`. */
 export type Controllers = ReadonlyMap<string, Controller>
 
-/** Reports whether a value is an action. A class, which a file may export for other files, is not. */
+/** Reports whether a value is an action. A class is not an action: a file may export it for other files. */
 export function isAction(value: unknown): value is Action {
   return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
 }
@@ -45,7 +45,7 @@ export function wrapAction(run: Action, original: (...args: never[]) => unknown)
 }
 
 /**
- * Checks what an action or a plugin returned.
+ * Checks the value that an action or a plugin returned.
  *
  * @param who Names the function in the error message.
  * @returns The request to be dispatched next; undefined if there is none.

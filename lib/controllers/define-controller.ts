@@ -18,7 +18,7 @@ export type Members = Readonly<Record<string, Action | State>>
  *   async save(request, response) { response.redirect('/news') },
  * })
  * new FrontController({ controllers: new Map([['news', news]]) })
- * @throws {TypeError} If it is not an object, or if a member is a class.
+ * @throws {TypeError} If the controller is not an object, or if a member is a class.
  */
 export function defineController<Controller extends Members>(
   controller: Controller & ThisType<Controller>,

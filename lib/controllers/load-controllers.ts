@@ -62,7 +62,7 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
     .map(([name]) => `The controller "${name}" exports no function: it has no action`)
   if (errors !== undefined && !isAction(Reflect.get(errors, 'error'))) {
     warnings.push(
-      'The controller "error" has no action "error": every error is answered with a bare 500',
+      'The controller "error" has no action "error": the response to every error is a bare 500',
     )
   }
   return warnings
@@ -78,7 +78,7 @@ async function readFolder(folder: string): Promise<FolderContent> {
     throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
   })
   const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
-  // By stat(): for a link, readdir() returns the type of the link, not of its target.
+  // Uses stat(): for a link, readdir() returns the type of the link, not of its target.
   const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
   return {
     files: visible.filter(
@@ -100,7 +100,7 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
 }
 
 async function load(file: string): Promise<{ readonly controller: Controller }> {
-  // Wrapped in another module: import() would treat a controller with an action `then` as a promise.
+  // Wraps the file in another module: import() would treat a controller with an action `then` as a promise.
   const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
   const loading = import(`data:text/javascript,${encodeURIComponent(source)}`)
   try {
@@ -123,7 +123,7 @@ function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
   })
 }
 
-// The message of an error, and the first location in its stack outside this package.
+// Returns the message of an error, and the first location in its stack that is outside this package.
 async function reasonOf(file: string, error: Error): Promise<string> {
   const { message, stack = '' } = error
   const locations = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []

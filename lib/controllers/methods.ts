@@ -6,12 +6,12 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
  * Restricts an action to methods. Any other method gets 405 with `Allow`, `OPTIONS` gets 204, and `HEAD`
  * is allowed if `GET` is.
  *
- * The action itself stays unchanged: the restriction is on the returned function. Of nested restrictions,
+ * The action itself stays unchanged: the returned function has the restriction. If restrictions are nested,
  * the outermost counts.
  *
  * @example
  * export const edit = methods(['GET', 'POST'], (request, response) => { ... })
- * @throws {TypeError} If it is not an action, or if the list is empty or holds an invalid method.
+ * @throws {TypeError} If `action` is not an action, or if the list is empty or holds an invalid method.
  */
 export function methods(allowed: readonly Method[], action: Action): Action {
   checkAction(action)

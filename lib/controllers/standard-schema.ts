@@ -1,6 +1,6 @@
 /**
  * A schema of any library that implements Standard Schema v1 (https://standardschema.dev): zod, valibot,
- * arktype and others. Only types: no library is loaded.
+ * arktype and others. These are only types: no library is loaded.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
   /** The properties of the standard: its version, the name of the library, and `validate`. */

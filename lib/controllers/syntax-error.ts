@@ -5,7 +5,7 @@ import { Script } from 'node:vm'
 /**
  * Returns the URL and the line of a syntax error in a module, such as `file:///news.js:2`.
  *
- * The SyntaxError of `import()` names neither (Node 20 to 26). Other errors name both in their stack.
+ * The SyntaxError of `import()` has neither (Node 20 to 26). Other errors have both in their stack.
  *
  * @returns undefined if the line is not certain, such as for an error in another module that the file imports.
  */
@@ -16,8 +16,8 @@ export async function locateSyntaxError(file: string, error: Error): Promise<str
   return line === undefined ? undefined : `${pathToFileURL(file).href}:${line}`
 }
 
-// Parses the text as a script, because the stack of that SyntaxError begins with the line. It counts only
-// if it is the same error: a script has other rules than a module, such as no `await` at the top level.
+// Parses the text as a script, because the stack of that SyntaxError begins with the line. The line
+// counts only if both errors are the same: a script has other rules, such as no `await` at the top level.
 function lineOf(source: string, message: string): string | undefined {
   try {
     new Script(`'use strict';${toScript(source)}`, { filename: 'script' })

@@ -74,7 +74,7 @@ function validate(
   return schema['~standard'].validate(toRecord(clientParamsOf(request)))
 }
 
-// Without a prototype: `toString` and `__proto__` must exist only if the client sent them.
+// The record has no prototype: `toString` and `__proto__` must exist only if the client sent them.
 function toRecord(params: ReadonlyMap<string, string>): Record<string, string> {
   const record: Record<string, string> = Object.create(null)
   for (const [name, value] of params) record[name] = value
@@ -87,7 +87,7 @@ function outputOf<Output>(result: StandardResult<Output>): Output {
 }
 
 function toIssue({ path = [], message }: StandardIssue): ValidationIssue {
-  // Not path.map(): a library may use its own kind of list.
+  // Does not use path.map(): a library may use its own kind of list.
   const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
   return { path: keys.join('.'), message }
 }

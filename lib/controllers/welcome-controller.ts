@@ -29,7 +29,7 @@ This page is then gone: a file <code>index.js</code> in the same folder can repl
 </html>
 `.toString()
 
-/** The built-in controller `index`: registered only if there is no other controller. */
+/** The built-in controller `index`. It is registered only if the application has no controller. */
 export const welcomeController = {
   index(_request: HttpRequest, response: HttpResponse): void {
     response.headers.set('Content-Security-Policy', PAGE_POLICY)

@@ -3,7 +3,7 @@ interface Pending {
   readonly expire: () => void
 }
 
-/** One time limit for many promises, with a single timer: all have the same limit, so they expire in order. */
+/** Applies one time limit to many promises, with a single timer: they expire in the order in which they were added. */
 export class Deadlines {
   readonly #limitMs: number
   readonly #pending = new Set<Pending>()
@@ -17,7 +17,7 @@ export class Deadlines {
   within<T>(promise: PromiseLike<T>, createError: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       const pending = {
-        // The monotonic clock: the time of day can jump.
+        // Uses the monotonic clock: the time of day can jump.
         expiresAt: performance.now() + this.#limitMs,
         expire: () => reject(createError()),
       }

@@ -30,7 +30,7 @@ type ActionsByKey = Map<string, RegisteredAction>
 
 /** Finds the action of a request, and calls it. */
 export class Dispatcher {
-  // By the keys of module, controller and action: with the rule `zf1`, several names have one key.
+  // The keys are those of NameKeys: with the rule `zf1`, several names have the same key.
   readonly #modules = new Map<string, Map<string, ActionsByKey>>()
   readonly #names: NameKeys
   readonly #errorKey: string
@@ -63,14 +63,14 @@ export class Dispatcher {
     return this.actions.filter(({ isHidden }) => !isHidden).map(fullName)
   }
 
-  /** Whether a routed request leads to a controller that a client can request. */
+  /** Reports whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean {
     return this.#actionsFor(request) !== undefined && stateOf(request).rejection === undefined
   }
 
   /**
-   * Returns the action of a request, or the error that there is none. The error is returned because throwing it took a
-   * tenth of the time of an unrouted request.
+   * Returns the action of a request, or an error if there is none. The error is returned and not thrown, because throwing
+   * took a tenth of the time of an unrouted request.
    */
   find(request: HttpRequest): RegisteredAction | NoControllerError | NoActionError {
     const actions = this.#actionsFor(request)
@@ -81,14 +81,14 @@ export class Dispatcher {
   /**
    * Calls an action.
    *
-   * @returns What the action returned: another request, nothing, or a promise of either.
+   * @returns The result of the action: another request, undefined, or a promise of either.
    * @throws {HttpError} 405 if the action does not accept the method of the request.
    */
   run(action: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
     const { owner, run, methods } = action
     // The error action responds to every method.
     if (request.errorHandler !== undefined || allowsMethod(methods, request.method)) {
-      // Not run.call(): a function can have an own property of that name.
+      // Does not use run.call(): a function can have an own property of that name.
       return Reflect.apply(run, owner, [request, response])
     }
     if (methods === undefined || request.method !== 'OPTIONS') throw methodNotAllowed(methods)
@@ -151,7 +151,7 @@ class Registry {
     }
     const other = this.#names.get(key)
     if (other !== undefined) {
-      throw new TypeError(`The ${this.#kind} "${name}" has the name of another one, "${other}"`)
+      throw new TypeError(`No URL can distinguish the ${this.#kind} "${name}" from "${other}"`)
     }
     this.#names.set(key, name)
     return key
@@ -169,7 +169,7 @@ function methodsOf(action: Action, name: string): readonly string[] | undefined 
   return [...new Set([...methods, ...implied])]
 }
 
-/** Whether an action accepts a method. OPTIONS is handled for an action with a restriction. */
+/** Reports whether an action accepts a method. If its methods are restricted, the dispatcher responds to OPTIONS. */
 export function allowsMethod(methods: readonly string[] | undefined, method: string): boolean {
   if (methods === undefined) return !FORBIDDEN_METHODS.includes(method)
   return methods.includes(method) && method !== 'OPTIONS'

@@ -1,7 +1,7 @@
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 
-/** Returns the request for `error/error`; its parameter `error_handler` holds the original, unchanged. */
+/** Returns the request for `error/error`; its parameter `error_handler` has the original request, unchanged. */
 export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
   const pairs = stateOf(request).route?.pairs
   return withState(request, {

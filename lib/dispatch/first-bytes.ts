@@ -3,8 +3,8 @@ import type { Readable } from 'node:stream'
 const TIMEOUT_MS = 200
 
 /**
- * Waits until the stream of a response has bytes to send, has ended, or the time is over. Before that, an
- * error of the stream can still become the response of the error action. The timeout is for streams
+ * Waits until the stream of a response has bytes to send, until it ends, or until the timeout. If the stream
+ * fails before that, the error action can still respond. The timeout is for streams
  * without early bytes, such as server-sent events.
  *
  * @throws The error of the stream.

@@ -8,13 +8,13 @@ import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { type LoopState, live, RequestStages, type Stages } from './loop.ts'
+import { type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
 import { checkedOptions, type FrontControllerOptions } from './options.ts'
 import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
 
-/** The parts of a front controller that the rooms `inspect/` and `testing/` read. @internal */
+/** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts {
   readonly options: FrontControllerOptions
   readonly router: RequestRouter
@@ -77,13 +77,13 @@ export class FrontController {
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const startedAt = performance.now()
     const complete = (loop: LoopState): HttpResponse => this.#complete(loop, startedAt)
-    const loop = run(live(request, this.#createStages()))
+    const loop = run(runLoop(request, this.#createStages()))
     return isPromiseLike(loop) ? loop.then(complete) : complete(loop)
   }
 
   /**
-   * Whether there is an action for a request, by its target alone: no plugin runs, no body is read, nothing is
-   * reported. True for a request that is rejected, such as one with a malformed path.
+   * Reports whether there is an action for the target of a request. No plugin runs, no body is read, and nothing is
+   * reported. A target that is rejected, such as one with a malformed path, also has names that may lead to an action.
    *
    * @example
    * front.serves(new HttpRequest({ target: '/news/list' }))
@@ -94,16 +94,16 @@ export class FrontController {
       const isRoutable = !(stateOf(routed).rejection instanceof NoRouteError)
       return isRoutable && !(this.#dispatcher.find(routed) instanceof Error)
     } catch {
-      // A custom router threw: the error controller responds to that.
+      // A custom router threw: the error controller responds to its error.
       return true
     }
   }
 
   /**
-   * Reports an error that did not pass through the loop: of a connection, of the process, or of work that goes on after
+   * Reports an error that occurred outside of the loop: in a connection, in the process, or in work that continues after
    * the response.
    *
-   * @param about The request whose values are scrubbed from the report. Without one, the message is reported by its shape.
+   * @param about The request whose values are scrubbed from the report. Without a request, the report has only the shape of the message.
    */
   report(error: unknown, about: { request?: HttpRequest | undefined; status?: number } = {}): void {
     const { request, status = 500 } = about
@@ -130,7 +130,7 @@ export class FrontController {
     try {
       return this.#dispatcher.hasController(this.#router.route(new HttpRequest({ target: path })))
     } catch {
-      // A custom router that needs more than the path: no hint is better than a wrong one.
+      // A custom router threw, because it needs more than the path. `true` suppresses the hint: it might be wrong.
       return true
     }
   }

@@ -17,36 +17,36 @@ import { waitForFirstBytes } from './first-bytes.ts'
 import type { WithDeadline } from './plugin.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** The state of the loop for one request; its stages replace the request and fill in the response. */
+/** The state of the loop for one request. The stages replace the request and fill in the response. */
 export interface LoopState {
   request: HttpRequest
   response: HttpResponse
-  /** Dispatches of this request, counted again from its error. */
+  /** Number of dispatches so far. An error starts the count again. */
   dispatches: number
 }
 
-/** What a dispatch ends with: nothing, a request to dispatch next, or the error that there is no such action. */
+/** The outcome of a dispatch: undefined, a request to dispatch next, or the error if there is no such action. */
 export type Outcome = HttpRequest | Error | undefined
 
 /** The stages of the loop, with or without plugins. */
 export type Stages = Pick<RequestStages, 'prepare' | 'dispatch' | 'finish'>
 
-// Ends forwards that go in a circle.
+// Ends a circle of forwards.
 const MAX_DISPATCHES = 16
 
 /**
- * The life of a request, in the order of the lines below:
+ * Runs the loop for one request, in these stages:
  *
- *   prepare     route: target to path and `q`, to module, controller, action and pairs; form: a POSTed body, within limits
- *   check       a rejected request is not dispatched; neither is a circle of forwards
- *   dispatch    the controller from its Map, its action called
- *   finish      a streamed body has its first bytes; the response is complete
- *   forward     or again, with the request that the action returned
- *   error       or again, with `error/error`, once, whatever failed above
+ *   prepare     routes the target to path and `q`, then to module, controller, action and pairs; reads a POSTed form
+ *   check       throws for a rejected request, and for a circle of forwards
+ *   dispatch    finds the action in its controller, and calls it
+ *   finish      waits for the first bytes of a streamed body; the response is then complete
+ *   forward     starts again, with the request that the action returned
+ *   error       starts again, with `error/error`, the first time that a stage above fails
  *
  * @returns The last request, and the response.
  */
-export function* live(request: HttpRequest, stages: Stages): Steps<LoopState> {
+export function* runLoop(request: HttpRequest, stages: Stages): Steps<LoopState> {
   const loop: LoopState = { request, response: new HttpResponse(), dispatches: 0 }
   for (;;) {
     let exception: Error
@@ -82,14 +82,14 @@ export function* live(request: HttpRequest, stages: Stages): Steps<LoopState> {
   }
 }
 
-// After the form is read: the error action of a rejected request can read it.
+// Runs after the form is read, so the error action of a rejected request can read the form.
 function check({ request, dispatches }: LoopState): void {
   const { rejection } = stateOf(request)
   if (rejection !== undefined && request.errorHandler === undefined) throw rejection
   if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
 }
 
-/** What {@link RequestStages} needs. */
+/** The options of {@link RequestStages}. */
 export interface StageOptions {
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
@@ -132,7 +132,7 @@ export class RequestStages {
     return isPromiseLike(returned) ? this.withDeadline(request, returned).then(end) : end(returned)
   }
 
-  /** Waits for the first bytes of a streamed body: if they fail, the error action can still respond. */
+  /** Waits for the first bytes of a streamed body. If the stream fails before them, the error action can still respond. */
   finish({ response: { body } }: LoopState): void | Promise<void> {
     return body instanceof Readable ? waitForFirstBytes(body) : undefined
   }
@@ -140,7 +140,7 @@ export class RequestStages {
   readonly withDeadline: WithDeadline = (request, promise) =>
     this.#deadlines.within(promise, () => {
       const { actionTimeoutMs } = this.#options.limits
-      const timeout = new HttpError(503, `No answer within ${actionTimeoutMs} milliseconds`)
+      const timeout = new HttpError(503, `No response within ${actionTimeoutMs} milliseconds`)
       stateOf(request).cancellation.abort(timeout)
       return timeout
     })

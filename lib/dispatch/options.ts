@@ -17,11 +17,11 @@ import { checkPlugin, type Plugin } from './plugin.ts'
 export interface Limits extends FormLimits {
   /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Maximum milliseconds of an action, and of a hook of a plugin (default 25,000); beyond it 503. */
+  /** Maximum time of an action, and of a hook of a plugin, in milliseconds (default 25,000); beyond it 503. */
   readonly actionTimeoutMs: number
 }
 
-/** A path of whole segments, without a trailing slash. */
+/** Matches '' and a path of whole segments without a trailing slash. */
 export const BASE_PATH: RegExp = /^(\/[\w.~-]+)*$/
 
 export const DEFAULT_LIMITS: Limits = {
@@ -50,11 +50,11 @@ export interface FrontControllerOptions {
    * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }
    */
   readonly routes?: RoutePatterns | undefined
-  /** Plugins, whose hooks run for every request in this order (default none). */
+  /** Plugins. For every request, their hooks run in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
   /** Limits of one request; a missing one has its default. */
   readonly limits?: Partial<Limits> | undefined
-  /** The log for errors: pino, winston, `console` (default none). */
+  /** The log for errors, such as pino, winston or `console` (default none). */
   readonly logger?: Logger | undefined
   /** Called with the report of every error, including those that the log only counts. */
   readonly onReport?: ((report: ErrorReport) => unknown) | undefined
@@ -152,7 +152,7 @@ function allModules(
   checkMap(modules, 'modules')
   for (const [name, each] of modules) checkMap(each, `modules.get('${name}')`)
   const builtIn = new Map<string, Controller>([['error', errorController]])
-  // Nothing to serve yet: a page that explains the first steps.
+  // An application without controllers has a page that explains the first steps.
   if (controllers.size + modules.size === 0) builtIn.set('index', welcomeController)
   const registered = new Set([...controllers.keys()].map(names.controller))
   const missing = [...builtIn].filter(([name]) => !registered.has(names.controller(name)))

@@ -54,7 +54,7 @@ export class PluginStages implements Stages {
   }
 
   *#finish(loop: LoopState): Steps<void> {
-    // A request that this hook returns is ignored: nothing is dispatched any more.
+    // Ignores a request that this hook returns: nothing is dispatched after it.
     yield* this.#broker.notify('dispatchLoopShutdown', loop.request, loop.response)
     const finished = this.#inner.finish(loop)
     if (isPromiseLike(finished)) yield* wait(finished)

@@ -37,9 +37,9 @@ const HOOKS: readonly (keyof Plugin)[] = [
 ]
 
 /**
- * Checks a plugin. A guard whose hook is misspelt would guard nothing.
+ * Checks a plugin. A misspelt hook would never run, and might leave a page without protection.
  *
- * @throws {TypeError} If it is not an object, a hook is not a function, or no function of it is a hook.
+ * @throws {TypeError} If the plugin is not an object, a hook is not a function, a hook is misspelt, or no function is a hook.
  */
 export function checkPlugin(plugin: Plugin, name: string): void {
   if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')
@@ -59,7 +59,7 @@ export function checkPlugin(plugin: Plugin, name: string): void {
   }
 }
 
-// Including the methods of its classes.
+// Includes the methods that an object inherits from its classes.
 function functionNamesOf(object: object): readonly string[] {
   const names: string[] = []
   for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each)) {
@@ -70,7 +70,7 @@ function functionNamesOf(object: object): readonly string[] {
   return names
 }
 
-/** Rejects a promise of a request with a 503 if it is still pending at the deadline. */
+/** Settles as a promise does, or rejects with a 503 if the promise is still pending at the deadline. */
 export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
 
 /** Runs the hooks of all plugins for one request, in the order of the plugins. @internal */
@@ -83,7 +83,7 @@ export class PluginBroker {
     this.#withDeadline = withDeadline
   }
 
-  /** @returns The request that a hook returned, or the given one. */
+  /** @returns The request that the last hook returned; `request` if no hook returned one. */
   *notify(hook: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
     let current = request
     for (const plugin of this.#plugins) {

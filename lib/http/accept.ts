@@ -4,9 +4,9 @@ interface MediaRange {
   readonly q: number
 }
 
-// Further ranges are ignored: no client needs them, and each one costs time.
+// Later ranges are ignored: no client needs more, and each one costs time.
 const MAX_RANGES = 64
-// The highest rank of an offer with the weight 0.
+// The rank of every offer with the weight 0 is lower than this.
 const UNACCEPTABLE = 3 * MAX_RANGES
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
@@ -21,9 +21,9 @@ const MEDIA_RANGE = new RegExp(
  * Chooses a media type by an `Accept` header (RFC 9110, section 12.5.1). The highest weight wins, then
  * the more specific range, then the earlier range, then the earlier offer.
  *
- * @param accept The header. If it is missing or has no well-formed range, it counts as `*``/``*`.
+ * @param accept The value of the header. If it is missing or has no well-formed range, it counts as `*``/``*`.
  * @param offers The available types, in order of preference.
- * @returns The first offer if none is acceptable: an error needs a response anyway.
+ * @returns The chosen offer. It is the first one if none is acceptable, because an error needs a response anyway.
  */
 export function negotiate<T extends string>(
   accept: string | undefined,
@@ -52,7 +52,8 @@ function parseRanges(accept: string): MediaRange[] {
   return ranges
 }
 
-// One number from the most specific range that matches: its weight, then its specificity, then its position.
+// Ranks an offer by the most specific range that matches. The weight counts first, then the specificity of the
+// range, then its position. The rank is 0 if no range matches.
 function rankOf(offer: string, ranges: readonly MediaRange[]): number {
   let rank = 0
   let mostSpecific = -1
@@ -65,7 +66,7 @@ function rankOf(offer: string, ranges: readonly MediaRange[]): number {
   return rank
 }
 
-// -1 if the range does not match.
+// Returns 2 for an exact match, 1 for `type/*`, 0 for `*/*`, and -1 if the range does not match.
 function specificity({ type, subtype }: MediaRange, offer: string): number {
   if (type === '*') return 0
   if (!offer.startsWith(type) || offer[type.length] !== '/') return -1

@@ -21,22 +21,22 @@ export function isChunks(body: unknown): body is BodyChunks {
 }
 
 /**
- * Converts the chunks of a body to a Node.js stream. Destroying the stream ends the source of the chunks:
- * `return()` of an iterator, `cancel()` of a web stream.
+ * Converts the chunks of a body to a Node.js stream. Destroying the stream also ends the source of the
+ * chunks: it calls `return()` of an iterator or `cancel()` of a web stream.
  *
  * @throws {TypeError} If the body is a web stream that is locked to a reader.
  */
 export function toReadable(body: BodyChunks): Readable {
-  // Not through the iterator of a web stream: it cannot be cancelled while a read is pending.
+  // Does not use the iterator of a web stream, which cannot be cancelled while a read is pending.
   if (body instanceof ReadableStream) return Readable.fromWeb(body)
-  // Not in object mode: a chunk that is neither text nor bytes then fails before the first byte is sent.
+  // Without object mode, a first chunk that is neither text nor bytes fails before a byte is sent.
   return Readable.from(body, { objectMode: false })
 }
 
 /**
  * Reads a whole body.
  *
- * @returns The bytes for text and bytes; a promise of them for a stream.
+ * @returns A buffer if the source is text or bytes; a promise of a buffer if it is a stream.
  * @throws {HttpError} 413 at the first chunk past the limit. The rest of the stream stays unread.
  */
 export function readBody(source: BodySource, maxBytes: number): Buffer | Promise<Buffer> {
@@ -46,7 +46,7 @@ export function readBody(source: BodySource, maxBytes: number): Buffer | Promise
   return bytes
 }
 
-/** Returns a body as a stream, which fails with a 413 at the first chunk past the limit. */
+/** Returns a body as a stream. The stream fails with a 413 at the first chunk past the limit. */
 export function streamBody(source: BodySource, maxBytes: number): Readable {
   if (source instanceof Readable) return limitStream(source, maxBytes)
   const bytes = toBuffer(source)
@@ -68,12 +68,13 @@ export function tooLarge(maxBytes: number): HttpError {
   return new HttpError(413, `The body is larger than ${maxBytes} bytes`)
 }
 
-// A reader of the body receives its error. Without a reader, the error must not end the process.
+// A reader of the body still receives the error. If there is no reader, this listener keeps the error from
+// ending the process.
 function ignoreErrors(body: Readable): Readable {
   return body.on('error', () => {})
 }
 
-// By events: `for await` takes 25 % more time, and most bodies are a single chunk.
+// Reads by events: `for await` takes 25 % more time, and most bodies are a single chunk.
 function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (stream.readableEnded) throw new Error(READ_ALREADY)
@@ -102,7 +103,7 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   })
 }
 
-// By hand: at the limit, a pipe or an iterator would destroy its source, and with it the connection.
+// Uses neither a pipe nor an iterator: at the limit, both would destroy the source, and so the connection.
 function limitStream(source: Readable, maxBytes: number): Readable {
   let bytes = 0
   const onData = (data: Buffer | string): void => {

@@ -1,4 +1,4 @@
-/** The signal of a request: it aborts when the client closes the connection, or when the deadline of the action is over. */
+/** The signal of a request: it aborts when the client closes the connection, or when the action exceeds its time limit. */
 export class Cancellation {
   readonly #clientGone: AbortSignal | undefined
   #controller: AbortController | undefined
@@ -20,7 +20,7 @@ export class Cancellation {
     this.#controller.abort(reason)
   }
 
-  // Not AbortSignal.any(): Node keeps the result in memory until it aborts, if it has a listener.
+  // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
   #follow(controller: AbortController): void {
     const clientGone = this.#clientGone
     if (this.#isFollowing || clientGone === undefined) return

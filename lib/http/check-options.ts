@@ -1,21 +1,21 @@
-// The maximum of a Node.js timer: a longer one would fire immediately.
+// The maximum delay of a Node.js timer. A timer with a longer delay fires immediately.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /**
  * Merges limits over their defaults.
  *
  * @throws {TypeError} If a name is unknown.
- * @throws {RangeError} If a limit is not an integer from 1.
+ * @throws {RangeError} If a limit is not an integer from 1 to its maximum.
  */
-export function checkedLimits<T extends object>(defaults: T, given: Partial<T>): T {
-  checkNames('limits', given, Object.keys(defaults))
-  const present = Object.entries(given).filter(([, value]) => value !== undefined)
+export function checkedLimits<T extends object>(defaults: T, changes: Partial<T>): T {
+  checkNames('limits', changes, Object.keys(defaults))
+  const present = Object.entries(changes).filter(([, value]) => value !== undefined)
   const limits: T = { ...defaults, ...Object.fromEntries(present) }
   for (const [name, value] of Object.entries(limits)) {
-    const most = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
-    if (!Number.isInteger(value) || value < 1 || value > most) {
+    const max = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
+    if (!Number.isInteger(value) || value < 1 || value > max) {
       throw new RangeError(
-        `Expected "${name}" to be a whole number from 1 to ${most}, got "${value}"`,
+        `Expected "${name}" to be a whole number from 1 to ${max}, got "${value}"`,
       )
     }
   }
@@ -23,11 +23,11 @@ export function checkedLimits<T extends object>(defaults: T, given: Partial<T>):
 }
 
 /**
- * Checks that an object has only known names: a misspelt limit would not take effect.
+ * Checks that an object has only known names: a misspelt option or limit would have no effect.
  *
- * @throws {TypeError} With the first unknown name.
+ * @throws {TypeError} If a name is unknown; the message quotes it.
  */
-export function checkNames(what: string, given: object, known: readonly string[]): void {
-  const unknown = Object.keys(given).find((name) => !known.includes(name))
+export function checkNames(what: string, object: object, known: readonly string[]): void {
+  const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new TypeError(`There is no "${unknown}" among the ${what}`)
 }

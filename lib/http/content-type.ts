@@ -1,6 +1,6 @@
 import { type HttpRequest, headerOf } from './request.ts'
 
-// A parameter of a media type, its value quoted or not (RFC 9110, section 5.6.6).
+// Matches a parameter of a media type. Its value may be quoted (RFC 9110, section 5.6.6).
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g
 
 /**
@@ -23,7 +23,7 @@ export function charsetOf(request: HttpRequest): string | undefined {
   return undefined
 }
 
-/** Reports whether a body is compressed: a small one may decompress to a huge one. */
+/** Reports whether a body is compressed. A small compressed body may decompress to a huge one. */
 export function isCompressed(request: HttpRequest): boolean {
   const coding = headerOf(request, 'content-encoding') ?? ''
   return !['', 'identity'].includes(coding.trim().toLowerCase())

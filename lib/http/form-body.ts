@@ -6,11 +6,11 @@ import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { type HttpRequest, headerOf, isDeclaredLonger, stateOf, withState } from './request.ts'
 
-/** The limits of a form. */
+/** The limits of a form, and of the number of parameters. */
 export interface FormLimits {
   /** Maximum bytes of a body (default 1,048,576). */
   readonly maxBodyBytes: number
-  /** Maximum fields of a form, parameters of a query, and pairs of a path (each; default 1,000). */
+  /** Maximum fields of a form; also maximum parameters of a query, and maximum pairs of a path (default 1,000). */
   readonly maxFields: number
 }
 
@@ -23,11 +23,11 @@ export function hasFormBody(request: HttpRequest): boolean {
   return headerOf(request, 'content-type') === FORM || mediaTypeOf(request) === FORM
 }
 
-/** Reports whether a request has a form that has not been read. */
+/** Reports whether a request has a form that must still be read. */
 export function needsForm(request: HttpRequest): boolean {
   if (!hasFormBody(request)) return false
   const { form, errorHandler } = stateOf(request)
-  // If the framing of the message is ambiguous, the start of its body is unknown.
+  // A message with ambiguous framing is rejected: the start of its body is unknown.
   return form === undefined && errorHandler === undefined && !request.rejection
 }
 
@@ -40,8 +40,8 @@ export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
  * Reads a form body within its limits. A body of any other type stays unread, for the action.
  *
  * @returns The form if all of the body is available, else a promise of it.
- * @throws {HttpError} 413 at the first chunk past the limit, before any chunk if the declared length is
- * past it, and for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
+ * @throws {HttpError} 413 at the first chunk past the limit; 413 before any chunk is read if the declared length
+ * is past the limit; 413 for too many fields; 415 for a charset other than UTF-8 and for a compressed body.
  */
 export function readFormBody(
   request: HttpRequest,

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 /** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {
-  /** The address: of the peer, or as a trusted proxy reports it. */
+  /** The address of the peer, or the address that a trusted proxy reports. */
   readonly address: string
   /** The protocol between the client and the outermost trusted proxy. */
   readonly protocol: 'http' | 'https'
@@ -24,7 +24,11 @@ export function isNetwork(text: string): boolean {
   )
 }
 
-/** @throws {TypeError} If a text is neither an address nor a network. */
+/**
+ * Creates a list of addresses and networks.
+ *
+ * @throws {TypeError} If a text is neither an address nor a network.
+ */
 export function networks(texts: readonly string[]): BlockList {
   const blocks = new BlockList()
   for (const text of texts) {
@@ -54,7 +58,7 @@ export function clientOf(peer: string, headers: Headers, trusted: BlockList): Cl
   const hops = hasForwarded
     ? parseForwarded(joinFields(headers.forwarded))
     : parseXForwarded(headers)
-  // From right to left: the part before an untrusted address may be forged.
+  // Reads from right to left: the part before an untrusted address may be forged.
   let client = direct
   for (const hop of hops.reverse()) {
     if (isIP(hop.address) === 0) return client
@@ -71,7 +75,7 @@ function parseXForwarded(headers: Headers): Hop[] {
   return addresses.map((address) => hopOf(address, host, protocol))
 }
 
-// A hop without a host or a protocol keeps that of the hop before it.
+// A hop without a host or a protocol keeps the one of the hop to its right.
 function hopOf(address: string, host: string | undefined, protocol: Hop['protocol']): Hop {
   return {
     address: withoutPort(address),
@@ -80,10 +84,10 @@ function hopOf(address: string, host: string | undefined, protocol: Hop['protoco
   }
 }
 
-// The name and the value of a pair, the value quoted or not, and the delimiter after it (RFC 7239, section 4).
+// Matches the name and the value of a pair, and the delimiter after it. The value may be quoted (RFC 7239, section 4).
 const PAIR = / ?([^ =;,"]*) ?(?:= ?(?:"((?:[^"\\]|\\.)*)"|([^ ;,"]*)))? ?([;,]|$)/y
 
-// Not by split(): the client chooses the host, and a quoted host may hold a comma and an address.
+// Does not use split(): the client chooses the host, and a quoted host may hold a comma and an address.
 function parseForwarded(value: string): Hop[] {
   const line = value.replace(/\s+/g, ' ')
   const hops: Map<string, string>[] = [new Map()]

@@ -1,4 +1,4 @@
-/** The Content-Security-Policy of the built-in pages: they load nothing and run nothing. */
+/** The Content-Security-Policy of the built-in pages, which load no files and run no scripts. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 /** Markup that is safe to send. Only {@link html} creates it. */
@@ -25,7 +25,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Escapes text for the content of an element and for a quoted attribute. */
 export function escapeHtml(text: string): string {
-  // Most text needs no escape. The test takes a third of the time of the replacement.
+  // Most text needs no escaping. This test takes a third of the time of the replacement.
   return /[&<>"']/.test(text)
     ? text.replace(/[&<>"']/g, (character) => ENTITIES[character] ?? character)
     : text

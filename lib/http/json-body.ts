@@ -37,7 +37,7 @@ function parse(bytes: Buffer): unknown {
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
-    // Not as the cause: the message of V8 quotes the text that it could not parse.
+    // The SyntaxError is not the cause of this one: its message quotes the text that V8 could not parse.
     throw new HttpError(400, 'The body is not valid JSON')
   }
 }

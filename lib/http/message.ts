@@ -4,10 +4,10 @@ import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './target.ts'
 
-/** The headers of a request; several values of one name as in `node:http`'s `message.headers`. */
+/** The headers of a request. Several values of one name have the same form as in `message.headers` of `node:http`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The source of a request: a plain object in a test, a view of the message over a connection. */
+/** The data of a request: a plain object in a test, or a view of a message that arrived over a connection. */
 export interface HttpRequestInit {
   /** The method, in upper case (default `GET`). */
   readonly method?: string | undefined
@@ -25,11 +25,11 @@ export interface HttpRequestInit {
   readonly aborted?: boolean | undefined
   /** The address of the peer (default ''). */
   readonly remoteAddress?: string | undefined
-  /** Why the message must not be served although it was parsed: a fault of its framing. */
+  /** The error that rejects the message because of its framing, although it could be parsed (default none). */
   readonly rejection?: HttpError | undefined
 }
 
-/** The source of a request with what was parsed of it; all requests derived from one message share it. */
+/** The data of a request, and what has been parsed from it. All requests over one message share it. */
 export class Message {
   readonly method: string
   readonly target: string
@@ -99,7 +99,7 @@ export class Message {
   }
 }
 
-/** The bytes of a form body; the fields are parsed when they are first read. */
+/** The bytes of a form body. The fields are parsed when they are first read. */
 export class FormBody {
   readonly bytes: Buffer
   #fields: URLSearchParams | undefined

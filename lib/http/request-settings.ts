@@ -3,7 +3,7 @@ import type { HttpError } from './errors.ts'
 import type { Route } from './route.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
 
-/** What all requests of one front controller share. */
+/** The settings that all requests of one front controller share. */
 export interface RequestSettings {
   /** Maximum number of bytes that are read from a body. */
   readonly maxBodyBytes: number
@@ -23,14 +23,14 @@ export interface UrlBuilder {
   url(current: RoutedRequest, params: UrlParams, options: UrlOptions): string
 }
 
-/** What a URL takes from a request. */
+/** The parts of a request that a URL may reuse. */
 export interface RoutedRequest {
   readonly route?: Route | undefined
   readonly rejection?: HttpError | undefined
   readonly pairs: URLSearchParams
 }
 
-/** The settings of a request that no front controller has seen. */
+/** The settings of a request before a front controller handles it. */
 export const NO_SETTINGS: RequestSettings = {
   maxBodyBytes: Number.POSITIVE_INFINITY,
   trusted: new BlockList(),

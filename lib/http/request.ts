@@ -9,7 +9,7 @@ import type { Destination } from './route.ts'
 import { authorityOf } from './target.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
 
-/** The parameter `error_handler`: what failed, its type, and the request that failed. */
+/** The parameter `error_handler`: the exception, its type, and the request that failed. */
 export interface ErrorHandler {
   /** The exception; a thrown value that is not an Error is wrapped in a {@link ThrownValueError}. */
   readonly exception: Error
@@ -27,16 +27,16 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
     : string | undefined
 
 /**
- * Returns what Portico knows of a request. An internal door of the class: index.ts does not export it.
+ * Returns the internal state of a request. Only for use inside the package: index.ts does not export it.
  * @internal
  */
 export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
-/** Whether a value is a request; unlike `instanceof`, a prototype alone does not pass. */
+/** Reports whether a value is a request. Unlike `instanceof`, it rejects an object that only has the prototype. */
 export let isRequest: (value: unknown) => value is HttpRequest
 
 /**
- * An immutable request. A forward, and the request for the error action, are other requests over the same message.
- * Nothing is parsed before it is read.
+ * An immutable request. A forward creates another request over the same message, and so does an error. Each part is
+ * parsed when it is first read.
  *
  * @example
  * const response = await front.handle(new HttpRequest({ target: '/news/view/id/42' }))
@@ -70,7 +70,7 @@ export class HttpRequest {
     return this.#state.message.target
   }
 
-  /** The raw path that is routed, past the base path, such as `/news/view/id/42`; '' before routing. */
+  /** The raw path that is routed, without the base path, such as `/news/view/id/42`; '' before routing. */
   get path(): string {
     return this.#state.path
   }
@@ -100,7 +100,7 @@ export class HttpRequest {
     return this.#state.message.headers
   }
 
-  /** The address, protocol and host of the client: those of the connection, or those that a trusted proxy reports. */
+  /** The address, protocol and host of the client: from the connection, or from a trusted proxy. */
   get client(): Client {
     const { remoteAddress, headers, target } = this.#state.message
     const host = authorityOf(target) ?? headers.host
@@ -123,7 +123,7 @@ export class HttpRequest {
   }
 
   /**
-   * The body as a stream of bytes within the limit; of a form, the bytes again.
+   * The body as a stream of bytes. The stream fails with a 413 past the limit. For a form, it has the same bytes again.
    * Read it once: over a connection, a second read fails.
    */
   get body(): Readable {
@@ -135,25 +135,25 @@ export class HttpRequest {
     return streamBody(form?.bytes ?? message.body, maxBodyBytes)
   }
 
-  /** Aborts when the client closes the connection, or the action's time is over. */
+  /** Aborts when the client closes the connection, or when the action exceeds its time limit. */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal
   }
 
-  /** Why the message must not be served: a fault of its framing. A custom handler must check it; a front controller does. */
+  /** The error that rejects the message because of its framing. A custom handler must check it; a front controller does. */
   get rejection(): HttpError | undefined {
     return this.#state.message.rejection
   }
 
-  /** What failed; undefined except in the error action, and in requests that it forwards. */
+  /** The error to handle; undefined except in the error action, and in requests that it forwards. */
   get errorHandler(): ErrorHandler | undefined {
     return this.#state.errorHandler
   }
 
   /**
-   * Returns a parameter of the merged view: reserved names come from the routing alone, then the pairs of the path,
-   * the query string and the form are searched. The first source that has the name wins; inside it, the last value.
-   * Returns undefined if no source has the name.
+   * Returns a parameter of the merged view. A reserved name has the value that routing set. Any other name is searched
+   * in the pairs of the path, then in the query string, then in the form. The first source that has the name wins; of
+   * several values in it, the last one wins. Returns undefined if no source has the name.
    */
   param<Name extends string>(name: Name): ParamValue<Name>
   param(name: string): string | ErrorHandler | undefined {
@@ -181,7 +181,7 @@ export class HttpRequest {
   }
 
   /**
-   * Returns another request for an action to return; it is dispatched next. This request does not change.
+   * Returns another request. If the action returns it, it is dispatched next. This request does not change.
    *
    * @example
    * return request.forward({ action: 'list', params: { page: '1' } })
@@ -199,8 +199,9 @@ export class HttpRequest {
   }
 
   /**
-   * Returns the path of a URL, with the base path, that is routed to the given names and pairs. What is not given is
-   * taken from the request if the same route matched it, as in ZF1; in the error action, from the original request.
+   * Returns the path of a URL, with the base path, that is routed to the names and pairs in `params`. As in ZF1, names
+   * and pairs that `params` omits come from this request, if the same route matched it. In the error action, they come
+   * from the original request.
    *
    * @example
    * request.url({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
@@ -231,7 +232,7 @@ export function withState(
   return new HttpRequest(stateOf(request).with(patch))
 }
 
-/** Returns the merged parameters without the reserved names: what the client sent. */
+/** Returns the merged parameters without the reserved names. The client sent all of them. */
 export function clientParamsOf(request: HttpRequest): ReadonlyMap<string, string> {
   return new Map([...stateOf(request).params].filter(([name]) => !isReserved(name)))
 }
@@ -241,12 +242,12 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
   return stateOf(request).message.header(name)
 }
 
-/** Whether the client has closed the connection. */
+/** Reports whether the client has closed the connection. */
 export function isAborted(request: HttpRequest): boolean {
   return stateOf(request).message.aborted
 }
 
-/** Whether the declared length of the body is larger than a limit, in bytes. */
+/** Reports whether the declared length of the body is larger than a limit, in bytes. */
 export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
   return Number(headerOf(request, 'content-length')) > maxBytes
 }

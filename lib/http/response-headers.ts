@@ -3,7 +3,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 /** The value of a header. A list is sent as one field line for each item (`Set-Cookie`). */
 export type HeaderValue = string | number | readonly string[]
 
-// Only the code that writes the message may say where it ends: a contradiction lets a request be smuggled.
+// Only the server sets these fields: if two fields disagree about the end of a message, requests can be smuggled.
 const FRAMING = new Set([
   'connection',
   'keep-alive',
@@ -13,9 +13,9 @@ const FRAMING = new Set([
   'upgrade',
 ])
 
-/** Sets a header without checking it: for names and values that are constants of this program. */
+/** Sets a header without checks. Use it only for names and values that are constants of this program. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
-/** Returns names and values in turn, as `writeHead` takes them, without `Content-Length`. */
+/** Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. */
 export let fieldLinesOf: (headers: ResponseHeaders) => string[]
 
 /**
@@ -28,7 +28,7 @@ export let fieldLinesOf: (headers: ResponseHeaders) => string[]
 export class ResponseHeaders
   implements Iterable<[name: string, value: string | readonly string[]]>
 {
-  // A list: a response has few headers, and creating a Map took longer than routing the request.
+  // A list and not a Map: a response has few headers, and creating a Map took longer than routing the request.
   readonly #fields: Field[] = []
 
   static {
@@ -68,7 +68,7 @@ export class ResponseHeaders
     return value === undefined || typeof value === 'string' ? value : value.join(', ')
   }
 
-  /** Whether a header is set. */
+  /** Reports whether a header is set. */
   has(name: string): boolean {
     return this.#find(name) !== undefined
   }
@@ -81,7 +81,7 @@ export class ResponseHeaders
     return true
   }
 
-  /** Iterates over names, as they were last written, and values, in the order in which they were first set. */
+  /** Iterates over names and values, in the order in which the names were first set. A name has the case of its last `set()`. */
   *[Symbol.iterator](): IterableIterator<[name: string, value: string | readonly string[]]> {
     for (const { name, value } of this.#fields) yield [name, value]
   }
@@ -125,12 +125,12 @@ function isSameName(one: string, other: string): boolean {
  * Checks that a header can be sent.
  *
  * @returns Its field lines.
- * @throws {TypeError} If it is invalid, or the server sets it itself.
+ * @throws {TypeError} If the header is invalid, or only the server may set it.
  */
 export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
   const key = name.toLowerCase()
-  if (FRAMING.has(key)) throw new TypeError(`The header "${key}" is set by the server alone`)
+  if (FRAMING.has(key)) throw new TypeError(`The header "${key}" can only be set by the server`)
   const values = [value].flat().map((each) => (typeof each === 'number' ? String(each) : each))
   if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
     throw new TypeError(
@@ -138,7 +138,7 @@ export function checkHeader(name: string, value: HeaderValue): readonly string[]
     )
   }
   for (const each of values) validateHeaderValue(name, each)
-  // One proxy reads 0x5 as five, another as zero.
+  // One proxy reads `0x5` as five, and another proxy reads it as zero.
   if (key === 'content-length' && !(values.length === 1 && /^\d{1,15}$/.test(values[0] ?? ''))) {
     throw new TypeError('Expected the header "content-length" to be one whole number')
   }

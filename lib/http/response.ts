@@ -9,24 +9,24 @@ const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 /** The body of a response: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
 
-/** What the server and the loop do with a response. */
+/** Operations on a response that only the server and the loop use. */
 export interface ResponseLifecycle {
   /** Marks the body as being sent: a body that is set later is destroyed at once. */
   seal(response: HttpResponse): void
-  /** Destroys a body that will not be sent, now or later: an open file would stay open. */
+  /** Destroys the body, and any body that is set later: without this, an open file would stay open. */
   discard(response: HttpResponse): void
   /**
-   * Discards a response, and returns the one for the error action: new, except for the recorded exception. The failed
-   * action may still write to the old one; nothing of that is sent.
+   * Discards a response, and returns a new one for the error action, which also has the exception. The failed action
+   * may still write to the old response, but that is never sent.
    */
   reset(response: HttpResponse, exception: Error): HttpResponse
 }
 
-/** The internal door of {@link HttpResponse}: index.ts does not export it. */
+/** The internal operations of {@link HttpResponse}. Only for use inside the package: index.ts does not export them. */
 export let responseLifecycle: ResponseLifecycle
 
 /**
- * The response that an action fills in. It is sent after the action has ended; nothing is sent before.
+ * The response that an action fills in. The server sends it after the action has ended, and nothing before.
  *
  * @example
  * response.status = 201
@@ -64,7 +64,7 @@ export class HttpResponse {
     }
   }
 
-  /** The exceptions so far: one in the error action, two if the error action failed too. */
+  /** The exceptions of the request: one in the error action, two if the error action also failed. */
   get exceptions(): readonly Error[] {
     return this.#exceptions
   }
@@ -84,12 +84,12 @@ export class HttpResponse {
 
   /**
    * The body (default none): text in UTF-8, bytes, or a stream of both. An async iterable or a web `ReadableStream` is
-   * converted to a stream of Node's; an array is rejected.
+   * converted to a Node.js stream; an array is rejected.
    *
    * A stream is sent as it produces data, no faster than the client reads, and chunked unless `Content-Length` is set.
    * If it fails within 200 ms and before its first byte, the error controller responds; later, the connection is closed.
-   * A stream that is not sent to its end is destroyed (`return()`, `cancel()`). A generator that awaits something else
-   * can only learn of that from `request.signal`.
+   * A stream that is not sent completely is destroyed (`return()`, `cancel()`). A generator that awaits something else can
+   * detect this only by `request.signal`.
    *
    * @example
    * response.body = createReadStream('report.pdf')
@@ -107,7 +107,7 @@ export class HttpResponse {
     if (!isBody(body)) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
-    // An error of a stream that nothing reads yet would end the process.
+    // Without a listener, an error of a stream that is not read yet would end the process.
     if (body instanceof Readable) body.on('error', () => {})
     destroy(this.#isSealed ? body : this.#body)
     if (this.#isSealed) return
@@ -156,7 +156,7 @@ export class HttpResponse {
   }
 
   #fill(type: string, body: string): void {
-    // Replaces an earlier type: text() after html() must not be read as a page.
+    // Replaces an earlier type: a browser must not read the body of text() after html() as HTML.
     setUnchecked(this.headers, 'Content-Type', type)
     this.body = body
   }
@@ -166,7 +166,7 @@ function destroy(body: ResponseBody): void {
   try {
     if (body instanceof Readable) body.destroy()
   } catch {
-    // A custom stream whose destroy() throws: nothing more can be done.
+    // The destroy() of a custom stream threw: nothing more can be done.
   }
 }
 

@@ -20,9 +20,9 @@ export interface ExplainedError extends Partial<SignIn> {
   readonly type: ErrorType
   readonly message: string
   readonly why: readonly string[]
-  /** The registered name that is most like the requested one; null if none is similar. */
+  /** The registered name that is most similar to the requested one; null if none is similar. */
   readonly nearest: string | null
-  /** The error action that would answer; null if there is none. */
+  /** The error action that would respond; null if there is none. */
   readonly answeredBy: ActionLocation | null
 }
 
@@ -69,7 +69,7 @@ function reasonsForNoController(
   const modules = unique(site.actions.map((each) => each.module))
   return [
     isErrorController(site, module, controller)
-      ? 'The error controller handles errors and can not be requested'
+      ? 'The error controller handles errors and cannot be requested'
       : `The module ${safeName(module)} has no controller ${safeName(controller)}; it has ${joined(registered)}`,
     `Registered modules: ${joined(modules)}`,
   ]

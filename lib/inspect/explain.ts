@@ -9,7 +9,7 @@ import { trimSlashes } from '../routing/segments.ts'
 import { type ExplainedError, explainError } from './explain-error.ts'
 import { type ActionLocation, locateActions, type Site, siteOf } from './site.ts'
 
-/** Where a request would go, and why. Names appear as in a report, values only as their shapes. */
+/** The explanation of a request: where it would go, and why. It has names as in a report, and only the shapes of values. */
 export interface Explanation {
   readonly method: string
   readonly target: string
@@ -35,8 +35,9 @@ export interface ExplainedParameter {
   readonly source: Source
   /** The shape of the last value, which is the one that counts. */
   readonly shape: string
+  /** The number of values. */
   readonly values: number
-  /** The source that has the name too and wins, or `routing` for a reserved name; null if the value counts. */
+  /** The other source with this name that wins, or `routing` for a reserved name; null if this value counts. */
   readonly hiddenBy: Source | 'routing' | null
 }
 
@@ -50,7 +51,7 @@ export interface ExplainRequest {
 
 type Source = 'path' | 'query'
 
-/** Follows a request to its action, or to its error; nothing of the application runs. */
+/** Explains which action a request would run, or which error it would end with. No action and no plugin runs. */
 export function explain(front: FrontController, { method, target }: ExplainRequest): Explanation {
   const site = siteOf(front)
   const request = site.route(new HttpRequest({ method, target, headers: headersFor(target) }))
@@ -95,7 +96,7 @@ function outcomeOf({ dispatcher }: Site, request: HttpRequest): Outcome {
   return { error: methodNotAllowed(methods) }
 }
 
-// Whatever follows the names may be a secret, even a key without a value.
+// Everything after the names may be a secret, even a key without a value.
 function describePath(request: HttpRequest): { path: string; droppedKey: string | null } {
   const { route } = stateOf(request)
   const trimmed = trimSlashes(request.path)

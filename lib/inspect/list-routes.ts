@@ -3,11 +3,11 @@ import type { FrontController } from '../dispatch/front-controller.ts'
 import { HttpRequest } from '../http/request.ts'
 import { type ActionLocation, errorActionOf, locateActions, type Site, siteOf } from './site.ts'
 
-/** An action, and the URLs that lead to it. */
+/** An action with the URLs that lead to it. */
 export interface ListedRoute extends ActionLocation {
-  /** Every URL that leads to it, the shortest first; `...` stands for its pairs of key and value. */
+  /** The URLs that lead to the action, the shortest first; `...` stands for key/value pairs. */
   readonly urls: readonly string[]
-  /** null for all of them. */
+  /** The allowed methods; null if all are allowed. */
   readonly methods: readonly string[] | null
 }
 

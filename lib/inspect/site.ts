@@ -7,7 +7,7 @@ import type { HttpRequest } from '../http/request.ts'
 import { actionName, type NameKeys, nameKeys } from '../routing/name-rules.ts'
 import { lineOfExport } from './source-line.ts'
 
-/** What a front controller routes and dispatches by. Nothing of the application runs. */
+/** The parts of a front controller that find the action of a request. No action and no plugin runs. */
 export interface Site {
   readonly basePath: string
   readonly names: NameKeys
@@ -18,7 +18,7 @@ export interface Site {
   isBuiltIn(controller: Controller): boolean
 }
 
-/** Returns what a front controller routes and dispatches by. */
+/** Returns the parts of a front controller that find the action of a request. */
 export function siteOf(front: FrontController): Site {
   const { options, router, dispatcher } = partsOf(front)
   const { basePath = '', names = 'exact', controllers, modules } = options
@@ -34,18 +34,18 @@ export function siteOf(front: FrontController): Site {
   }
 }
 
-/** An action, and where its source is. */
+/** The name of an action, and the location of its source. */
 export interface ActionLocation {
   /** Such as `news/list`, `admin/report/daily`. */
   readonly name: string
   readonly builtIn: boolean
   /** The path of the controller's file; null if it is built in or was not loaded from a file. */
   readonly file: string | null
-  /** The line there that defines the action; the first is 1. null if the text does not show it. */
+  /** The line of the file that defines the action, from 1; null if it was not found. */
   readonly line: number | null
 }
 
-/** Returns the location of each action, in the order given. */
+/** Returns the location of each action, in the same order. */
 export function locateActions(
   site: Site,
   actions: readonly RegisteredAction[],

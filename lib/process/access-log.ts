@@ -2,7 +2,7 @@ import type { Logger } from '../reporting/logger.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/exchange.ts'
 
-/** Logs one line for a request: its method and names, and the outcome; never a value. */
+/** Logs one line for a request, with its method, its names and the outcome. It never logs a value of a parameter. */
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
   const { module, controller, action } = safeNames(response.request)
   logger.info(

@@ -17,7 +17,7 @@ const FIRST_FD = 3
 /**
  * Loads the controllers and creates the front controller.
  *
- * @param logger Logs warnings about controllers too; without it they go to stderr.
+ * @param logger The log for errors, and for warnings about controllers. Without it, warnings go to stderr.
  * @throws {ConfigError} If a controller does not load, or a name can't be registered.
  */
 export async function createFrontController(
@@ -50,7 +50,7 @@ async function loadOptions(config: Config, logger?: Logger): Promise<FrontContro
   }
 }
 
-/** Listens on the configured port, or on the inherited socket; ends the process if it can't. */
+/** Listens on the configured port, or on the inherited socket; ends the process if that fails. */
 export async function listen(
   front: FrontController,
   config: Config,
@@ -67,7 +67,7 @@ export async function listen(
   }
 }
 
-/** Listens on the health port, if there is one, but not in a worker; ends the process if it can't. */
+/** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
 export async function listenForHealth(
   { healthPort, host }: Config,
   isReady: Readiness,
@@ -94,11 +94,11 @@ function serverLimits(config: Config): ServerLimits {
 /**
  * Rejects a socket inherited by socket activation, for a flag that can't use it.
  *
- * @throws {ConfigError} If there is one.
+ * @throws {ConfigError} If there is an inherited socket.
  */
 export function rejectInheritedSocket(flag: string): void {
   if (inheritedSocket() === undefined) return
-  throw new ConfigError([`${flag} can not be used with an inherited socket (LISTEN_FDS)`])
+  throw new ConfigError([`${flag} cannot be used with an inherited socket (LISTEN_FDS)`])
 }
 
 // Socket activation: systemd, or a program with the same protocol, opens the socket and passes it on.

@@ -8,7 +8,7 @@ export interface CommandLine {
   readonly command: CommandName
   /** The settings; their defaults for a command that reads none. */
   readonly config: Config
-  /** Whether `--json` is given. */
+  /** Whether `--json` is present. */
   readonly json: boolean
   /** The target of `--explain`; else empty. */
   readonly target: string
@@ -31,11 +31,11 @@ const settingsByFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
 )
 
 /**
- * Parses the command line and the environment. Flags win over the environment, that over the file of
- * `--env-file`, and that over the defaults.
+ * Parses the command line and the environment. The order of precedence is: flags, the environment, the file
+ * of `--env-file`, defaults.
  *
  * @param readFile Reads the file of `--env-file`.
- * @throws {ConfigError} With all problems at once.
+ * @throws {ConfigError} If there are problems; the error has all of them.
  */
 export function parseCommandLine(
   args: readonly string[],
@@ -108,7 +108,7 @@ interface OptionToken {
 
 function textOf({ value, inlineValue }: OptionToken, takesArgument: boolean): string {
   if (value === undefined) return takesArgument ? '' : 'true'
-  // `--host --version`: the address was forgotten, it is not "--version".
+  // In `--host --version`, the address is missing. It is not "--version".
   return inlineValue === true || !value.startsWith('--') ? value : ''
 }
 
@@ -163,7 +163,7 @@ function sourceOf(
   return name === undefined ? undefined : { name, text: env[name] ?? '' }
 }
 
-// Settings that are valid alone, and contradict each other.
+// Finds settings that are valid alone, but contradict each other.
 function contradictions(config: Config): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
   const problems: string[] = []
@@ -180,15 +180,15 @@ function contradictions(config: Config): string[] {
   return problems
 }
 
-// Commands and options that are wrong, or lack another one.
+// Finds commands and options that are invalid, or that require another one.
 function misuses(values: Values, config: Config): string[] {
-  const given = commandNames.filter((name) => values.has(name))
+  const requested = commandNames.filter((name) => values.has(name))
   const problems = Object.entries(flags).flatMap(([name, { problemOf }]) => {
     const argument = values.get(name)
     return (argument !== undefined && problemOf?.(argument)) || []
   })
-  if (given.length > 1) {
-    problems.push(`${given.map(flagOf).join(' and ')}: expected one of them at a time`)
+  if (requested.length > 1) {
+    problems.push(`${requested.map(flagOf).join(' and ')}: expected one of them at a time`)
   }
   for (const option of Object.keys(options).filter((name) => values.has(name))) {
     const owners = commandNames.filter((name) => commands[name].options?.includes(option))
@@ -196,7 +196,7 @@ function misuses(values: Values, config: Config): string[] {
       problems.push(`--${option} needs ${owners.map(flagOf).join(' or ')}`)
     }
   }
-  for (const name of given) {
+  for (const name of requested) {
     const { needs } = commands[name]
     if (needs !== undefined && config[needs] === undefined) {
       problems.push(`--${name} needs --${settings[needs].flag}`)

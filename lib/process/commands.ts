@@ -10,15 +10,15 @@ export interface Flag {
   readonly problemOf?: (argument: string) => string | undefined
 }
 
-/** What the program does instead of serving. Only one command is allowed at a time. */
+/** A command: the program runs it instead of serving. Only one command is allowed at a time. */
 export interface Command extends Flag {
-  /** The options that belong to it. */
+  /** The options that belong to the command. */
   readonly options?: readonly string[]
-  /** The setting that it requires. */
+  /** The setting that the command requires. */
   readonly needs?: keyof Config
-  /** Settings that have another default with it. */
+  /** The defaults of settings that differ for this command. */
   readonly defaults?: Partial<Config>
-  /** Whether it reads no settings, and so works with invalid ones too. */
+  /** Whether the command reads no settings, and so also works with invalid ones. */
   readonly ignoresSettings?: boolean
 }
 
@@ -33,7 +33,7 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
   version: { help: 'print the version', ignoresSettings: true },
   check: { help: 'load everything, print the effective configuration, and exit' },
   healthcheck: {
-    help: 'ask a running server on its health port whether it is ready; exit code 0 or 1',
+    help: 'check on the health port whether a running server is ready; exit code 0 if it is, 1 if not',
     needs: 'healthPort',
   },
   routes: {
@@ -70,6 +70,6 @@ export const options: Readonly<Record<string, Flag>> = {
   },
   'env-file': {
     argument: 'FILE',
-    help: 'a file of environment variables; the environment itself wins',
+    help: 'a file of environment variables; the environment of the process takes precedence',
   },
 }

@@ -3,15 +3,15 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-// Waits for more changes: an editor saves in several steps, and a checkout changes many files.
+// Time without a change before changes are reported: an editor saves in several steps, and a checkout changes many files.
 const QUIET_MS = 100
-// Swap files, backups and locks of editors, and installed packages.
+// Matches swap files, backups and locks of editors, and installed packages.
 const IGNORED = /^[.#]|~$|^node_modules$/
 
 /**
  * Watches a folder and all folders below it, except `node_modules`, dotfiles and temporary files of editors.
  *
- * Uses one `fs.watch` for each folder: the recursive one of Node 20 on Linux would also watch `node_modules`,
+ * Uses one `fs.watch` for each folder: a recursive one of Node 20 on Linux would also watch `node_modules`,
  * and would lose a file that is saved by renaming another.
  */
 export class FolderWatch {
@@ -72,7 +72,7 @@ export class FolderWatch {
 
   #watch(folder: string): void {
     const watcher = watch(folder, (_, name) => this.#note(folder, name))
-    // The folder was removed; the watcher of its parent reports that.
+    // The folder was removed. The watcher of its parent reports that.
     watcher.on('error', () => watcher.close())
     this.#watchers.set(folder, watcher)
   }
@@ -86,7 +86,7 @@ export class FolderWatch {
   }
 
   async #settle(): Promise<void> {
-    // A checkout may remove the folder for a short time; when it is back, that is another change.
+    // A checkout may remove the folder for a short time. When the folder is back, that is another change.
     await this.#watchAll().catch(() => {})
     this.#isQuiet = true
     this.#events.emit('quiet')

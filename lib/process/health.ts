@@ -1,14 +1,14 @@
 import { once } from 'node:events'
 import { createServer, get, type RequestListener, type Server } from 'node:http'
 
-/** Returns whether the process takes requests. */
+/** Returns whether the process accepts requests. */
 export type Readiness = () => boolean
 
 /**
- * Serves the probes of an orchestrator on a separate server, without a router and a log: `/livez` is 200
- * while the process runs, `/readyz` is 200 while it takes requests and else 503.
+ * Serves the probes of an orchestrator on a separate server, without a router and a log. The status of
+ * `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
  *
- * @returns The server, which listens.
+ * @returns The server, as soon as it listens.
  */
 export async function serveHealth(isReady: Readiness, port: number, host: string): Promise<Server> {
   const limits = { headersTimeout: 5_000, requestTimeout: 5_000 }

@@ -18,8 +18,8 @@ export function helpText(): string {
       ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),
     ]),
     '',
-    'The environment can set them too: --max-fields as PORTICO_MAX_FIELDS. PORT and HOST are read if the',
-    'PORTICO_ ones are absent. A flag wins over the environment. A flag may omit its -ms.',
+    'Each setting is also read from the environment: PORTICO_MAX_FIELDS sets --max-fields. PORT and HOST are read',
+    'if PORTICO_PORT and PORTICO_HOST are absent. A flag takes precedence. The suffix -ms of a flag may be omitted.',
     '',
   ].join('\n')
 }

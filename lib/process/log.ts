@@ -20,7 +20,7 @@ export interface LogOptions {
 
 type Fields = Readonly<Record<string, unknown>>
 
-// A stalled reader of the stream must not fill the memory: further lines are dropped and counted.
+// If the reader of the stream stalls, further lines are dropped and counted: they must not fill the memory.
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
 // The fields that are removed from a line that is too long, the least important first.
@@ -106,8 +106,8 @@ function prettyLine(
     id === undefined ? undefined : paint(String(id), 'dim', style),
   ].filter((detail) => detail !== undefined)
   const clock = paint(time.slice(11, 19), 'dim', style)
-  const frames = Array.isArray(fields.stack)
+  const frame = Array.isArray(fields.stack)
     ? ` ${paint(`at ${fields.stack[0]}`, 'dim', style)}`
     : ''
-  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}${frames}\n`
+  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}${frame}\n`
 }

@@ -5,7 +5,7 @@ import { Log } from './log.ts'
 import type { RoutesStyle } from './routes-text.ts'
 import type { Config } from './settings.ts'
 
-/** Exit code for a failure: a port in use, an error of the explained request, a destroyed connection. */
+/** Exit code for a failure, such as a port in use, an error of the explained request, or a destroyed connection. */
 export const EXIT_FAILURE = 1
 
 /** Keeps the process alive when stdout or stderr is closed or full. */
@@ -41,7 +41,7 @@ export function createLog({ logLevel }: Config): Log {
   return new Log({ stream, level: logLevel, pretty: stream.isTTY, color: hasColors() })
 }
 
-/** Returns how to print routes to stdout: paths below the current folder are relative to it. */
+/** Returns the style for routes on stdout. Paths below the current folder are relative to it. */
 export function routesStyle(): RoutesStyle {
   return {
     color: hasColors(),

@@ -4,7 +4,7 @@ import type { ListedRoute } from '../inspect/list-routes.ts'
 import type { ActionLocation } from '../inspect/site.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
 
-/** How routes are printed. */
+/** The style of routes and explanations. */
 export interface RoutesStyle extends TextStyle {
   /** Formats the path of a file, such as relative to the current folder. */
   readonly formatFile: (file: string) => string
@@ -69,7 +69,7 @@ function errorRows(error: ExplainedError, style: RoutesStyle): readonly (readonl
     ...why.map((line, i) => [i === 0 ? 'Why' : '', line]),
     ...(nearest === null ? [] : [['Nearest', nearest]]),
     ...(looksLike === undefined ? [] : [['Looks like', `${looksLike}: ${hint}`]]),
-    ['Answered by', answeredBy === null ? 'a plain 500' : actionText(answeredBy, style)],
+    ['Answered by', answeredBy === null ? 'a bare 500' : actionText(answeredBy, style)],
   ]
 }
 

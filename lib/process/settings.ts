@@ -3,7 +3,7 @@ import { isNetwork } from '../http/forwarded.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
 import { type LogLevel, logLevels } from './log.ts'
 
-/** The value of each of the {@link settings}. */
+/** The values of the {@link settings}. */
 export interface Config extends Limits, ServerLimits {
   readonly port: number
   readonly host: string
@@ -24,7 +24,7 @@ export interface Config extends Limits, ServerLimits {
 /** Exit code for invalid settings or controllers that do not load. */
 export const EXIT_CONFIG = 2
 
-/** Invalid settings. Each problem is one line that names the setting, its value and what was expected. */
+/** The error for invalid settings. Each problem is one line that names the setting, its value and what was expected. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
   readonly problems: readonly string[]
@@ -42,7 +42,7 @@ export interface Setting<T> {
   readonly alias?: string
   /** The name of its value in the help text; empty for a switch. */
   readonly value: string
-  /** Describes a valid value, in problems. */
+  /** Describes a valid value in the text of a problem. */
   readonly expected: string
   readonly help: string
   readonly fallback: T
@@ -112,7 +112,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     ...wholeNumber(0, 65_535),
   },
   drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is already 503', 0),
-  closeTimeoutMs: milliseconds(10_000, 'to wait after that for requests in flight'),
+  closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after --drain-delay-ms'),
   maxBodyBytes: count(DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
   maxFields: count(DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
   maxTargetBytes: count(DEFAULT_LIMITS.maxTargetBytes, 'bytes of a request target'),

@@ -29,8 +29,8 @@ export function onStopSignal(stop: () => void, onSecond = (): void => {}): void 
 }
 
 /**
- * Calls `stop` at a SIGHUP if the process runs in a terminal, which was closed. Without a terminal the
- * SIGHUP is a request to reload, and a process without workers logs that it can't.
+ * Calls `stop` at a SIGHUP if the process runs in a terminal: the terminal was closed. Without a terminal, a
+ * SIGHUP is a request to reload. The process then logs that it has no workers to replace.
  */
 export function onHangup(logger: Logger, stop: () => void): void {
   process.on('SIGHUP', () => {

@@ -17,7 +17,7 @@ export const STOP_MESSAGE = 'portico:stop'
 const READY_TIMEOUT_MS = 30_000
 const MIN_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
-// A worker that ran this long did not fail at its start, so the backoff begins again.
+// A worker that ran for this long did not fail at its start, so the delay is short again.
 const STEADY_MS = 10_000
 
 /**
@@ -39,7 +39,7 @@ export class Supervisor {
     this.#options = options
   }
 
-  /** Whether at least one worker takes requests. */
+  /** Whether at least one worker accepts requests. */
   get isReady(): boolean {
     return !this.#stopping && this.#ready.size > 0
   }
@@ -63,7 +63,7 @@ export class Supervisor {
     this.#reloading = true
     try {
       for (const old of [...this.#ready]) {
-        // It ended in the meantime, and #keep() replaces it.
+        // The worker ended in the meantime, and #keep() replaces it.
         if (!this.#ready.has(old)) continue
         const { worker, listening } = this.#fork()
         await listening
@@ -111,7 +111,7 @@ export class Supervisor {
       return address
     } finally {
       clearTimeout(timer)
-      // From here on #keep() handles its exit.
+      // From now on, #keep() handles the exit of the worker.
       ended.catch(() => {})
     }
   }

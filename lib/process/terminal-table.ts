@@ -1,6 +1,6 @@
 import { printable } from '../reporting/printable.ts'
 
-/** How text for a terminal looks. */
+/** The style of text for a terminal. */
 export interface TextStyle {
   /** Whether to use colours and bold text. */
   readonly color: boolean

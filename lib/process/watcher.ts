@@ -13,11 +13,11 @@ export interface WatcherOptions {
   readonly program: string
   readonly args: readonly string[]
   readonly logger: Logger
-  /** Milliseconds that the program may take to stop at the end; then it is killed. */
+  /** Milliseconds that the program may take to stop when the watcher stops; then it is killed. */
   readonly stopTimeoutMs: number
 }
 
-// The message of the program to its watcher when it listens.
+// The message that the program sends to its watcher when it listens.
 interface ListeningMessage {
   readonly listening: { readonly port: number }
 }
@@ -28,7 +28,7 @@ const WATCHER_VARIABLE = 'PORTICO_WATCHER'
 // A developer waits for the restart, so a longer request is aborted.
 const RESTART_TIMEOUT_MS = 1_500
 
-/** Whether a watcher runs this process itself, and not its parent: a child inherits the environment. */
+/** Reports whether a watcher started this process. Checks the parent, because a child inherits the environment. */
 export function isWatched(): boolean {
   return process.env[WATCHER_VARIABLE] === String(process.ppid) && process.send !== undefined
 }
@@ -52,7 +52,7 @@ export class Watcher {
   }
 
   /**
-   * Runs until {@link Watcher.stop}, or until the first start fails for another reason than invalid
+   * Runs until {@link Watcher.stop}, or until the first start fails for a reason other than invalid
    * settings or a controller that does not load.
    *
    * @returns The exit code of the program.
@@ -121,17 +121,17 @@ class Program {
     this.ended = once(child, 'exit')
   }
 
-  /** undefined while it runs; 1 if a signal ended it. */
+  /** The exit code; undefined while the program runs; 1 if a signal ended it. */
   get exitCode(): number | undefined {
     const { exitCode, signalCode } = this.#child
     return exitCode ?? (signalCode === null ? undefined : 1)
   }
 
-  /** @returns Its exit code. */
+  /** Stops the program, and returns its exit code. */
   async stop(timeoutMs: number): Promise<number> {
     const child = this.#child
     const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-    // Not a signal: the terminal may have sent one already, and a second one ends the program at once.
+    // Does not send a signal: the terminal may have sent one already, and a second one ends the program at once.
     if (child.connected) child.send(STOP_MESSAGE, () => {})
     if (this.exitCode === undefined) await this.ended
     clearTimeout(timer)

@@ -28,7 +28,7 @@ function camelCase(name: string): string {
     .replace(/(^|[.\- ])[.\- ]*([a-z]?)/g, (_, _break, letter: string) => letter.toUpperCase())
 }
 
-// ASCII only, as PHP's strtolower(): the Kelvin sign must not become a k.
+// Converts only ASCII letters, as PHP's strtolower() does: the Kelvin sign must not become a k.
 function lowerCase(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -21,7 +21,7 @@ export class NamedRoute {
   // Keys that the pairs of a `*` must not set.
   readonly #ownKeys: ReadonlySet<string>
 
-  /** @throws {TypeError} If the pattern is invalid; with the name of the route and the invalid part. */
+  /** @throws {TypeError} If the pattern is invalid; the message has the name of the route and the invalid part. */
   constructor(name: string, pattern: RoutePattern) {
     const { segments, variables, acceptsPairs, defaults, optional } = parsePattern(name, pattern)
     this.name = name
@@ -35,7 +35,7 @@ export class NamedRoute {
 
   // Matching: from the segments of a path to a route.
 
-  /** Returns the route of a path, given by its segments; undefined if the path does not match. */
+  /** Returns the route of a path by its segments; undefined if the path does not match. */
   match(segments: readonly string[]): PathRoute | undefined {
     if (segments.length > this.#pattern.length && !this.#acceptsPairs) return undefined
     const isMatch = this.#pattern.every((part, i) => this.#accepts(part, segments[i]))
@@ -69,7 +69,7 @@ export class NamedRoute {
     return { ...names, pairs: pairs.join('/'), name: this.name }
   }
 
-  // The keys and values that match the `*`. A last key without a value is dropped.
+  // Returns the keys and values that match the `*`. A last key without a value is dropped.
   #starPairs(segments: readonly string[]): string[] {
     const pairs: string[] = []
     for (let i = this.#pattern.length; i + 1 < segments.length; i += 2) {
@@ -105,7 +105,7 @@ export class NamedRoute {
     }
   }
 
-  // The pairs that neither a variable nor a default holds: only a `*` can hold them.
+  // Returns the pairs that neither a variable nor a default sets: only a `*` can match them.
   #pairsOutsidePattern(target: RouteTarget): Pair[] {
     const defaults = new Map(this.defaults.pairs.map(({ key, value }) => [key, value]))
     const pairs = target.pairs.filter(

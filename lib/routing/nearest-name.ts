@@ -1,10 +1,10 @@
 /**
  * Returns the candidate with the smallest edit distance to a name, ignoring case.
  *
- * @returns undefined if more than half of every candidate would have to change.
+ * @returns undefined if the distance to each candidate is more than half of its length.
  */
 export function nearestName(name: string, candidates: readonly string[]): string | undefined {
-  // Only 64 characters: a client chooses the name, and the time grows with its length.
+  // Compares only 64 characters: a client chooses the name, and the time grows with its length.
   const requested = name.slice(0, 64).toLowerCase()
   const ranked = candidates
     .map((candidate) => ({ candidate, edits: editDistance(requested, candidate.toLowerCase()) }))
@@ -13,7 +13,7 @@ export function nearestName(name: string, candidates: readonly string[]): string
   return ranked[0]?.candidate
 }
 
-// Levenshtein distance, row by row.
+// Returns the Levenshtein distance, which is computed row by row.
 function editDistance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, i) => i)
   for (let i = 1; i <= one.length; i++) {

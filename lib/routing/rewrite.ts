@@ -4,9 +4,9 @@ import { UNPRINTABLE } from './segments.ts'
 
 /** The result of {@link rewrite}. */
 export interface Rewritten {
-  /** The raw path past the base path, with its leading slash: routing uses it. */
+  /** The raw path without the base path, but with its leading slash. Routing uses it. */
   readonly path: string
-  /** The same, percent-decoded once; the raw path if it cannot be decoded. */
+  /** The path, percent-decoded once; the raw path if it cannot be decoded. */
   readonly q: string
   /** The error to respond with; undefined if the target is valid. */
   readonly rejection?: HttpError | undefined
@@ -22,7 +22,7 @@ export function rewrite(target: string, basePath = ''): Rewritten {
   const path = withoutBase(raw, basePath)
   if (path === undefined) return { path: raw, q: raw, rejection: new NoRouteError() }
 
-  // A request target has no fragment (RFC 9112, section 3.2): one proxy removes it, another routes by it.
+  // A request target has no fragment (RFC 9112, section 3.2). One proxy removes it, and another routes by it.
   if (!path.startsWith('/') || target.includes('#')) {
     return rejected(path, 'The request target is not a path')
   }
@@ -34,7 +34,7 @@ function decodePath(path: string): Rewritten {
   try {
     if (path.includes('%')) q = decodeURIComponent(path)
   } catch {
-    // The URIError adds nothing.
+    // The URIError adds no facts.
     return rejected(path, 'The path is not percent-encoded UTF-8')
   }
   if (UNPRINTABLE.test(q)) return rejected(path, 'The path holds a control character')

@@ -28,7 +28,7 @@ export type RoutePatterns =
 /** A segment of a pattern that matches one text. @internal */
 export interface LiteralSegment {
   readonly literal: string
-  /** The same, as it is written in a URL. */
+  /** The text, as it is written in a URL. */
   readonly encoded: string
 }
 
@@ -68,7 +68,7 @@ const FIELDS: readonly (keyof RoutePattern)[] = ['path', 'defaults', 'requiremen
 /**
  * Parses the pattern of a route.
  *
- * @throws {TypeError} If the pattern is invalid; with the name of the route and the invalid part.
+ * @throws {TypeError} If the pattern is invalid; the message has the name of the route and the invalid part.
  * @internal
  */
 export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern {
@@ -100,14 +100,10 @@ function checkDefaults(name: string, defaults: Defaults): void {
   }
 }
 
-function checkVariables(
-  name: string,
-  variables: readonly string[],
-  required: readonly string[],
-): void {
+function checkVariables(name: string, variables: readonly string[], keys: readonly string[]): void {
   const repeated = variables.find((variable, at) => variables.indexOf(variable) < at)
   if (repeated !== undefined) throw routeError(name, `has the variable "${repeated}" twice`)
-  const unknown = required.find((key) => !variables.includes(key))
+  const unknown = keys.find((key) => !variables.includes(key))
   if (unknown !== undefined) {
     throw routeError(name, `has a requirement for "${unknown}", but no such variable`)
   }
@@ -127,8 +123,8 @@ function toSegment(name: string, part: string, requirements: Requirements): Patt
     throw routeError(name, `has an invalid variable "${part}": expected a name such as ":id"`)
   }
   checkKey(name, variable)
-  const given = Object.hasOwn(requirements, variable) ? requirements[variable] : undefined
-  const requirement = given === undefined ? undefined : toRequirement(name, variable, given)
+  const value = Object.hasOwn(requirements, variable) ? requirements[variable] : undefined
+  const requirement = value === undefined ? undefined : toRequirement(name, variable, value)
   return { variable, requirement }
 }
 
@@ -141,10 +137,10 @@ function toLiteral(name: string, part: string): LiteralSegment {
   return { literal, encoded }
 }
 
-function toRequirement(name: string, variable: string, given: unknown): RegExp {
+function toRequirement(name: string, variable: string, value: unknown): RegExp {
   const problem = `has a requirement for "${variable}" that is not a regular expression`
-  if (typeof given !== 'string' && !(given instanceof RegExp)) throw routeError(name, problem)
-  const { source, flags } = typeof given === 'string' ? { source: given, flags: '' } : given
+  if (typeof value !== 'string' && !(value instanceof RegExp)) throw routeError(name, problem)
+  const { source, flags } = typeof value === 'string' ? { source: value, flags: '' } : value
   try {
     return new RegExp(`^(?:${source})$`, flags.includes('i') ? 'iu' : 'u')
   } catch (cause) {

@@ -3,14 +3,14 @@ import { NamedRoute } from './named-route.ts'
 import { type RoutePattern, type RoutePatterns, routeError } from './route-pattern.ts'
 import { splitPath } from './segments.ts'
 
-/** The named routes, tried before the default route. */
+/** The named routes and the default route, which is tried last. */
 export class RouteTable {
   readonly #routes: readonly NamedRoute[]
   readonly #default: ModuleRoute
 
   /** @throws {TypeError} If the module of a route is not registered. */
   constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRoute) {
-    // The last added is tried first, as in ZF1.
+    // As in ZF1, the last route is tried first.
     this.#routes = routes.toReversed()
     this.#default = defaultRoute
     for (const { name, defaults } of routes) {
@@ -34,7 +34,7 @@ export class RouteTable {
 /**
  * Parses the option `routes`.
  *
- * @throws {TypeError} If it is not an object or a Map, or if a route is invalid; with its name.
+ * @throws {TypeError} If it is not an object or a Map, or if a route is invalid; the message has its name.
  */
 export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
   if (Object(routes) !== routes || Array.isArray(routes)) {

@@ -42,10 +42,10 @@ export function writeTargetName(target: RouteTarget, key: keyof RouteNames): str
 }
 
 /**
- * Merges parameters over the target of the current request, and that over the defaults of a route.
+ * Merges the defaults of a route, the target of the current request, and parameters. Later values overwrite earlier ones.
  *
  * @param encoding How the parameters become pairs.
- * @throws {TypeError} If a value is not a string, a number or a list of those; with its key.
+ * @throws {TypeError} If a value is not a string, a number or a list of those; the message has its key.
  */
 export function mergeTarget(
   params: UrlParams,
@@ -53,9 +53,9 @@ export function mergeTarget(
   current: RouteTarget | undefined,
   defaults: RouteTarget,
 ): RouteTarget {
-  const given = new Map(Object.entries(params).map(([key, value]) => [key, toTexts(key, value)]))
+  const values = new Map(Object.entries(params).map(([key, value]) => [key, toTexts(key, value)]))
   const nameOf = (key: keyof RouteNames): string => {
-    const [name] = given.get(key) ?? [current?.[key]]
+    const [name] = values.get(key) ?? [current?.[key]]
     return name ?? defaults[key]
   }
   const names = {
@@ -63,9 +63,9 @@ export function mergeTarget(
     controller: nameOf('controller'),
     action: nameOf('action'),
   }
-  for (const key of routeNames) given.delete(key)
-  const kept = (current?.pairs ?? []).filter(({ key }) => !given.has(key))
-  const added = [...given].flatMap(([key, texts]) =>
+  for (const key of routeNames) values.delete(key)
+  const kept = (current?.pairs ?? []).filter(({ key }) => !values.has(key))
+  const added = [...values].flatMap(([key, texts]) =>
     texts.map((value): Pair => ({ key, value, encoding })),
   )
   return { ...names, pairs: withDefaults([...kept, ...added], defaults.pairs), received: current }
@@ -76,13 +76,13 @@ function withDefaults(pairs: readonly Pair[], defaults: readonly Pair[]): readon
   return [...pairs, ...defaults.filter(({ key }) => !keys.has(key))]
 }
 
-// An empty list stands for null and undefined.
+// Returns an empty list for null and undefined.
 function toTexts(key: string, value: unknown): string[] {
-  const values: unknown[] = [value ?? []].flat()
-  if (isRouteName(key) && (values.length > 1 || typeof (values[0] ?? '') !== 'string')) {
+  const items: unknown[] = [value ?? []].flat()
+  if (isRouteName(key) && (items.length > 1 || typeof (items[0] ?? '') !== 'string')) {
     throw new TypeError(`Expected the ${key} of a URL to be a string`)
   }
-  return values.map((each) => {
+  return items.map((each) => {
     if (typeof each === 'string' || typeof each === 'number') return String(each)
     throw new TypeError(`Expected "${key}" to be a string, a number or a list of those`)
   })

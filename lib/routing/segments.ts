@@ -26,8 +26,8 @@ export function toPairs(
 }
 
 /**
- * Matches what no path may hold, encoded or not: control characters, which would forge lines in a log,
- * and lone surrogates, which have no UTF-8 form.
+ * Matches characters that no path may hold, encoded or not. A control character could forge a line in a
+ * log, and a lone surrogate has no UTF-8 form.
  */
 export const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cs}]/u
 
@@ -37,8 +37,8 @@ const SLASH = 0x2f
 const PCHARS = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i
 // Clients resolve dot segments, also encoded ones (WHATWG URL, section 4.1).
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
-// ASCII that a client sent without the encoding of a browser. Not allowed: characters that end an HTML
-// attribute, and a leading backslash. Browsers read that as a second slash, and the rest as a host.
+// Matches a name in ASCII, also one that a browser would have encoded. It has no characters that end an HTML
+// attribute, and no leading backslash: browsers read that as a second slash, and the rest as a host.
 const RECEIVED_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
 
 /** Splits a path into its segments; `/` has none. */
@@ -49,7 +49,7 @@ export function splitPath(path: string): string[] {
 
 /** Removes the slashes at both ends of a path. */
 export function trimSlashes(path: string): string {
-  // By hand: /\/+$/ takes quadratic time on a run of slashes in the middle of a path.
+  // Trims by hand: /\/+$/ takes quadratic time on a run of slashes in the middle of a path.
   let start = 0
   let end = path.length
   while (end > 0 && path.charCodeAt(end - 1) === SLASH) end--
@@ -129,7 +129,7 @@ function isDecodable(segment: string): boolean {
   try {
     return !UNPRINTABLE.test(decodeURIComponent(segment))
   } catch {
-    // The URIError adds nothing.
+    // The URIError adds no facts.
     return false
   }
 }

@@ -39,7 +39,7 @@ export class RouteUrlBuilder implements UrlBuilder {
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
-    // As in ZF1: the values that another route found are not used.
+    // As in ZF1, the values that another route found are not used.
     const current = reset || name !== currentName ? undefined : targetOf(request)
     const encoding = encode ? 'decoded' : 'encoded'
     const target = mergeTarget(params, encoding, current, route?.defaults ?? DEFAULT_TARGET)
@@ -51,7 +51,7 @@ export class RouteUrlBuilder implements UrlBuilder {
     return `${this.#options.basePath}/${segments.join('/')}`
   }
 
-  // The short form, then the form with all names, which fewer named routes match.
+  // Returns two forms: the short one, and the one with all names, which fewer named routes match.
   #buildDefault(target: RouteTarget): string[][] {
     const { defaultRoute } = this.#options
     if (!defaultRoute.isModule(target.module)) {
@@ -83,7 +83,7 @@ function targetOf({ route, rejection, pairs }: RoutedRequest): RouteTarget | und
   return { module, controller, action, pairs: toPairs(pairs, 'received') }
 }
 
-// Only the order of the values of one key matters: the sort is stable.
+// The sort is stable, so it keeps the order of the values of one key. No other order matters.
 function sorted(pairs: Iterable<[key: string, value: string]>): string {
   const params = new URLSearchParams(pairs)
   params.sort()

@@ -13,12 +13,12 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
-/** What a client error means. */
+/** The meaning of a client error. */
 interface Diagnosis {
   /**
    * - `excess`: bytes arrived behind the last request of the connection.
-   * - `gone`: the client left.
-   * - `malformed`: the bytes are no valid request, or arrived too late.
+   * - `gone`: the client closed the connection.
+   * - `malformed`: the bytes are not a valid request, or they arrived too late.
    */
   readonly kind: 'excess' | 'gone' | 'malformed'
   /** The status of the rejection. */
@@ -34,11 +34,11 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-// The client left in the middle of a message.
+// The client closed the connection within a message.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 /**
- * Handles what the parser of `node:http` rejects, what arrives too late, and the method CONNECT.
+ * Handles bytes that the parser of `node:http` rejects, requests that arrive too late, and the method CONNECT.
  *
  * Sends a minimal response, closes the connection and reports the error. If the error is in the body of a request that
  * is still active, that request fails with it instead, and the error action responds.
@@ -70,12 +70,12 @@ function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): bo
 
 function onClientError({ kind, status, code }: Diagnosis, socket: Socket, handler: Handler): void {
   const connection = connectionOf(socket)
-  // A second error comes from the rest of a message that is rejected already.
+  // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
   const active = activeResponse(socket)
   switch (kind) {
     case 'excess':
-      // Bytes behind the last request must not cost the client the response to it.
+      // The client must still get the response to its last request.
       if (active === undefined) socket.destroy()
       break
     case 'gone':
@@ -86,10 +86,10 @@ function onClientError({ kind, status, code }: Diagnosis, socket: Socket, handle
       } else afterResponse(active, () => socket.destroy())
       break
     case 'malformed':
-      // Only the code: the parser's own message may quote the bytes of the client.
+      // Uses only the code of the error: the message of the parser may quote the bytes of the client.
       connection.fault = new MalformedMessageError(status, code)
       if (isBodyArriving(active)) {
-        // Read before the body fails, because the error action may respond at once.
+        // Reads this before the body fails, because the error action may respond at once.
         const { headersSent } = active
         failBody(active.req, connection.fault)
         if (headersSent) socket.destroy()
@@ -118,19 +118,19 @@ function isBodyArriving(active: ServerResponse | undefined): active is ServerRes
   return active?.req.complete === false
 }
 
-// Only if somebody listens: an `error` event without a listener would end the process.
+// Emits only if there is a listener: an `error` event without a listener would end the process.
 function failBody(message: IncomingMessage, fault: HttpError): void {
   if (message.listenerCount('error') > 0) message.emit('error', fault)
 }
 
-// Responses to earlier requests are sent first.
+// Waits until the responses to earlier requests have been sent.
 function afterResponse(active: ServerResponse | undefined, act: () => void): void {
   if (active === undefined) act()
   else active.once('close', act)
 }
 
-// Bytes that still arrive are dropped for a while: closing at once would reset the connection, and the client might
-// lose the response.
+// Sends a response, and drops bytes that still arrive for a while: closing at once would reset the connection, and the
+// client might lose the response.
 function reject(socket: Duplex, status: number): void {
   // The response before this one has ended the connection.
   if (!socket.writable) return

@@ -8,24 +8,25 @@ const MAX_IN_FLIGHT = 64
 /**
  * The state that the exchanges on one socket share.
  *
- * It belongs to the socket and not to a response: a response that is queued behind another never emits `close`.
+ * It belongs to the socket and not to a response: if the socket closes, a response that is queued behind another one
+ * never emits `close`.
  */
 export interface Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
   /** The response to the most recent request. */
   latest: ServerResponse | undefined
-  /** Number of requests that arrived ahead of a response, since the last time all responses had been sent. */
+  /** Number of requests that arrived before the response to an earlier one was sent; 0 again when all are sent. */
   pipelined: number
   /** Number of pipelined requests that have started and whose responses are not sent yet. */
   active: number
-  /** Starts the pipelined requests that have not started, in their order. */
+  /** Functions that start the pipelined requests that have not started, in order of arrival. */
   readonly queued: (() => void)[]
   /** Whether reading is paused because too many requests are in flight. */
   isPaused: boolean
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest: boolean
-  /** What was wrong with the bytes received: everything behind them is ignored. */
+  /** The error in the received bytes. Everything behind them is ignored. */
   fault: HttpError | undefined
   /** Called when the socket closes. */
   readonly onClose: Set<() => void>
@@ -64,7 +65,7 @@ function createConnection(socket: ConnectedSocket): Connection {
 /**
  * Records a request that has arrived, and pauses reading if too many are pipelined.
  *
- * @param maxPauseMs Maximum length of one pause: the timeout of a partly received request keeps running.
+ * @param maxPauseMs Maximum length of one pause, during which the timeout of a partly received request runs on.
  */
 export function recordRequest(
   connection: Connection,
@@ -77,7 +78,7 @@ export function recordRequest(
   else if (++connection.pipelined >= MAX_IN_FLIGHT) pauseReading(connection, latest, maxPauseMs)
 }
 
-/** Starts a pipelined request: at once, or when fewer than the maximum are in flight. */
+/** Starts a pipelined request as soon as fewer than the maximum are in flight. */
 export function startInTurn(connection: Connection, out: ServerResponse, start: () => void): void {
   const startNow = (): void => {
     connection.active++
@@ -91,7 +92,7 @@ export function startInTurn(connection: Connection, out: ServerResponse, start: 
   else connection.queued.push(startNow)
 }
 
-// Pauses until the response before the latest one closes: the request of that response has arrived whole.
+// Pauses until the response before the latest one closes. Its request has arrived completely, so it can be sent.
 function pauseReading(connection: Connection, out: ServerResponse, maxPauseMs: number): void {
   const { socket } = connection
   socket.pause()
@@ -131,18 +132,18 @@ export function watchOutcome(
   })
 }
 
-/** Whether a message arrived behind the last request of its connection. */
+/** Reports whether a message arrived behind the last request of its connection. */
 export function isAfterLast({ socket }: { readonly socket: ConnectedSocket }): boolean {
   return socket[CONNECTION]?.hasLastRequest === true
 }
 
-/** Returns the latest response of a socket until it has been sent; then undefined. */
+/** Returns the latest response of a socket; undefined if it has been sent, or if there is none. */
 export function activeResponse(socket: ConnectedSocket): ServerResponse | undefined {
   const latest = socket[CONNECTION]?.latest
   return latest?.writableFinished ? undefined : latest
 }
 
-/** Whether a request has arrived on a socket. */
+/** Reports whether a request has arrived on a socket. */
 export function hasRequested(socket: ConnectedSocket): boolean {
   return socket[CONNECTION]?.latest !== undefined
 }

@@ -23,7 +23,7 @@ export interface Access {
   readonly durationMs: number
 }
 
-/** What all exchanges of one server share. @internal */
+/** The options that all exchanges of one server share. @internal */
 export interface ExchangeOptions {
   readonly headerLimits: HeaderLimits
   /** Whether the server is stopping. */
@@ -66,11 +66,11 @@ export class Exchange implements ResponseTarget {
   get isLast(): boolean {
     // The rest of an unread body must not be read as the next request.
     if (!this.incoming.isReceived || this.incoming.mustBeLast) return true
-    // A server that stops still responds to the requests that were pipelined behind this one.
+    // A server that is stopping still responds to the requests that were pipelined behind this one.
     return this.#options.closing() && this.connection.latest === this.out
   }
 
-  /** Calls `respond` when it is the turn of this exchange: at once, unless its request was pipelined. */
+  /** Calls `respond`. If the request was pipelined, it may first wait for earlier exchanges. */
   start(respond: (exchange: Exchange) => void): void {
     if (this.connection.pipelined === 0) this.#start(respond)
     else startInTurn(this.connection, this.out, () => this.#start(respond))

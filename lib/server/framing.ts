@@ -11,16 +11,16 @@ export interface HeaderLimits {
 
 export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
 
-// The characters of a registered name, or an address in brackets; then a port (RFC 9110, section 7.2).
+// Matches a registered name or an address in brackets, and a port after it (RFC 9110, section 7.2).
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 // The last valid host. Most requests repeat it: checking it again took 1 % of the time of a small request
 // (npm run bench -- --only portico,bare).
 let validHost = ''
 
-/** Where a message ends and what may follow it, as its header section says. */
+/** The framing of a message: where it ends and what may follow it, according to its header section. */
 export interface Framing {
-  /** Why the message must not be served although `node:http` has parsed it; undefined if it may be served. */
+  /** The error that rejects the message although `node:http` has parsed it; undefined if the message is valid. */
   readonly rejection: HttpError | undefined
   /** Whether another protocol may follow the message on its connection. */
   readonly upgrades: boolean
@@ -64,7 +64,8 @@ export function readFraming(
   }
 }
 
-// The fields of the framing. Of a field that may occur once: the number of occurrences, and the last value.
+// The header fields that concern the framing. For a field that must not be repeated: its number of occurrences, and
+// its last value.
 interface Fields {
   bytes: number
   hosts: number
@@ -77,9 +78,9 @@ interface Fields {
   hasUnknownExpectation: boolean
 }
 
-// Compares lengths first: that rules out most names without creating a lower-case string.
+// Compares lengths first. This excludes most names without creating a lower-case string.
 function recordField(fields: Fields, name: string, value: string): void {
-  // 4 for the colon, the space, CR and LF.
+  // The 4 bytes are the colon, the space, CR and LF.
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
@@ -147,9 +148,10 @@ function codingError(
   httpVersion: string,
 ): HttpError | undefined {
   if (codings === 0) return undefined
-  // A proxy that speaks HTTP/1.0 forwards this field without knowing it, and reads the chunks as a request.
+  // A proxy for HTTP/1.0 does not know this field: it forwards the field, and reads the chunks as a request.
   if (httpVersion === '1.0') return new HttpError(400, 'HTTP/1.0 has no transfer codings')
-  if (lengths > 0) return new HttpError(400, 'The body has two lengths')
+  if (lengths > 0)
+    return new HttpError(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
   return codings === 1 && coding.toLowerCase() === 'chunked'
     ? undefined
     : new HttpError(501, 'Expected the transfer coding "chunked"')
@@ -157,6 +159,6 @@ function codingError(
 
 function expectationError({ hasUnknownExpectation }: Fields): HttpError | undefined {
   return hasUnknownExpectation
-    ? new HttpError(417, 'Expected the expectation "100-continue"')
+    ? new HttpError(417, 'Expected the header "Expect" to be "100-continue"')
     : undefined
 }

@@ -12,10 +12,10 @@ export type Middleware = (
 /** Options of {@link createMiddleware}. */
 export interface MiddlewareOptions extends ListenerOptions {
   /**
-   * Whether a request without an action goes on to `next()`, its body unread and nothing reported (default: no, and
-   * the error controller responds).
+   * Whether to call `next()` for a request without an action (default false: the error controller responds). The body of
+   * the request stays unread, and nothing is reported.
    *
-   * The target alone decides: plugins are not run for it. A method that an action does not allow is a 405.
+   * Only the target decides: no plugin runs before `next()`. A method that an action does not allow is a 405.
    */
   readonly fallThrough?: boolean | undefined
 }
@@ -29,7 +29,7 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler has no function `handle`, or none called `serves` while `fallThrough` is set.
+ * @throws {TypeError} If the handler has no function `handle`, or if `fallThrough` is set and it has no function `serves`.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options
@@ -48,7 +48,7 @@ export function createMiddleware(handler: Handler, options: MiddlewareOptions = 
   }
 }
 
-// The body is left unread for the middleware that responds in the end.
+// The request has no body: the middleware that responds must be able to read it.
 function bodilessRequest(message: IncomingMessage, target: string): HttpRequest {
   const { method, headers, socket } = message
   return new HttpRequest({ method, target, headers, remoteAddress: socket.remoteAddress })

@@ -8,11 +8,11 @@ import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 
 const MAX_PAUSE_MS = 5_000
 
-/** Returns a response for every request. A {@link FrontController} is one. */
+/** An object that returns a response for every request, such as a {@link FrontController}. */
 export interface Handler {
   /** Returns the response to a request. If the promise rejects, the client gets a 500 without a body. */
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Does the same as `handle`, without a promise where none is needed. Used in place of `handle` if present. */
+  /** Does the same as `handle`, but returns a promise only if it has to wait. Replaces `handle` if present. */
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
   /** Receives errors that occur while a response is sent, and errors of a connection that sends no valid request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
@@ -30,8 +30,8 @@ export interface ListenerOptions {
   /** Limits of the header section (default 100 fields, 16,384 bytes); beyond them 431. */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /**
-   * Returns whether the server is stopping (default: never). Responses then have `Connection: close`, on each
-   * connection the last one.
+   * Returns whether the server is stopping (default: always false). If it is, the last response of each connection has
+   * `Connection: close`.
    */
   readonly closing?: (() => boolean) | undefined
   /**
@@ -87,7 +87,7 @@ class Responder {
     this.#closing = closing
   }
 
-  // Bound, and so created once per server and not once per request.
+  // An arrow function is bound once per server, and not once per request.
   readonly respond = (exchange: Exchange): void => {
     const request = new HttpRequest(exchange.incoming)
     try {
@@ -111,7 +111,8 @@ class Responder {
   }
 
   #deliver(exchange: Exchange, request: HttpRequest, response: HttpResponse): void {
-    // When the server stops, only the last response of a connection ends it: first parse what has arrived.
+    // When the server stops, only the last response closes a connection. Let node:http first parse requests that have
+    // arrived.
     if (this.#closing()) setImmediate(() => this.#send(exchange, request, response))
     else this.#send(exchange, request, response)
   }

@@ -8,7 +8,7 @@ import type { IncomingRequest } from './incoming-request.ts'
 // Responses with these statuses have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
 const BODILESS: readonly number[] = [204, 205, 304]
 
-/** The request that a response belongs to, and where the response is written. */
+/** The request of a response, and the outgoing message that the response is written to. */
 export interface ResponseTarget {
   readonly incoming: IncomingRequest
   readonly out: ServerResponse
@@ -60,7 +60,7 @@ function pushFraming(
     // A 204 must not have a length, and that of a 304 would be the length of another body (RFC 9110, section 8.6).
     if (status === 205) fields.push('Content-Length', '0')
   } else if (length !== undefined) fields.push('Content-Length', String(length))
-  // node:http would leave it out for HEAD.
+  // node:http would omit this field for HEAD.
   else if (httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
 }
 
@@ -78,7 +78,7 @@ function writeWhole(body: string | Uint8Array | undefined, target: ResponseTarge
   incoming.dropRest(() => out.end())
 }
 
-// Not `end(body)`: it writes two pieces, the second one empty. Writing one saves 4 % of the time of a small
+// Does not use `end(body)`: it writes two pieces, the second one empty. Writing one piece saves 4 % of the time of a small
 // response (docs/decisions/011, npm run bench -- --only portico,bare).
 function writeCorked(body: string | Uint8Array, { out, connection, bytes }: ResponseTarget): void {
   // The bytes of ASCII text are the same in both encodings, and latin1 is copied without transcoding.
@@ -109,7 +109,7 @@ function writeStream(
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
   pipeline(body, count, target.out, (error) => {
     onClose.delete(destroyBody)
-    // A client that left is not an error; a body that was closed before its end is one.
+    // It is no error if the client leaves, but it is an error if the body was closed before its end.
     const { code } = (error ?? {}) as NodeJS.ErrnoException
     if (error && (isTruncated || code !== 'ERR_STREAM_PREMATURE_CLOSE')) onError(error, response)
   })

@@ -7,7 +7,7 @@ import { factsOf } from '../http/exceptions.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { clientParamsOf, HttpRequest, isRequest } from '../http/request.ts'
 
-/** Where a request is dispatched. */
+/** The action that a request is dispatched to, with its parameters. */
 export interface Dispatched {
   readonly module: string
   readonly controller: string
@@ -57,7 +57,7 @@ function toRequest(request: string | HttpRequestInit | HttpRequest): HttpRequest
   return new HttpRequest(typeof request === 'string' ? { target: request } : request)
 }
 
-// The same front controller with empty actions: the loop itself decides, so the result can't differ from it.
+// Returns the same front controller with empty actions. The real loop computes the result, so it can't differ.
 function dryRunOf(front: FrontController): FrontController {
   const dryRun = dryRuns.get(front) ?? new FrontController(dryRunOptions(partsOf(front).options))
   dryRuns.set(front, dryRun)

@@ -1,12 +1,12 @@
 import { Duplex, duplexPair } from 'node:stream'
 
-// Bytes in flight before a writer has to wait, like the system's buffers of a real connection.
+// Maximum bytes in flight before a writer has to wait. It stands for the system's buffers of a real connection.
 const CAPACITY_BYTES = 65_536
 
 /**
- * Creates the two ends of a connection without a network: what one end writes the other end reads.
+ * Creates the two ends of a connection without a network. Each end reads the bytes that the other end writes.
  *
- * They do not keep the process alive.
+ * The ends do not keep the process alive.
  */
 export function loopback(): [client: LoopbackSocket, server: LoopbackSocket] {
   const [a, b] = duplexPair()
@@ -28,7 +28,7 @@ export class LoopbackSocket extends Duplex {
   readonly connecting = false
   bytesRead = 0
   bytesWritten = 0
-  /** Milliseconds without a byte either way before `timeout` is emitted; 0 for never. */
+  /** Milliseconds without a byte in either direction before `timeout` is emitted; 0 for never. */
   timeout = 0
   readonly #side: Duplex
   #timer: NodeJS.Timeout | undefined
@@ -56,7 +56,7 @@ export class LoopbackSocket extends Duplex {
     this.end(() => this.destroy())
   }
 
-  // These settings of a network socket have no effect here.
+  // The four methods below set options of a network socket. They have no effect here.
 
   setNoDelay(): this {
     return this
@@ -78,8 +78,8 @@ export class LoopbackSocket extends Duplex {
     this.#side.resume()
   }
 
-  // One microtask later: otherwise the server would respond, and its listener would throw, inside the
-  // client's write().
+  // Writes one microtask later: otherwise the server would respond inside the client's write(), and an error of
+  // its listener would be thrown there.
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.bytesWritten += chunk.length
     this.#restartTimer()

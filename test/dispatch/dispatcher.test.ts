@@ -37,14 +37,14 @@ describe('new Dispatcher()', () => {
     assert.doesNotThrow(() => dispatcher(one, 'exact'))
     assert.throws(() => dispatcher(one, 'zf1'), {
       name: 'TypeError',
-      message: 'The controller "USER.ADMIN" has the name of another one, "user-admin"',
+      message: 'No URL can distinguish the controller "USER.ADMIN" from "user-admin"',
     })
     assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
-      message: 'The action "foo-bar" has the name of another one, "foo-bar"',
+      message: 'No URL can distinguish the action "foo-bar" from "foo-bar"',
     })
     const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
     assert.doesNotThrow(() => new Dispatcher(modules, nameKeys.exact))
-    assert.throws(() => new Dispatcher(modules, nameKeys.zf1), /The module "ADMIN"/)
+    assert.throws(() => new Dispatcher(modules, nameKeys.zf1), /the module "ADMIN" from "admin"/)
   })
 
   it('rejects a controller that is no object', () => {

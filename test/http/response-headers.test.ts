@@ -146,7 +146,7 @@ describe('ResponseHeaders', () => {
       'TRANSFER-encoding',
       'upgrade',
     ]) {
-      const message = `The header "${name.toLowerCase()}" is set by the server alone`
+      const message = `The header "${name.toLowerCase()}" can only be set by the server`
       assert.throws(() => headers.set(name, 'x'), { name: 'TypeError', message })
       assert.throws(() => headers.append(name, 'x'), { name: 'TypeError', message })
     }

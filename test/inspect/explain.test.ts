@@ -91,7 +91,7 @@ describe('explain()', () => {
       'The controller news has no action lst; it has list, view, save',
     ])
     const [why] = explained('/error').error?.why ?? []
-    assert.equal(why, 'The error controller handles errors and can not be requested')
+    assert.equal(why, 'The error controller handles errors and cannot be requested')
   })
 
   it('applies methods: 405, and Allow for OPTIONS', () => {

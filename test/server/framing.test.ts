@@ -11,7 +11,7 @@ const duplicate: Rejection = [400, 'More than one header "Host"']
 const malformed: Rejection = [400, 'The header "Host" is malformed']
 const version: Rejection = [505, 'Expected HTTP/1.1 or HTTP/1.0']
 const coding: Rejection = [501, 'Expected the transfer coding "chunked"']
-const lengths: Rejection = [400, 'The body has two lengths']
+const lengths: Rejection = [400, 'The request has both "Content-Length" and "Transfer-Encoding"']
 
 describe('readFraming()', () => {
   const table: [

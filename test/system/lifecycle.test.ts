@@ -183,7 +183,7 @@ describe('node server.js --workers 2', () => {
     assert.deepEqual(load.failures, [])
     assert.deepEqual([code, stderr], [0, ''])
     const events = logLinesOf(stdout).map(({ event, message }) => [event, message])
-    assert.deepEqual(events.at(-1), ['stop', 'Stopped, with all workers'])
+    assert.deepEqual(events.at(-1), ['stop', 'Stopped, and all workers too'])
     assert.equal(events.filter(([event]) => event === 'start').length, 1)
     for (const pid of pids) assert.equal(isRunning(pid), false)
   })
@@ -343,7 +343,7 @@ describe('node server.js --check', () => {
     const { code, stderr } = await new ServerProcess(t, ['--check', ...args]).ended
     const news = 'The controller "news" exports no function: it has no action'
     const error =
-      'The controller "error" has no action "error": every error is answered with a bare 500'
+      'The controller "error" has no action "error": the response to every error is a bare 500'
     assert.deepEqual([code, stderr], [0, `portico: ${news}\nportico: ${error}\n`])
     const server = new ServerProcess(t, args)
     await server.url()

@@ -55,7 +55,7 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     ['a compressed form', form('a=1', 'Content-Encoding: gzip\r\n'), 415, 'A form body must not be compressed', 'closed'],
     ['a body of another type that is too large', post('/app/body', 'Content-Length: 1048577\r\n'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
     ['the same in chunks', chunked(times(mebi, 'a'), 'a').replace('/app/form', '/app/body').replace(type, 'X: a'), 413, `The body is larger than ${mebi} bytes`, 'closed'],
-    [endless, get('/app/hang'), 503, 'No answer within 20 milliseconds', 'kept'],
+    [endless, get('/app/hang'), 503, 'No response within 20 milliseconds', 'kept'],
   ]
   for (const [what, bytes, status, message, connection] of table) {
     it(`are enforced: ${status}, connection ${connection}, for ${what}`, async (t) => {
@@ -82,7 +82,7 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
       },
     })
     assert.equal(parse(await send(port, get('/app/wait', 'Connection: close\r\n'))).status, 503)
-    assert.equal(((await aborted.promise) as Error).message, 'No answer within 20 milliseconds')
+    assert.equal(((await aborted.promise) as Error).message, 'No response within 20 milliseconds')
   })
 })
 
