@@ -40,7 +40,7 @@ import { leaveCluster, Supervisor, WorkerError } from './lib/process/supervisor.
 import { isWatched, Watcher } from './lib/process/watcher.ts'
 import { httpUrl } from './lib/server/serve.ts'
 
-// Parses the command line, runs the command, and ends the process with its exit code.
+// Parses the command line, and runs the command.
 
 // The function for each command. If it returns a number, that is the exit code of the process.
 const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
@@ -170,7 +170,7 @@ async function watch(config: Config): Promise<number> {
   return watcher.run()
 }
 
-// A child process needs at most its drain delay and its close timeout; 2 seconds are added to end the process.
+// A child process may use its drain delay, its close timeout, and 2 more seconds to end.
 function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
   return drainDelayMs + closeTimeoutMs + 2_000
 }

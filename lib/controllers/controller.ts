@@ -5,8 +5,8 @@ import type { HttpResponse } from '../http/response.ts'
  * A function that handles a request. It fills in the response, or returns another request to be
  * dispatched next.
  *
- * The property `methods` of the function lists the HTTP methods that it accepts. Any other method gets 405 with `Allow`,
- * `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
+ * The property `methods` of the function lists the HTTP methods that it accepts. Any other method gets
+ * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
  *
  * @example
  * export function save(request, response) { response.redirect('/news') }

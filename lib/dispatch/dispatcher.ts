@@ -17,7 +17,7 @@ export interface RegisteredAction {
   readonly module: string
   readonly controller: string
   readonly action: string
-  /** The object that the action is a function of. */
+  /** The controller object that has the action as a property. */
   readonly owner: Controller
   readonly run: Action
   /** The methods that it accepts; undefined for all. */
@@ -135,7 +135,7 @@ function actionsOf(
   return actions
 }
 
-/** The names of one kind, by key. */
+/** Checks the names of one kind, such as those of controllers: each must have its own key. */
 class Registry {
   readonly #kind: string
   readonly #names = new Map<string, string>()

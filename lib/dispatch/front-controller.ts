@@ -83,7 +83,7 @@ export class FrontController {
 
   /**
    * Reports whether there is an action for the target of a request. No plugin runs, no body is read, and nothing is
-   * reported. A target that is rejected, such as one with a malformed path, also has names that may lead to an action.
+   * reported. A rejected target, such as a malformed path, also has names, which are looked up as usual.
    *
    * @example
    * front.serves(new HttpRequest({ target: '/news/list' }))
@@ -103,7 +103,8 @@ export class FrontController {
    * Reports an error that occurred outside of the loop: in a connection, in the process, or in work that continues after
    * the response.
    *
-   * @param about The request whose values are scrubbed from the report. Without a request, the report has only the shape of the message.
+   * @param about The request whose values are scrubbed from the report. Without a request, the report has only the
+   * shape of the message.
    */
   report(error: unknown, about: { request?: HttpRequest | undefined; status?: number } = {}): void {
     const { request, status = 500 } = about

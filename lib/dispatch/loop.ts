@@ -132,7 +132,7 @@ export class RequestStages {
     return isPromiseLike(returned) ? this.withDeadline(request, returned).then(end) : end(returned)
   }
 
-  /** Waits for the first bytes of a streamed body. If the stream fails before them, the error action can still respond. */
+  /** Waits for the first bytes of a streamed body. If it fails before them, the error action can still respond. */
   finish({ response: { body } }: LoopState): void | Promise<void> {
     return body instanceof Readable ? waitForFirstBytes(body) : undefined
   }

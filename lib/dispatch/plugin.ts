@@ -39,7 +39,7 @@ const HOOKS: readonly (keyof Plugin)[] = [
 /**
  * Checks a plugin. A misspelt hook would never run, and might leave a page without protection.
  *
- * @throws {TypeError} If the plugin is not an object, a hook is not a function, a hook is misspelt, or no function is a hook.
+ * @throws {TypeError} If the plugin is not an object, a hook is not a function or is misspelt, or no function is a hook.
  */
 export function checkPlugin(plugin: Plugin, name: string): void {
   if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')

@@ -1,6 +1,6 @@
 /**
- * A generator that works like an async function, with `yield* wait(promise)` in place of `await`. If there is no promise
- * to await, it completes synchronously, which saves 6 % of W1 CPU (decision 008).
+ * A generator that works like an async function, with `yield* wait(promise)` in place of `await`. If there is no
+ * promise to await, it completes synchronously, which saves 6 % of W1 CPU (decision 008).
  */
 export type Steps<T> = Generator<PromiseLike<unknown>, T, unknown>
 

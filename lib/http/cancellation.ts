@@ -1,4 +1,4 @@
-/** The signal of a request: it aborts when the client closes the connection, or when the action exceeds its time limit. */
+/** The signal of a request. It aborts when the client closes the connection, or when the action is out of time. */
 export class Cancellation {
   readonly #clientGone: AbortSignal | undefined
   #controller: AbortController | undefined

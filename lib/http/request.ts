@@ -140,7 +140,7 @@ export class HttpRequest {
     return this.#state.cancellation.signal
   }
 
-  /** The error that rejects the message because of its framing. A custom handler must check it; a front controller does. */
+  /** The error that rejects the message because of its framing. A custom handler must check it. */
   get rejection(): HttpError | undefined {
     return this.#state.message.rejection
   }
@@ -208,7 +208,7 @@ export class HttpRequest {
    * request.url({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
    * request.url({ page: null }) // without the page
    * request.url({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
-   * @throws {TypeError} If no URL leads there, or if the request was not routed by the built-in router.
+   * @throws {TypeError} If no URL leads to them, or if the request was not routed by the built-in router.
    */
   url(params: UrlParams = {}, options: UrlOptions = {}): string {
     const { urls } = this.#state.settings
@@ -221,10 +221,7 @@ export class HttpRequest {
   }
 }
 
-/**
- * Returns a request over the same message with some fields of its state replaced; undefined keeps a field.
- * @internal
- */
+/** Returns a request over the same message with some fields of its state replaced; undefined keeps a field. @internal */
 export function withState(
   request: HttpRequest,
   patch: Partial<StateFields<ErrorHandler>>,

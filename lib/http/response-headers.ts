@@ -81,7 +81,7 @@ export class ResponseHeaders
     return true
   }
 
-  /** Iterates over names and values, in the order in which the names were first set. A name has the case of its last `set()`. */
+  /** Iterates over names and values, in the order of the first `set()`. A name has the case of its last `set()`. */
   *[Symbol.iterator](): IterableIterator<[name: string, value: string | readonly string[]]> {
     for (const { name, value } of this.#fields) yield [name, value]
   }

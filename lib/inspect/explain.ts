@@ -9,7 +9,7 @@ import { trimSlashes } from '../routing/segments.ts'
 import { type ExplainedError, explainError } from './explain-error.ts'
 import { type ActionLocation, locateActions, type Site, siteOf } from './site.ts'
 
-/** The explanation of a request: where it would go, and why. It has names as in a report, and only the shapes of values. */
+/** The explanation of where a request would go. It has names as in a report, and only the shapes of values. */
 export interface Explanation {
   readonly method: string
   readonly target: string

@@ -4,7 +4,7 @@
  * Finds `export function list`, `export const list =`, `export const { list } =`, `export default`, and
  * `export { local as list }`. For the last one, it returns the line that defines `local`, or else that of the export.
  *
- * @returns null if the text has none of these, but for example `export * from './base.js'`.
+ * @returns null if the text has none of these. An example is `export * from './base.js'`.
  */
 export function lineOfExport(source: string, name: string): number | null {
   // A comment may hold an old version of the function.

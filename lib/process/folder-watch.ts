@@ -3,7 +3,8 @@ import { type FSWatcher, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative } from 'node:path'
 
-// Time without a change before changes are reported: an editor saves in several steps, and a checkout changes many files.
+// Time without a change before changes are reported: an editor saves in several steps, a checkout changes many
+// files.
 const QUIET_MS = 100
 // Matches swap files, backups and locks of editors, and installed packages.
 const IGNORED = /^[.#]|~$|^node_modules$/

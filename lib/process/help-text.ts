@@ -18,8 +18,9 @@ export function helpText(): string {
       ...rows.map(([flag, help]) => `  ${flag.padEnd(width)}  ${help}`),
     ]),
     '',
-    'Each setting is also read from the environment: PORTICO_MAX_FIELDS sets --max-fields. PORT and HOST are read',
-    'if PORTICO_PORT and PORTICO_HOST are absent. A flag takes precedence. The suffix -ms of a flag may be omitted.',
+    'Each setting is also read from the environment: PORTICO_MAX_FIELDS sets --max-fields. PORT and HOST',
+    'are read if PORTICO_PORT and PORTICO_HOST are absent. A flag takes precedence over the environment.',
+    'The suffix -ms of a flag may be omitted.',
     '',
   ].join('\n')
 }

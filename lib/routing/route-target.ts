@@ -42,7 +42,8 @@ export function writeTargetName(target: RouteTarget, key: keyof RouteNames): str
 }
 
 /**
- * Merges the defaults of a route, the target of the current request, and parameters. Later values overwrite earlier ones.
+ * Merges the defaults of a route, the target of the current request, and parameters. Later values
+ * overwrite earlier ones.
  *
  * @param encoding How the parameters become pairs.
  * @throws {TypeError} If a value is not a string, a number or a list of those; the message has its key.

@@ -65,7 +65,7 @@ function createConnection(socket: ConnectedSocket): Connection {
 /**
  * Records a request that has arrived, and pauses reading if too many are pipelined.
  *
- * @param maxPauseMs Maximum length of one pause, during which the timeout of a partly received request runs on.
+ * @param maxPauseMs Maximum length of one pause, during which the timeout of a partly received request continues.
  */
 export function recordRequest(
   connection: Connection,

@@ -154,14 +154,14 @@ export class IncomingRequest implements HttpRequestInit {
   /**
    * Whether the whole message has arrived.
    *
-   * `complete` alone becomes true too late: the parser sets it after it has emitted the last bytes, and their reader may
-   * already have sent a response.
+   * `complete` alone becomes true too late: the parser sets it after it has emitted the last bytes, and their reader
+   * may already have sent a response.
    */
   get isReceived(): boolean {
     return this.#message.complete || this.#framing.bodyBytes === 0 || this.#bodyState === 'consumed'
   }
 
-  /** Whether the client is still sending. Closing the connection now would reset it, and the client might lose the response. */
+  /** Whether the client is still sending. Closing the connection now would reset it, and could lose the response. */
   get isArriving(): boolean {
     return (
       !this.isReceived &&

@@ -132,7 +132,7 @@ describe('The check of a path', () => {
   const [listener, front, loop, steps] = [
     '`lib/server/request-listener.ts`: `createRequestListener()` calls `respond()` of the handler',
     '`lib/dispatch/front-controller.ts`: `respond()` starts the loop',
-    '`lib/dispatch/loop.ts`: `live()` is the loop',
+    '`lib/dispatch/loop.ts`: `runLoop()` is the loop',
     '`lib/dispatch/steps.ts`: `run()` runs its steps',
   ]
 

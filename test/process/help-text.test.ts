@@ -17,7 +17,7 @@ describe('helpText()', () => {
       const tail = shown === '' ? '' : `.*\\(default ${shown}\\)$`
       assert.match(text, new RegExp(`^  ${flag}${value}  +\\w${tail}`, 'm'))
     }
-    assert.match(text, /--max-fields as PORTICO_MAX_FIELDS/)
+    assert.match(text, /PORTICO_MAX_FIELDS sets --max-fields/)
     for (const flag of ['--help', '--version', '--check', '--routes', '--json', '--watch'])
       assert.ok(text.includes(`  ${flag}  `), flag)
     assert.match(text, /^ {2}--explain TARGET /m)
