@@ -1,4 +1,4 @@
-// Measures the resources except CPU: the time to start, memory, and disk space.
+// Measures the time to start, memory, and disk space.
 
 import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync, statSync } from 'node:fs'

@@ -3,7 +3,7 @@ import { HttpError } from 'portico'
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
 /**
- * Replaces the built-in error page. Shows the controller of the request and nothing else of it.
+ * Replaces the built-in error page. It shows the controller of the request, and no other part of the request.
  * @param {HttpRequest} request
  * @param {HttpResponse} response
  */

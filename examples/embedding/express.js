@@ -1,5 +1,5 @@
 // node examples/embedding/express.js
-// Express 5: Portico handles the requests that have an action, Express handles the others.
+// Express 5: Portico handles the requests that have an action in Portico, and Express handles the others.
 import express from 'express'
 import { createMiddleware, FrontController } from 'portico'
 

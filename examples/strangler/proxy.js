@@ -7,9 +7,9 @@ import { errors, Pool } from 'undici'
 /**
  * @typedef {object} StranglerOptions
  * @property {string} origin URL of the old server, such as `http://127.0.0.1:8000`.
- * @property {ReadonlySet<string>} moved What the front controller handles: `news` is a controller,
+ * @property {ReadonlySet<string>} moved The names that the front controller handles: `news` is a controller,
  * `admin/report` a controller of a module, `news/list` a single action.
- * @property {boolean} [behindProxy] Whether a proxy stands in front and no other client can reach this server.
+ * @property {boolean} [behindProxy] Whether every request comes through a trusted proxy, so that no other client can reach this server.
  * `X-Forwarded-*` headers are then passed on (default: they are replaced).
  * @property {number} [timeoutMs] Milliseconds to wait for the old server: for the start of its response, and
  * between two chunks (default 25,000; it must be below `socketTimeoutMs` of `serve()`).
@@ -66,7 +66,8 @@ export function controllerNames({ controllers, modules }) {
  * @param {ReadonlySet<string>} moved
  */
 function isHandledHere({ rejection, method, target }, moved) {
-  // With ambiguous framing, two servers may disagree where a message ends. TRACE would return our headers.
+  // With ambiguous framing, two servers may disagree where a message ends. A response to TRACE would contain the
+  // headers that this server adds.
   if (rejection !== undefined || method === 'TRACE' || !target.startsWith('/')) return true
   // Reads leading slashes and empty names as the router does.
   const [path = ''] = target.split('?', 1)

@@ -3,8 +3,8 @@ import { differingFields, MODELS, RULES } from './model.js'
 import { Zf1 } from './zf1.js'
 
 /**
- * Runs the vectors through ZF1 and through the model, and checks three things: ZF1 gives the recorded outcomes; the model
- * without differences is ZF1; the model with all differences gives the outcomes that are expected of Portico.
+ * Runs the vectors through ZF1 and through the model, and checks three things: ZF1 has the recorded outcomes; the model
+ * without differences has the outcomes of ZF1; the model with all differences has the outcomes that are expected of Portico.
  *
  * @returns A list of faults, one line each; empty if all checks pass.
  */

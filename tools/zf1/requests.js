@@ -57,7 +57,7 @@ export function* generate(seed, count, vectors) {
   }
 }
 
-/** Whether a client can send the request and php on the command line can parse it (it has no parser for multipart forms). */
+/** Returns whether a client can send the request, and PHP on the command line can parse it: it does not parse multipart forms. */
 export function isSendable({ target, headers, body }) {
   const isMultipart = headers.some(([, value]) => value.startsWith('multipart/form-data'))
   return /^[\x21-\x7e]{1,20000}$/.test(target) && body.isWellFormed() && !isMultipart

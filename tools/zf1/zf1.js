@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 const PROGRAM = fileURLToPath(new URL('run.php', import.meta.url))
 const MAX_RUN_MS = 30 * 60_000
 
-/** Why ZF1 cannot run at all: ZF1 or PHP is missing, or an option is wrong. */
+/** The error if ZF1 cannot run: ZF1 or PHP is missing, or an option is wrong. */
 export class SetupError extends Error {}
 
 /** The real Zend Framework 1 in a child process. It returns the outcomes in the order of the requests. */
