@@ -3,10 +3,10 @@ import { nextRequest } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
 import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
-import { type FormLimits, needsForm, readFormBody, withForm } from '../http/form-body.ts'
+import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { FormBody } from '../http/message.ts'
-import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { channels, publish } from '../reporting/diagnostics.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
@@ -112,7 +112,7 @@ export class RequestStages {
     loop.request = router.route(loop.request)
     if (!needsForm(loop.request)) return
     const setForm = (form: FormBody): void => {
-      loop.request = withForm(loop.request, form)
+      loop.request = withState(loop.request, { form })
     }
     const form = readFormBody(loop.request, limits)
     return isPromiseLike(form) ? form.then(setForm) : setForm(form)

@@ -30,7 +30,7 @@ export class PluginStages implements Stages {
   }
 
   *#prepare(loop: LoopState): Steps<void> {
-    if (!stateOf(loop.request).isRouted) {
+    if (stateOf(loop.request).route === undefined) {
       loop.request = this.#router.rewrite(loop.request)
       yield* this.#notify('routeStartup', loop)
       loop.request = this.#router.route(loop.request)

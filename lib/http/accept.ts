@@ -6,8 +6,6 @@ interface MediaRange {
 
 // Later ranges are ignored: no client needs more, and each one costs time.
 const MAX_RANGES = 64
-// The rank of every offer with the weight 0 is lower than this.
-const UNACCEPTABLE = 3 * MAX_RANGES
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 // RFC 9110, section 12.5.1: a media range, its parameters, and its weight.
@@ -30,16 +28,8 @@ export function negotiate<T extends string>(
   offers: readonly [T, ...T[]],
 ): T {
   const ranges = parseRanges(accept ?? '')
-  let [best] = offers
-  let highest = UNACCEPTABLE
-  for (const offer of offers) {
-    const rank = rankOf(offer, ranges)
-    if (rank > highest) {
-      best = offer
-      highest = rank
-    }
-  }
-  return best
+  const ranked = offers.map((offer) => ({ offer, rank: rankOf(offer, ranges) }))
+  return ranked.reduce((best, each) => (each.rank > best.rank ? each : best)).offer
 }
 
 function parseRanges(accept: string): MediaRange[] {
@@ -61,7 +51,7 @@ function rankOf(offer: string, ranges: readonly MediaRange[]): number {
     const specific = specificity(range, offer)
     if (specific <= mostSpecific) continue
     mostSpecific = specific
-    rank = range.q * 1_000 * UNACCEPTABLE + specific * MAX_RANGES + (MAX_RANGES - 1 - i)
+    rank = range.q && (range.q * 3_000 + specific) * MAX_RANGES + (MAX_RANGES - 1 - i)
   }
   return rank
 }

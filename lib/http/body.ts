@@ -10,14 +10,16 @@ export type BodySource = string | Uint8Array | Readable
 /** A body in chunks: an async generator, a web `ReadableStream`, or any other async iterable. */
 export type BodyChunks = AsyncIterable<string | Uint8Array>
 
+interface BodyReader {
+  readonly take: (chunk: Buffer) => void
+  readonly end: () => void
+  readonly fail: (error: Error) => void
+}
+
 /** Reports whether a body is an async iterable that is not a Node.js stream. */
 export function isChunks(body: unknown): body is BodyChunks {
-  return (
-    typeof body === 'object' &&
-    body !== null &&
-    Symbol.asyncIterator in body &&
-    !(body instanceof Readable)
-  )
+  if (typeof body !== 'object' || body === null || body instanceof Readable) return false
+  return Symbol.asyncIterator in body
 }
 
 /**
@@ -80,67 +82,58 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
     if (stream.readableEnded) throw new Error(READ_ALREADY)
     if (stream.destroyed) throw new ClientGoneError()
     const chunks: Buffer[] = []
-    let bytes = 0
-    const fail = (error: Error): void => {
-      stream.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose)
-      // The rest of the stream stays unread.
-      stream.pause()
-      reject(error)
-    }
-    const onData = (data: Buffer | string): void => {
-      const chunk = toBuffer(data)
-      bytes += chunk.length
-      chunks.push(chunk)
-      if (bytes > maxBytes) fail(tooLarge(maxBytes))
-    }
-    const onEnd = (): void =>
-      resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks))
-    const onError = (error: Error): void => fail(toHttpError(error))
-    const onClose = (): void => {
-      if (!stream.readableEnded) fail(new ClientGoneError())
-    }
-    stream.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
+    const stop = listen(stream, maxBytes, {
+      take: (chunk) => void chunks.push(chunk),
+      end: () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+      fail(error) {
+        stop()
+        reject(error)
+      },
+    })
   })
 }
 
 // Uses neither a pipe nor an iterator: at the limit, both would destroy the source, and so the connection.
 function limitStream(source: Readable, maxBytes: number): Readable {
+  const body = new Readable({
+    read: () => source.resume(),
+    destroy(error, done) {
+      stop()
+      done(error)
+    },
+  })
+  const end = (): void => void body.push(null)
+  const fail = (error: Error): void => void body.destroy(error)
+  const take = (chunk: Buffer): void => {
+    if (!body.push(chunk)) source.pause()
+  }
+  const stop = listen(source.pause(), maxBytes, { take, end, fail })
+  if (source.readableEnded) end()
+  else if (source.destroyed) fail(new ClientGoneError())
+  return ignoreErrors(body)
+}
+
+// Passes a stream to a reader, up to the limit. Returns a function that leaves the rest of it unread.
+function listen(source: Readable, maxBytes: number, { take, end, fail }: BodyReader): () => void {
   let bytes = 0
   const onData = (data: Buffer | string): void => {
     const chunk = toBuffer(data)
     bytes += chunk.length
-    if (bytes > maxBytes) body.destroy(tooLarge(maxBytes))
-    else if (!body.push(chunk)) source.pause()
+    if (bytes > maxBytes) fail(tooLarge(maxBytes))
+    else take(chunk)
   }
-  const onEnd = (): unknown => body.push(null)
-  const onError = (error: Error): unknown => body.destroy(toHttpError(error))
+  // An HttpError describes a fault of the message. Any other error means that the client left early.
+  const onError = (error: Error): void =>
+    fail(error instanceof HttpError ? error : new ClientGoneError())
   const onClose = (): void => {
-    if (!source.readableEnded) body.destroy(new ClientGoneError())
+    if (!source.readableEnded) fail(new ClientGoneError())
   }
-  const body = new Readable({
-    read: () => source.resume(),
-    destroy(error, done) {
-      source
-        .off('data', onData)
-        .off('end', onEnd)
-        .off('error', onError)
-        .off('close', onClose)
-        .pause()
-      done(error)
-    },
-  })
-  source.pause().on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose)
-  if (source.readableEnded) onEnd()
-  else if (source.destroyed) onClose()
-  return ignoreErrors(body)
+  source.on('data', onData).on('end', end).on('error', onError).on('close', onClose)
+  return () => {
+    source.off('data', onData).off('end', end).off('error', onError).off('close', onClose).pause()
+  }
 }
 
 function toBuffer(chunk: Uint8Array | string): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
-}
-
-// An HttpError describes a fault of the message. Any other error means that the client left before the
-// end of the body.
-function toHttpError(error: Error): HttpError {
-  return error instanceof HttpError ? error : new ClientGoneError()
 }

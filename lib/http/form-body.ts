@@ -4,7 +4,7 @@ import { HttpError } from './errors.ts'
 import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { type HttpRequest, headerOf, isDeclaredLonger, stateOf, withState } from './request.ts'
+import { type HttpRequest, headerOf, isDeclaredLonger, stateOf } from './request.ts'
 
 /** The limits of a form, and of the number of parameters. */
 export interface FormLimits {
@@ -29,11 +29,6 @@ export function needsForm(request: HttpRequest): boolean {
   const { form, errorHandler } = stateOf(request)
   // A message with ambiguous framing is rejected: the start of its body is unknown.
   return form === undefined && errorHandler === undefined && !request.rejection
-}
-
-/** Returns the request with its form. */
-export function withForm(request: HttpRequest, form: FormBody): HttpRequest {
-  return withState(request, { form })
 }
 
 /**

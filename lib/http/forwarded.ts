@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net'
+import type { RequestHeaders } from './message.ts'
 
 /** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {
@@ -10,18 +11,14 @@ export interface Client {
   readonly host: string
 }
 
-type Headers = Readonly<Record<string, string | readonly string[] | undefined>>
-type Hop = Pick<Client, 'address'> & Partial<Client>
+type Hop = Pick<Client, 'address' | 'host'> & { readonly protocol: Client['protocol'] | undefined }
 
 /** Reports whether text is an address or a network, such as `10.0.0.0/8` or `::1`. */
 export function isNetwork(text: string): boolean {
-  const [address = '', prefix, more] = text.split('/')
+  const [address = '', prefix = '0', ...rest] = text.split('/')
   const family = isIP(address)
-  if (family === 0 || more !== undefined) return false
-  return (
-    prefix === undefined ||
-    (/^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 4 ? 32 : 128))
-  )
+  if (family === 0 || rest.length > 0 || !/^\d{1,3}$/.test(prefix)) return false
+  return Number(prefix) <= (family === 4 ? 32 : 128)
 }
 
 /**
@@ -46,42 +43,34 @@ export function networks(texts: readonly string[]): BlockList {
  * is the last address before the trusted ones in `X-Forwarded-For` or in `Forwarded` (RFC 7239). If a
  * request has both headers, the client sent one of them, so neither is used.
  */
-export function clientOf(peer: string, headers: Headers, trusted: BlockList): Client {
-  const direct: Client = {
+export function clientOf(peer: string, headers: RequestHeaders, trusted: BlockList): Client {
+  let client: Client = {
     address: withoutPort(peer),
     protocol: 'http',
     host: joinFields(headers.host),
   }
   const hasForwarded = headers.forwarded !== undefined
   const hasXForwarded = headers['x-forwarded-for'] !== undefined
-  if (!isTrusted(direct.address, trusted) || hasForwarded === hasXForwarded) return direct
+  if (!isTrusted(client.address, trusted) || hasForwarded === hasXForwarded) return client
   const hops = hasForwarded
     ? parseForwarded(joinFields(headers.forwarded))
     : parseXForwarded(headers)
   // Reads from right to left: the part before an untrusted address may be forged.
-  let client = direct
   for (const hop of hops.reverse()) {
-    if (isIP(hop.address) === 0) return client
-    client = { ...client, ...hop }
-    if (!isTrusted(hop.address, trusted)) return client
+    const address = withoutPort(hop.address)
+    if (isIP(address) === 0) return client
+    // A hop without a host or a protocol keeps that of the hop before it.
+    client = { address, protocol: hop.protocol ?? client.protocol, host: hop.host || client.host }
+    if (!isTrusted(address, trusted)) return client
   }
   return client
 }
 
-function parseXForwarded(headers: Headers): Hop[] {
+function parseXForwarded(headers: RequestHeaders): Hop[] {
   const addresses = joinFields(headers['x-forwarded-for']).split(',')
-  const host = joinFields(headers['x-forwarded-host']).split(',').at(-1)?.trim()
+  const host = joinFields(headers['x-forwarded-host']).split(',').at(-1)?.trim() ?? ''
   const protocol = protocolOf(joinFields(headers['x-forwarded-proto']).split(',').at(-1))
-  return addresses.map((address) => hopOf(address, host, protocol))
-}
-
-// A hop without a host or a protocol keeps the one of the hop to its right.
-function hopOf(address: string, host: string | undefined, protocol: Hop['protocol']): Hop {
-  return {
-    address: withoutPort(address),
-    ...(host ? { host } : {}),
-    ...(protocol ? { protocol } : {}),
-  }
+  return addresses.map((address) => ({ address, host, protocol }))
 }
 
 // Matches the name and the value of a pair, and the delimiter after it. The value may be quoted (RFC 7239, section 4).
@@ -100,9 +89,11 @@ function parseForwarded(value: string): Hop[] {
     if (!pairs?.has(key)) pairs?.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '')
     if (end === ',') hops.push(new Map())
   }
-  return hops.map((pairs) =>
-    hopOf(pairs.get('for') ?? '', pairs.get('host'), protocolOf(pairs.get('proto'))),
-  )
+  return hops.map((pairs) => ({
+    address: pairs.get('for') ?? '',
+    host: pairs.get('host') ?? '',
+    protocol: protocolOf(pairs.get('proto')),
+  }))
 }
 
 function protocolOf(value = ''): Client['protocol'] | undefined {
@@ -123,6 +114,6 @@ function isTrusted(address: string, trusted: BlockList): boolean {
   return family !== 0 && trusted.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
-function joinFields(value: string | readonly string[] | undefined): string {
-  return value === undefined ? '' : typeof value === 'string' ? value : value.join(',')
+function joinFields(value: string | readonly string[] = ''): string {
+  return String(value)
 }

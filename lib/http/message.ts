@@ -33,7 +33,7 @@ export interface HttpRequestInit {
 export class Message {
   readonly method: string
   readonly target: string
-  readonly #init: HttpRequestInit
+  readonly source: HttpRequestInit
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined
@@ -43,14 +43,9 @@ export class Message {
     if (typeof init?.target !== 'string') {
       throw new TypeError('A request needs a "target", such as "/news/list"')
     }
-    this.#init = init
+    this.source = init
     this.method = init.method ?? 'GET'
     this.target = init.target
-  }
-
-  /** The source that the message was made from. */
-  get source(): HttpRequestInit {
-    return this.#init
   }
 
   get id(): string {
@@ -59,13 +54,12 @@ export class Message {
   }
 
   get headers(): RequestHeaders {
-    this.#headers ??= lowerCased(this.#init.headers ?? {})
+    this.#headers ??= lowerCased(this.source.headers ?? {})
     return this.#headers
   }
 
   header(name: string): string | undefined {
-    const init = this.#init
-    if (init.header !== undefined) return init.header(name)
+    if (this.source.header !== undefined) return this.source.header(name)
     const value = this.headers[name]
     return value === undefined ? undefined : String(value)
   }
@@ -76,26 +70,10 @@ export class Message {
   }
 
   get body(): BodySource {
-    const body = this.#init.body ?? ''
+    const body = this.source.body ?? ''
     if (!isChunks(body)) return body
     this.#body ??= toReadable(body)
     return this.#body
-  }
-
-  get signal(): AbortSignal | undefined {
-    return this.#init.signal
-  }
-
-  get remoteAddress(): string {
-    return this.#init.remoteAddress ?? ''
-  }
-
-  get rejection(): HttpError | undefined {
-    return this.#init.rejection
-  }
-
-  get aborted(): boolean {
-    return this.#init.aborted ?? this.#init.signal?.aborted ?? false
   }
 }
 
@@ -120,14 +98,9 @@ export class FormBody {
 
 function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {
   const lower: Record<string, string | readonly string[] | undefined> = Object.create(null)
-  if (isIterable(headers)) {
-    for (const [name, value] of headers) lower[name.toLowerCase()] = value
-  } else {
-    for (const name of Object.keys(headers)) lower[name.toLowerCase()] = headers[name]
+  const entries = Symbol.iterator in headers ? headers : Object.entries(headers)
+  for (const [name, value] of entries as Iterable<[string, (typeof lower)[string]]>) {
+    lower[name.toLowerCase()] = value
   }
   return lower
-}
-
-function isIterable(headers: object): headers is Iterable<readonly [string, string]> {
-  return Symbol.iterator in headers
 }

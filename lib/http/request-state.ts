@@ -1,13 +1,41 @@
-import { Cancellation } from './cancellation.ts'
+import { BlockList } from 'node:net'
 import type { HttpError } from './errors.ts'
 import type { FormBody, Message } from './message.ts'
 import { mergePairs, mergeSearch, parsePairs } from './params.ts'
-import { NO_SETTINGS, type RequestSettings } from './request-settings.ts'
 import type { Route } from './route.ts'
 import { splitTarget } from './target.ts'
+import type { UrlOptions, UrlParams } from './url-params.ts'
 
-/** The fields of a {@link RequestState} that routing, the form and an error set. */
-export interface StateFields<ErrorHandler> {
+/** The settings that all requests of one front controller share. */
+export interface RequestSettings {
+  /** Maximum number of bytes that are read from a body. */
+  readonly maxBodyBytes: number
+  /** The addresses of trusted proxies. */
+  readonly trusted: BlockList
+  /** Builds URLs; undefined with a custom router. */
+  readonly urls?: UrlBuilder | undefined
+}
+
+/** Builds URLs: the inverse of routing. */
+export interface UrlBuilder {
+  /** Returns the path of a URL. It may take names and pairs from the current request. */
+  url(current: RequestState<unknown>, params: UrlParams, options: UrlOptions): string
+}
+
+// The settings of a request before a front controller handles it.
+const NO_SETTINGS: RequestSettings = {
+  maxBodyBytes: Number.POSITIVE_INFINITY,
+  trusted: new BlockList(),
+}
+
+type Field = 'path' | 'q' | 'route' | 'settings' | 'form' | 'errorHandler' | 'rejection'
+
+/** Replaces fields of a {@link RequestState}; undefined keeps a field. */
+export type StatePatch<ErrorHandler> = Partial<Pick<RequestState<ErrorHandler>, Field>>
+
+/** The state of a request in the loop. Derived values are computed when they are first read. */
+export class RequestState<ErrorHandler> {
+  readonly message: Message
   /** The raw path that is routed, without the base path; '' before the rewrite. */
   readonly path: string
   /** The path, percent-decoded once; '' before the rewrite. */
@@ -20,23 +48,9 @@ export interface StateFields<ErrorHandler> {
   readonly errorHandler: ErrorHandler | undefined
   /** The error that rejects the request. The loop throws it after the form is read, except for the error action. */
   readonly rejection: HttpError | undefined
-}
-
-type Fields<ErrorHandler> = Partial<StateFields<ErrorHandler>>
-
-/** The state of a request in the loop. Derived values are computed when they are first read. */
-export class RequestState<ErrorHandler> implements StateFields<ErrorHandler> {
-  readonly message: Message
-  readonly path: string
-  readonly q: string
-  readonly route: Route | undefined
-  readonly settings: RequestSettings
-  readonly form: FormBody | undefined
-  readonly errorHandler: ErrorHandler | undefined
-  readonly rejection: HttpError | undefined
   #pairs: URLSearchParams | undefined
   #params: ReadonlyMap<string, string> | undefined
-  #cancellation: Cancellation | undefined
+  #cancellation: AbortController | undefined
 
   /**
    * Takes each field from the patch, else from the base, else a default.
@@ -45,8 +59,8 @@ export class RequestState<ErrorHandler> implements StateFields<ErrorHandler> {
    */
   constructor(
     message: Message,
-    patch: Fields<ErrorHandler> = {},
-    base: Fields<ErrorHandler> = patch,
+    patch: StatePatch<ErrorHandler> = {},
+    base: StatePatch<ErrorHandler> = patch,
   ) {
     this.message = message
     this.path = patch.path ?? base.path ?? ''
@@ -63,10 +77,6 @@ export class RequestState<ErrorHandler> implements StateFields<ErrorHandler> {
     return this.message.target
   }
 
-  get isRouted(): boolean {
-    return this.route !== undefined
-  }
-
   /** The key/value pairs of the path. */
   get pairs(): URLSearchParams {
     const pairs = this.route?.pairs ?? ''
@@ -80,14 +90,10 @@ export class RequestState<ErrorHandler> implements StateFields<ErrorHandler> {
     return this.#params
   }
 
-  get cancellation(): Cancellation {
-    this.#cancellation ??= new Cancellation(this.message.signal)
+  /** Aborts when the client closes the connection; the deadline of the action aborts it too. */
+  get cancellation(): AbortController {
+    this.#cancellation ??= follow(this.message.source.signal)
     return this.#cancellation
-  }
-
-  /** Returns a state over the same message; a field that is undefined in the patch keeps its value. */
-  with(patch: Fields<ErrorHandler>): RequestState<ErrorHandler> {
-    return new RequestState(this.message, patch, this)
   }
 
   // Merges in reverse order of precedence (form, query, pairs): later entries overwrite.
@@ -100,4 +106,13 @@ export class RequestState<ErrorHandler> implements StateFields<ErrorHandler> {
     else for (const [name, value] of pairs) params.set(name, value)
     return params
   }
+}
+
+// Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
+function follow(signal: AbortSignal | undefined): AbortController {
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return controller
 }

@@ -4,7 +4,7 @@ import type { ErrorType, HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import { type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
 import { isReserved, reservedNames } from './params.ts'
-import { RequestState, type StateFields } from './request-state.ts'
+import { RequestState, type StatePatch } from './request-state.ts'
 import type { Destination } from './route.ts'
 import { authorityOf } from './target.ts'
 import type { UrlOptions, UrlParams } from './url-params.ts'
@@ -102,9 +102,10 @@ export class HttpRequest {
 
   /** The address, protocol and host of the client: from the connection, or from a trusted proxy. */
   get client(): Client {
-    const { remoteAddress, headers, target } = this.#state.message
+    const { source, headers, target } = this.#state.message
     const host = authorityOf(target) ?? headers.host
-    return clientOf(remoteAddress, { ...headers, host }, this.#state.settings.trusted)
+    const { trusted } = this.#state.settings
+    return clientOf(source.remoteAddress ?? '', { ...headers, host }, trusted)
   }
 
   /** The key/value pairs of the path. */
@@ -142,7 +143,7 @@ export class HttpRequest {
 
   /** The error that rejects the message because of its framing. A custom handler must check it. */
   get rejection(): HttpError | undefined {
-    return this.#state.message.rejection
+    return this.#state.message.source.rejection
   }
 
   /** The error to handle; undefined except in the error action, and in requests that it forwards. */
@@ -222,11 +223,9 @@ export class HttpRequest {
 }
 
 /** Returns a request over the same message with some fields of its state replaced; undefined keeps a field. @internal */
-export function withState(
-  request: HttpRequest,
-  patch: Partial<StateFields<ErrorHandler>>,
-): HttpRequest {
-  return new HttpRequest(stateOf(request).with(patch))
+export function withState(request: HttpRequest, patch: StatePatch<ErrorHandler>): HttpRequest {
+  const state = stateOf(request)
+  return new HttpRequest(new RequestState(state.message, patch, state))
 }
 
 /** Returns the merged parameters without the reserved names. The client sent all of them. */
@@ -241,7 +240,8 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
 
 /** Reports whether the client has closed the connection. */
 export function isAborted(request: HttpRequest): boolean {
-  return stateOf(request).message.aborted
+  const { aborted, signal } = stateOf(request).message.source
+  return aborted ?? signal?.aborted ?? false
 }
 
 /** Reports whether the declared length of the body is larger than a limit, in bytes. */

@@ -4,14 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 export type HeaderValue = string | number | readonly string[]
 
 // Only the server sets these fields: if two fields disagree about the end of a message, requests can be smuggled.
-const FRAMING = new Set([
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const FRAMING = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
 
 /** Sets a header without checks. Use it only for names and values that are constants of this program. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
@@ -33,7 +26,15 @@ export class ResponseHeaders
 
   static {
     setUnchecked = (headers, name, value) => headers.#put(name, value)
-    fieldLinesOf = (headers) => headers.#fieldLines()
+    fieldLinesOf = (headers) => {
+      const lines: string[] = []
+      for (const { name, value } of headers.#fields) {
+        if (isSameName(name, 'Content-Length')) continue
+        if (typeof value === 'string') lines.push(name, value)
+        else for (const each of value) lines.push(name, each)
+      }
+      return lines
+    }
   }
 
   /** The number of different names. */
@@ -88,27 +89,13 @@ export class ResponseHeaders
 
   #put(name: string, value: string | readonly string[]): void {
     const field = this.#find(name)
-    if (field === undefined) {
-      this.#fields.push({ name, value })
-    } else {
-      field.name = name
-      field.value = value
-    }
+    if (field === undefined) this.#fields.push({ name, value })
+    else Object.assign(field, { name, value })
   }
 
   #find(name: string): Field | undefined {
     for (const field of this.#fields) if (isSameName(field.name, name)) return field
     return undefined
-  }
-
-  #fieldLines(): string[] {
-    const lines: string[] = []
-    for (const { name, value } of this.#fields) {
-      if (isSameName(name, 'Content-Length')) continue
-      if (typeof value === 'string') lines.push(name, value)
-      else for (const each of value) lines.push(name, each)
-    }
-    return lines
   }
 }
 
@@ -130,7 +117,8 @@ function isSameName(one: string, other: string): boolean {
 export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
   const key = name.toLowerCase()
-  if (FRAMING.has(key)) throw new TypeError(`The header "${key}" can only be set by the server`)
+  if (FRAMING.includes(key))
+    throw new TypeError(`The header "${key}" can only be set by the server`)
   const values = [value].flat().map((each) => (typeof each === 'number' ? String(each) : each))
   if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
     throw new TypeError(

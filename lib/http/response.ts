@@ -104,7 +104,8 @@ export class HttpResponse {
     if (value === this.#assigned) return
     const body = isChunks(value) ? toReadable(value) : value
     if (body === this.#body) return
-    if (!isBody(body)) {
+    const isBytes = body instanceof Uint8Array || body instanceof Readable
+    if (body !== undefined && typeof body !== 'string' && !isBytes) {
       throw new TypeError('Expected a body that is a string, bytes or a readable stream')
     }
     // Without a listener, an error of a stream that is not read yet would end the process.
@@ -168,13 +169,4 @@ function destroy(body: ResponseBody): void {
   } catch {
     // The destroy() of a custom stream threw: nothing more can be done.
   }
-}
-
-function isBody(body: unknown): body is ResponseBody {
-  return (
-    body === undefined ||
-    typeof body === 'string' ||
-    body instanceof Uint8Array ||
-    body instanceof Readable
-  )
 }

@@ -1,14 +1,8 @@
-/** A request target, split at the first `?`. */
-export interface Target {
-  readonly path: string
-  readonly search: string
-}
-
 // Scheme and authority: the absolute form of RFC 9112, section 3.2.2.
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */
-export function splitTarget(target: string): Target {
+export function splitTarget(target: string): { readonly path: string; readonly search: string } {
   const mark = target.indexOf('?')
   return mark < 0
     ? { path: target, search: '' }

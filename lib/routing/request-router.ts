@@ -3,7 +3,7 @@ import { HttpError, NoRouteError } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
-import type { RequestSettings } from '../http/request-settings.ts'
+import type { RequestSettings } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
 import { splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
@@ -70,7 +70,7 @@ export class RequestRouter {
 
   /** Returns the request with its route; a request that has one is returned unchanged. */
   route(request: HttpRequest): HttpRequest {
-    if (stateOf(request).isRouted) return request
+    if (stateOf(request).route !== undefined) return request
     const { router } = this.#options
     return router === undefined ? this.#routeByPath(request) : this.#routeBy(router, request)
   }

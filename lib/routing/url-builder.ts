@@ -1,5 +1,5 @@
 import { parsePairs } from '../http/params.ts'
-import type { RoutedRequest, UrlBuilder } from '../http/request-settings.ts'
+import type { RequestState, UrlBuilder } from '../http/request-state.ts'
 import type { UrlOptions, UrlParams } from '../http/url-params.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -32,7 +32,7 @@ export class RouteUrlBuilder implements UrlBuilder {
     this.#routes = new Map(options.routes.map((route) => [route.name, route]))
   }
 
-  url(request: RoutedRequest, params: UrlParams, options: UrlOptions): string {
+  url(request: RequestState<unknown>, params: UrlParams, options: UrlOptions): string {
     const currentName = request.route?.name ?? 'default'
     const { name = currentName, reset = false, encode = true } = options
     const route = this.#routes.get(name)
@@ -77,7 +77,7 @@ export class RouteUrlBuilder implements UrlBuilder {
   }
 }
 
-function targetOf({ route, rejection, pairs }: RoutedRequest): RouteTarget | undefined {
+function targetOf({ route, rejection, pairs }: RequestState<unknown>): RouteTarget | undefined {
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
   return { module, controller, action, pairs: toPairs(pairs, 'received') }

@@ -14,8 +14,8 @@ describe('Message', () => {
   })
 
   it('defaults to a GET without headers, body or signal', () => {
-    const { method, target, headers, query, body, signal } = new Message({ target: '/a' })
-    assert.deepEqual([method, target, body, signal], ['GET', '/a', '', undefined])
+    const { method, target, headers, query, body, source } = new Message({ target: '/a' })
+    assert.deepEqual([method, target, body, source.signal], ['GET', '/a', '', undefined])
     assert.deepEqual([Object.keys(headers), query.size], [[], 0])
   })
 
@@ -25,7 +25,7 @@ describe('Message', () => {
     const message = new Message({ method: 'PUT', target: '*', body, signal })
     assert.deepEqual([message.method, message.target], ['PUT', '*'])
     assert.equal(message.body, body)
-    assert.equal(message.signal, signal)
+    assert.equal(message.source.signal, signal)
   })
 
   it('accepts headers as pairs', () => {
