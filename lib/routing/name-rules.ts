@@ -13,12 +13,14 @@ export interface NameKeys {
 
 const unchanged = (name: string): string => name
 
-const exact: NameKeys = { module: unchanged, controller: unchanged, action: unchanged }
-
-const zf1: NameKeys = {
-  module: lowerCase,
-  controller: (name) => name.split('_').map(camelCase).join('_'),
-  action: camelCase,
+/** The keys of each rule. */
+export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
+  exact: { module: unchanged, controller: unchanged, action: unchanged },
+  zf1: {
+    module: lowerCase,
+    controller: (name) => name.split('_').map(camelCase).join('_'),
+    action: camelCase,
+  },
 }
 
 // ZF1's _formatName(): words end at '-', '.' and ' '; only letters and digits remain.
@@ -32,9 +34,6 @@ function camelCase(name: string): string {
 function lowerCase(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
-
-/** The keys of each rule. */
-export const nameKeys: Readonly<Record<NameRule, NameKeys>> = { exact, zf1 }
 
 /** Returns the URL name of a function that is an action: `foo-bar` for `fooBar`. */
 export function actionName(functionName: string): string {

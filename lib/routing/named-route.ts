@@ -1,52 +1,51 @@
 import { decodeSegment } from '../http/params.ts'
 import type { PathRoute } from './module-route.ts'
 import {
+  type ParsedPattern,
   type PatternSegment,
   parsePattern,
   type RoutePattern,
   routeError,
 } from './route-pattern.ts'
-import { isRouteName, type RouteTarget, routeNames, writeTargetName } from './route-target.ts'
+import { isRouteName, type RouteTarget, routeNames, writeName } from './route-target.ts'
 import { type Pair, writePairs, writeValue } from './segments.ts'
 
 /** A custom route: it matches the segments of a path, and builds the segments of a target. */
 export class NamedRoute {
   readonly name: string
-  /** The target of a path that sets no variable. */
-  readonly defaults: RouteTarget
-  readonly #pattern: readonly PatternSegment[]
-  readonly #acceptsPairs: boolean
-  readonly #variables: ReadonlySet<string>
-  readonly #optional: ReadonlySet<string>
-  // Keys that the pairs of a `*` must not set.
-  readonly #ownKeys: ReadonlySet<string>
+  readonly #pattern: ParsedPattern
 
   /** @throws {TypeError} If the pattern is invalid; the message has the name of the route and the invalid part. */
   constructor(name: string, pattern: RoutePattern) {
-    const { segments, variables, acceptsPairs, defaults, optional } = parsePattern(name, pattern)
     this.name = name
-    this.defaults = defaults
-    this.#pattern = segments
-    this.#acceptsPairs = acceptsPairs
-    this.#variables = new Set(variables)
-    this.#optional = optional
-    this.#ownKeys = new Set([...routeNames, ...variables, ...optional])
+    this.#pattern = parsePattern(name, pattern)
+  }
+
+  /** The target of a path that sets no variable. */
+  get defaults(): RouteTarget {
+    return this.#pattern.defaults
   }
 
   // Matching: from the segments of a path to a route.
 
   /** Returns the route of a path by its segments; undefined if the path does not match. */
   match(segments: readonly string[]): PathRoute | undefined {
-    if (segments.length > this.#pattern.length && !this.#acceptsPairs) return undefined
-    const isMatch = this.#pattern.every((part, i) => this.#accepts(part, segments[i]))
+    const { segments: parts, acceptsPairs } = this.#pattern
+    if (segments.length > parts.length && !acceptsPairs) return undefined
+    const isMatch = parts.every((part, i) => this.#accepts(part, segments[i]))
     return isMatch ? this.#toRoute(segments) : undefined
   }
 
   #accepts(part: PatternSegment, segment: string | undefined): boolean {
-    if ('literal' in part) return acceptsLiteral(part.literal, part.encoded, segment)
+    if ('literal' in part) {
+      if (segment === part.literal) return true
+      // One URL for one action: an encoded form matches only a literal that needs encoding.
+      const needsEncoding = part.literal !== part.encoded
+      return needsEncoding && segment !== undefined && decodeSegment(segment) === part.literal
+    }
     const { variable, requirement } = part
-    if (segment === undefined) return this.#optional.has(variable)
-    if (segment === '' && !this.#optional.has(variable)) return false
+    if (!segment && !this.#pattern.optional.has(variable)) return false
+    if (segment === undefined) return true
     return requirement === undefined || requirement.test(decodeValue(variable, segment))
   }
 
@@ -54,7 +53,7 @@ export class NamedRoute {
     const { module, controller, action } = this.defaults
     const names = { module, controller, action }
     const values = new Map<string, string>()
-    for (const [i, part] of this.#pattern.entries()) {
+    for (const [i, part] of this.#pattern.segments.entries()) {
       const segment = segments[i] ?? ''
       if ('literal' in part || segment === '') continue
       if (isRouteName(part.variable)) names[part.variable] = segment
@@ -72,9 +71,9 @@ export class NamedRoute {
   // Returns the keys and values that match the `*`. A last key without a value is dropped.
   #starPairs(segments: readonly string[]): string[] {
     const pairs: string[] = []
-    for (let i = this.#pattern.length; i + 1 < segments.length; i += 2) {
+    for (let i = this.#pattern.segments.length; i + 1 < segments.length; i += 2) {
       const [key = '', value = ''] = segments.slice(i, i + 2)
-      if (!this.#ownKeys.has(decodeSegment(key))) pairs.push(key, value)
+      if (!this.#pattern.ownKeys.has(decodeSegment(key))) pairs.push(key, value)
     }
     return pairs
   }
@@ -87,9 +86,13 @@ export class NamedRoute {
    * @throws {TypeError} If this route has no such path.
    */
   build(target: RouteTarget): string[] {
-    this.#checkFixedNames(target)
+    for (const key of routeNames) {
+      if (!this.#pattern.variables.has(key) && target[key] !== this.defaults[key]) {
+        throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
+      }
+    }
     const segments = writePairs(this.#pairsOutsidePattern(target))
-    for (const part of this.#pattern.toReversed()) {
+    for (const part of this.#pattern.segments.toReversed()) {
       // A path omits default values at its end.
       if (segments.length === 0 && this.#isDefault(part, target)) continue
       segments.unshift(this.#write(part, target))
@@ -97,27 +100,20 @@ export class NamedRoute {
     return segments
   }
 
-  #checkFixedNames(target: RouteTarget): void {
-    for (const key of routeNames) {
-      if (!this.#variables.has(key) && target[key] !== this.defaults[key]) {
-        throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
-      }
-    }
-  }
-
   // Returns the pairs that neither a variable nor a default sets: only a `*` can match them.
   #pairsOutsidePattern(target: RouteTarget): Pair[] {
+    const { variables, acceptsPairs, ownKeys } = this.#pattern
     const defaults = new Map(this.defaults.pairs.map(({ key, value }) => [key, value]))
     const pairs = target.pairs.filter(
-      ({ key, value }) => !this.#variables.has(key) && defaults.get(key) !== value,
+      ({ key, value }) => !variables.has(key) && defaults.get(key) !== value,
     )
-    const extra = pairs.find(({ key }) => !this.#acceptsPairs || this.#ownKeys.has(key))
+    const extra = pairs.find(({ key }) => !acceptsPairs || ownKeys.has(key))
     if (extra !== undefined) throw routeError(this.name, `has no variable for "${extra.key}"`)
     return pairs
   }
 
   #isDefault(part: PatternSegment, target: RouteTarget): boolean {
-    if ('literal' in part || !this.#optional.has(part.variable)) return false
+    if ('literal' in part || !this.#pattern.optional.has(part.variable)) return false
     return valueIn(part.variable, target) === valueIn(part.variable, this.defaults)
   }
 
@@ -125,7 +121,7 @@ export class NamedRoute {
     if ('literal' in part) return part.encoded
     const { variable, requirement } = part
     const segment = isRouteName(variable)
-      ? writeTargetName(target, variable)
+      ? writeName(target, variable)
       : writeValue(this.#pairOf(variable, target))
     if (requirement?.test(decodeValue(variable, segment)) === false) {
       throw routeError(
@@ -142,13 +138,6 @@ export class NamedRoute {
     if (another !== undefined) throw routeError(this.name, `accepts only one "${variable}"`)
     return pair
   }
-}
-
-function acceptsLiteral(literal: string, encoded: string, segment: string | undefined): boolean {
-  if (segment === literal) return true
-  // One URL for one action: an encoded form matches only a literal that needs encoding.
-  const needsEncoding = literal !== encoded
-  return needsEncoding && segment !== undefined && decodeSegment(segment) === literal
 }
 
 function valueIn(variable: string, target: RouteTarget): string | undefined {

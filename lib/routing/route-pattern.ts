@@ -1,7 +1,13 @@
 import { checkNames } from '../http/check-options.ts'
 import { isReserved } from '../http/params.ts'
-import { DEFAULT_TARGET, isRouteName, type RouteTarget } from './route-target.ts'
-import { encodeSegment, isSegment, splitPath, toPairs } from './segments.ts'
+import {
+  DEFAULT_TARGET,
+  isRouteName,
+  mergeTarget,
+  type RouteTarget,
+  routeNames,
+} from './route-target.ts'
+import { encodeSegment, isSegment, splitPath } from './segments.ts'
 
 /** A custom route, with the syntax of Zend_Controller_Router_Route. */
 export interface RoutePattern {
@@ -25,24 +31,14 @@ export type RoutePatterns =
   | ReadonlyMap<string, RoutePattern>
   | Readonly<Record<string, RoutePattern>>
 
-/** A segment of a pattern that matches one text. @internal */
-export interface LiteralSegment {
-  readonly literal: string
-  /** The text, as it is written in a URL. */
-  readonly encoded: string
-}
-
 /**
- * A segment of a pattern that matches any text, or any text that meets its requirement.
+ * A segment of a pattern. It matches one text, which is also given as a URL has it, or any text that meets
+ * the requirement of its variable.
  * @internal
  */
-export interface VariableSegment {
-  readonly variable: string
-  readonly requirement: RegExp | undefined
-}
-
-/** A segment of a pattern. @internal */
-export type PatternSegment = LiteralSegment | VariableSegment
+export type PatternSegment =
+  | { readonly literal: string; readonly encoded: string }
+  | { readonly variable: string; readonly requirement: RegExp | undefined }
 
 /**
  * A parsed {@link RoutePattern}.
@@ -50,14 +46,15 @@ export type PatternSegment = LiteralSegment | VariableSegment
  */
 export interface ParsedPattern {
   readonly segments: readonly PatternSegment[]
-  /** The names of the variables, in the order of the path. */
-  readonly variables: readonly string[]
+  readonly variables: ReadonlySet<string>
   /** Whether the path ends in a `*`. */
   readonly acceptsPairs: boolean
   /** The target of a path that sets no variable. */
   readonly defaults: RouteTarget
   /** The keys of all defaults, null included: a path may omit these variables. */
   readonly optional: ReadonlySet<string>
+  /** The keys that the pairs of the `*` must not set. */
+  readonly ownKeys: ReadonlySet<string>
 }
 
 type Defaults = NonNullable<RoutePattern['defaults']>
@@ -83,8 +80,15 @@ export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern
   const segments = parts.map((part) => toSegment(name, part, requirements))
   const variables = segments.flatMap((each) => ('variable' in each ? [each.variable] : []))
   checkVariables(name, variables, Object.keys(requirements))
-  const optional = new Set(Object.keys(defaults))
-  return { segments, variables, acceptsPairs, defaults: toTarget(defaults), optional }
+  const optional = Object.keys(defaults)
+  return {
+    segments,
+    variables: new Set(variables),
+    acceptsPairs,
+    defaults: mergeTarget(defaults, 'decoded', undefined, DEFAULT_TARGET),
+    optional: new Set(optional),
+    ownKeys: new Set([...routeNames, ...variables, ...optional]),
+  }
 }
 
 function checkDefaults(name: string, defaults: Defaults): void {
@@ -128,7 +132,7 @@ function toSegment(name: string, part: string, requirements: Requirements): Patt
   return { variable, requirement }
 }
 
-function toLiteral(name: string, part: string): LiteralSegment {
+function toLiteral(name: string, part: string): PatternSegment {
   const literal = part.startsWith('::') ? part.slice(1) : part
   if (literal === '' || literal === '*' || /[%?#\\]/.test(literal)) {
     throw routeError(name, `has an invalid path segment "${part}"`)
@@ -146,14 +150,6 @@ function toRequirement(name: string, variable: string, value: unknown): RegExp {
   } catch (cause) {
     throw routeError(name, problem, { cause })
   }
-}
-
-function toTarget(defaults: Defaults): RouteTarget {
-  const present = Object.entries(defaults).filter(([, value]) => value !== null)
-  const texts = present.map(([key, value]): [string, string] => [key, String(value)])
-  const names = texts.filter(([key]) => isRouteName(key))
-  const pairs = texts.filter(([key]) => !isRouteName(key))
-  return { ...DEFAULT_TARGET, ...Object.fromEntries(names), pairs: toPairs(pairs, 'decoded') }
 }
 
 /** Returns the error of an invalid route, or of values that a route cannot hold. */

@@ -5,14 +5,16 @@ import { splitPath } from './segments.ts'
 
 /** The named routes and the default route, which is tried last. */
 export class RouteTable {
-  readonly #routes: readonly NamedRoute[]
-  readonly #default: ModuleRoute
+  readonly named: ReadonlyMap<string, NamedRoute>
+  readonly defaultRoute: ModuleRoute
+  // As in ZF1, the last route is tried first.
+  readonly #lastFirst: readonly NamedRoute[]
 
   /** @throws {TypeError} If the module of a route is not registered. */
   constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRoute) {
-    // As in ZF1, the last route is tried first.
-    this.#routes = routes.toReversed()
-    this.#default = defaultRoute
+    this.named = new Map(routes.map((route) => [route.name, route]))
+    this.defaultRoute = defaultRoute
+    this.#lastFirst = routes.toReversed()
     for (const { name, defaults } of routes) {
       if (!defaultRoute.isModule(defaults.module)) {
         throw routeError(name, `leads to the module "${defaults.module}", which is not registered`)
@@ -22,12 +24,12 @@ export class RouteTable {
 
   /** Finds the route of a path, such as `/news/42`. */
   routePath(path: string): PathRoute {
-    const segments = splitPath(path)
-    for (const route of this.#routes) {
+    const segments = this.#lastFirst.length > 0 ? splitPath(path) : []
+    for (const route of this.#lastFirst) {
       const found = route.match(segments)
       if (found !== undefined) return found
     }
-    return this.#default.routePath(path)
+    return this.defaultRoute.routePath(path)
   }
 }
 

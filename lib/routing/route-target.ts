@@ -1,12 +1,7 @@
-import type { UrlParams } from '../http/url-params.ts'
-import { type Pair, type PairEncoding, writeName } from './segments.ts'
+import type { Route } from '../http/route.ts'
+import { checkSegment, type Pair, type PairEncoding } from './segments.ts'
 
-/** The names of a route target. */
-export interface RouteNames {
-  readonly module: string
-  readonly controller: string
-  readonly action: string
-}
+type RouteNames = Pick<Route, 'module' | 'controller' | 'action'>
 
 /** The target of a URL: the names and the key/value pairs that routing finds in it. */
 export interface RouteTarget extends RouteNames {
@@ -31,14 +26,21 @@ export function isRouteName(key: string): key is keyof RouteNames {
   return (routeNames as readonly string[]).includes(key)
 }
 
+// Matches a name in ASCII, also one that a browser would have encoded. It has no characters that end an HTML
+// attribute, and no leading backslash: browsers read that as a second slash, and the rest as a host.
+const RECEIVED_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
+
 /**
- * Writes a name of a target as a segment.
+ * Writes a name of a target as a segment: unchanged, because routing never decodes it.
  *
  * @throws {TypeError} If no segment can hold the name.
  */
-export function writeTargetName(target: RouteTarget, key: keyof RouteNames): string {
+export function writeName(target: RouteTarget, key: keyof RouteNames): string {
   const name = target[key]
-  return writeName(name, target.received?.[key] === name, `the ${key} "${name}"`)
+  const what = `the ${key} "${name}"`
+  if (name === '') throw new TypeError(`No URL can hold ${what}`)
+  const isReceived = target.received?.[key] === name
+  return isReceived && RECEIVED_NAME.test(name) ? name : checkSegment(name, what)
 }
 
 /**
@@ -49,7 +51,7 @@ export function writeTargetName(target: RouteTarget, key: keyof RouteNames): str
  * @throws {TypeError} If a value is not a string, a number or a list of those; the message has its key.
  */
 export function mergeTarget(
-  params: UrlParams,
+  params: Readonly<Record<string, unknown>>,
   encoding: PairEncoding,
   current: RouteTarget | undefined,
   defaults: RouteTarget,
@@ -69,12 +71,9 @@ export function mergeTarget(
   const added = [...values].flatMap(([key, texts]) =>
     texts.map((value): Pair => ({ key, value, encoding })),
   )
-  return { ...names, pairs: withDefaults([...kept, ...added], defaults.pairs), received: current }
-}
-
-function withDefaults(pairs: readonly Pair[], defaults: readonly Pair[]): readonly Pair[] {
-  const keys = new Set(pairs.map(({ key }) => key))
-  return [...pairs, ...defaults.filter(({ key }) => !keys.has(key))]
+  const keys = new Set([...kept, ...added].map(({ key }) => key))
+  const missing = defaults.pairs.filter(({ key }) => !keys.has(key))
+  return { ...names, pairs: [...kept, ...added, ...missing], received: current }
 }
 
 // Returns an empty list for null and undefined.

@@ -17,14 +17,6 @@ export interface Pair {
   readonly encoding: PairEncoding
 }
 
-/** Returns pairs that share one encoding. */
-export function toPairs(
-  entries: Iterable<readonly [key: string, value: string]>,
-  encoding: PairEncoding,
-): Pair[] {
-  return Array.from(entries, ([key, value]) => ({ key, value, encoding }))
-}
-
 /**
  * Matches characters that no path may hold, encoded or not. A control character could forge a line in a
  * log, and a lone surrogate has no UTF-8 form.
@@ -37,9 +29,6 @@ const SLASH = 0x2f
 const PCHARS = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i
 // Clients resolve dot segments, also encoded ones (WHATWG URL, section 4.1).
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
-// Matches a name in ASCII, also one that a browser would have encoded. It has no characters that end an HTML
-// attribute, and no leading backslash: browsers read that as a second slash, and the rest as a host.
-const RECEIVED_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
 
 /** Splits a path into its segments; `/` has none. */
 export function splitPath(path: string): string[] {
@@ -99,23 +88,14 @@ export function decodePair({ key, value, encoding }: Pair): [key: string, value:
   return encoding === 'encoded' ? [decodeSegment(key), decodeSegment(value)] : [key, value]
 }
 
-/**
- * Writes a module, a controller or an action as a segment: unchanged, because routing never decodes it.
- *
- * @param isReceived Whether a client sent the name.
- */
-export function writeName(name: string, isReceived: boolean, what: string): string {
-  if (name === '') throw new TypeError(`No URL can hold ${what}`)
-  return isReceived && RECEIVED_NAME.test(name) ? name : checkedSegment(name, what)
-}
-
 function writeText(text: string, encoding: PairEncoding, what: string): string {
-  if (encoding === 'encoded') return checkedSegment(text, what)
+  if (encoding === 'encoded') return checkSegment(text, what)
   if (encoding === 'received' && isDots(text)) return text.replaceAll('.', '%2E')
   return encodeSegment(text, what)
 }
 
-function checkedSegment(segment: string, what: string): string {
+/** @throws {TypeError} If text is not a segment; with its description. */
+export function checkSegment(segment: string, what: string): string {
   if (isSegment(segment)) return segment
   throw new TypeError(`No URL can hold ${what}: it is not a valid path segment`)
 }

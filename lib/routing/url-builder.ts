@@ -1,41 +1,30 @@
 import { parsePairs } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
 import type { UrlOptions, UrlParams } from '../http/url-params.ts'
-import type { ModuleRoute } from './module-route.ts'
-import type { NamedRoute } from './named-route.ts'
 import type { RouteTable } from './route-table.ts'
 import {
   DEFAULT_TARGET,
   mergeTarget,
   type RouteTarget,
   routeNames,
-  writeTargetName,
+  writeName,
 } from './route-target.ts'
-import { decodePair, toPairs, writePairs } from './segments.ts'
-
-/** The routes of a {@link RouteUrlBuilder}. */
-export interface UrlBuilderOptions {
-  readonly basePath: string
-  readonly routes: readonly NamedRoute[]
-  readonly defaultRoute: ModuleRoute
-  /** Routes each built path again, to check that it leads to its target; undefined without named routes. */
-  readonly table: RouteTable | undefined
-}
+import { decodePair, type Pair, writePairs } from './segments.ts'
 
 /** Builds URLs: the inverse of routing. */
 export class RouteUrlBuilder implements UrlBuilder {
-  readonly #options: UrlBuilderOptions
-  readonly #routes: ReadonlyMap<string, NamedRoute>
+  readonly #basePath: string
+  readonly #table: RouteTable
 
-  constructor(options: UrlBuilderOptions) {
-    this.#options = options
-    this.#routes = new Map(options.routes.map((route) => [route.name, route]))
+  constructor(basePath: string, table: RouteTable) {
+    this.#basePath = basePath
+    this.#table = table
   }
 
   url(request: RequestState<unknown>, params: UrlParams, options: UrlOptions): string {
     const currentName = request.route?.name ?? 'default'
     const { name = currentName, reset = false, encode = true } = options
-    const route = this.#routes.get(name)
+    const route = this.#table.named.get(name)
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
@@ -48,17 +37,17 @@ export class RouteUrlBuilder implements UrlBuilder {
     if (segments === undefined) {
       throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
     }
-    return `${this.#options.basePath}/${segments.join('/')}`
+    return `${this.#basePath}/${segments.join('/')}`
   }
 
   // Returns two forms: the short one, and the one with all names, which fewer named routes match.
   #buildDefault(target: RouteTarget): string[][] {
-    const { defaultRoute } = this.#options
+    const { defaultRoute } = this.#table
     if (!defaultRoute.isModule(target.module)) {
       throw new TypeError(`There is no module "${target.module}"`)
     }
-    const module = writeTargetName(target, 'module')
-    const names = [writeTargetName(target, 'controller'), writeTargetName(target, 'action')]
+    const module = writeName(target, 'module')
+    const names = [writeName(target, 'controller'), writeName(target, 'action')]
     const pairs = writePairs(target.pairs)
     const whole = [module, ...names, ...pairs]
     while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
@@ -70,8 +59,9 @@ export class RouteUrlBuilder implements UrlBuilder {
   }
 
   #leadsTo(target: RouteTarget, segments: readonly string[]): boolean {
-    const found = this.#options.table?.routePath(`/${segments.join('/')}`)
-    if (found === undefined) return true
+    // The default route alone routes each path that it builds to its target.
+    if (this.#table.named.size === 0) return true
+    const found = this.#table.routePath(`/${segments.join('/')}`)
     const hasNames = routeNames.every((key) => found[key] === target[key])
     return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
   }
@@ -80,7 +70,8 @@ export class RouteUrlBuilder implements UrlBuilder {
 function targetOf({ route, rejection, pairs }: RequestState<unknown>): RouteTarget | undefined {
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
-  return { module, controller, action, pairs: toPairs(pairs, 'received') }
+  const received = Array.from(pairs, ([key, value]): Pair => ({ key, value, encoding: 'received' }))
+  return { module, controller, action, pairs: received }
 }
 
 // The sort is stable, so it keeps the order of the values of one key. No other order matters.
