@@ -8,7 +8,7 @@ import {
 } from './errors.ts'
 import { type HttpRequest, isAborted } from './request.ts'
 
-/** Type, status, code and message of an exception, checked. */
+/** The checked type, status, code and message of an exception. */
 export interface ExceptionFacts {
   readonly type: ErrorType
   readonly status: number
@@ -52,7 +52,7 @@ export function statusOf(exception: Error): number {
   return isErrorStatus(status) ? status : 500
 }
 
-/** Whether an exception means only that the client of its request has gone away. */
+/** Reports whether an exception means only that the client of its request has gone away. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   if (isInstance(ClientGoneError, exception)) return true
   return request !== undefined && isAborted(request) && read(exception, 'name') === 'AbortError'
@@ -71,7 +71,7 @@ function isCode(code: unknown): code is number | string {
 }
 
 function isError(value: unknown): value is Error {
-  // Errors of another realm are native errors, and no instances of Error.
+  // An Error of another realm is a native error, but not an instance of this Error.
   return isNativeError(value) || isInstance(Error, value)
 }
 
@@ -89,7 +89,7 @@ export function isInstance<T>(
   try {
     return value instanceof type
   } catch {
-    // A proxy that throws when its prototype is read is an instance of nothing.
+    // A proxy that throws when its prototype is read is an instance of no class.
     return false
   }
 }
@@ -104,7 +104,7 @@ export function read(value: unknown, name: string): unknown {
   }
 }
 
-// Never by toString() of the value: that may throw, or return a secret.
+// Does not call toString() of the value: it may throw, or return a secret.
 function describe(value: unknown): string {
   if (typeof value === 'string') return value
   return value === null ? 'null was thrown' : `A value of type ${typeof value} was thrown`

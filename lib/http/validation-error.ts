@@ -2,7 +2,7 @@ import { HttpError, setDefaults } from './errors.ts'
 
 /** A fault of one parameter. */
 export interface ValidationIssue {
-  /** The parameter, such as `id`; a part of it as `filter.from`; '' for all parameters together. */
+  /** The path to the invalid value, such as `id` or `filter.from`; '' for all parameters together. */
   readonly path: string
   /** The message of the schema; it may quote the value. */
   readonly message: string
@@ -22,8 +22,7 @@ export class ValidationError extends HttpError {
 
   /** @param issues The issues; the message lists the first 20 of them. */
   constructor(issues: readonly ValidationIssue[]) {
-    // Whole messages only: half of a quoted value might not be recognized as one when it is
-    // scrubbed.
+    // Lists whole messages only: scrubbing might not recognize half of a quoted value.
     const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
     const more = issues.length - listed.length
     if (more > 0) listed.push(`and ${more} more`)
