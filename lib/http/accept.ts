@@ -8,7 +8,7 @@ interface MediaRange {
 const MAX_RANGES = 64
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
-// RFC 9110, section 12.5.1: a media range, its parameters, and its weight.
+// Matches a media range, its parameters and its weight (RFC 9110, section 12.5.1).
 const MEDIA_RANGE = new RegExp(
   `^(${TOKEN})/(${TOKEN})(?:\\s*;\\s*(?!q=)${TOKEN}=(?:${TOKEN}|"[^"]*"))*` +
     '(?:\\s*;\\s*q=(0(?:\\.\\d{0,3})?|1(?:\\.0{0,3})?))?$',

@@ -25,7 +25,7 @@ export const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cs}]/u
 
 const SLASH = 0x2f
 
-// RFC 3986, section 3.3: the characters that clients send unchanged.
+// Matches the characters that clients send unchanged (RFC 3986, section 3.3).
 const PCHARS = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9a-f]{2})*$/i
 // Clients resolve dot segments, also encoded ones (WHATWG URL, section 4.1).
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i

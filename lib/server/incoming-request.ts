@@ -174,8 +174,8 @@ export class IncomingRequest implements HttpRequestInit {
    * Ends a message that has no unread body, before its response is written.
    *
    * node:http makes an unread message flow to its end after the response, even one without a body, and emits `end` and
-   * `close`: 10 % of the time of a small request (docs/decisions/011, npm run bench -- --only portico,bare). A message
-   * that has been read does not flow, so an empty one is read here unless it has listeners. The option
+   * `close`. This takes 10 % of the time of a small request (docs/decisions/011, npm run bench -- --only portico,bare).
+   * A message that has been read does not flow, so an empty one is read here unless it has listeners. The option
    * `optimizeEmptyRequests` of Node 24 does the same.
    */
   settle(): void {

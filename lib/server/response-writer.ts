@@ -57,7 +57,7 @@ function pushFraming(
   httpVersion: string,
 ): void {
   if (BODILESS.includes(status)) {
-    // A 204 must not have a length, and that of a 304 would be the length of another body (RFC 9110, section 8.6).
+    // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).
     if (status === 205) fields.push('Content-Length', '0')
   } else if (length !== undefined) fields.push('Content-Length', String(length))
   // node:http would omit this field for HEAD.
@@ -78,8 +78,8 @@ function writeWhole(body: string | Uint8Array | undefined, target: ResponseTarge
   incoming.dropRest(() => out.end())
 }
 
-// Does not use `end(body)`: it writes two pieces, the second one empty. Writing one piece saves 4 % of the time of a small
-// response (docs/decisions/011, npm run bench -- --only portico,bare).
+// Does not use `end(body)`: it writes two pieces, the second one empty. Writing one piece saves 4 % of the time of a
+// small response (docs/decisions/011, npm run bench -- --only portico,bare).
 function writeCorked(body: string | Uint8Array, { out, connection, bytes }: ResponseTarget): void {
   // The bytes of ASCII text are the same in both encodings, and latin1 is copied without transcoding.
   const isAscii = typeof body === 'string' && body.length === bytes

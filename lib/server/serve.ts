@@ -139,7 +139,7 @@ function createLimitedServer(limits: ServerLimits): Server {
   })
   // With a limit, node:http would drop further fields silently. Our own check rejects them.
   server.maxHeadersCount = 0
-  // The only limit for clients that do not read their responses.
+  // This is the only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs
   // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
