@@ -59,7 +59,7 @@ export function clientOf(peer: string, headers: RequestHeaders, trusted: BlockLi
   for (const hop of hops.reverse()) {
     const address = withoutPort(hop.address)
     if (isIP(address) === 0) return client
-    // A hop without a host or a protocol keeps that of the hop before it.
+    // A hop without a host or a protocol keeps the one of the hop to its right.
     client = { address, protocol: hop.protocol ?? client.protocol, host: hop.host || client.host }
     if (!isTrusted(address, trusted)) return client
   }

@@ -1,4 +1,4 @@
-// Scheme and authority: the absolute form of RFC 9112, section 3.2.2.
+// Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */

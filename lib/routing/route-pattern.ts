@@ -32,8 +32,8 @@ export type RoutePatterns =
   | Readonly<Record<string, RoutePattern>>
 
 /**
- * A segment of a pattern. It matches one text, which is also given as a URL has it, or any text that meets
- * the requirement of its variable.
+ * A segment of a pattern. A literal matches one text; `encoded` is the same text as it is written in a URL.
+ * A variable matches any text that meets its requirement.
  * @internal
  */
 export type PatternSegment =

@@ -94,7 +94,7 @@ function writeText(text: string, encoding: PairEncoding, what: string): string {
   return encodeSegment(text, what)
 }
 
-/** @throws {TypeError} If text is not a segment; with its description. */
+/** @throws {TypeError} If a text is not a segment; the message describes the text. */
 export function checkSegment(segment: string, what: string): string {
   if (isSegment(segment)) return segment
   throw new TypeError(`No URL can hold ${what}: it is not a valid path segment`)
