@@ -39,13 +39,13 @@ export class Dispatcher {
   constructor(modules: Iterable<readonly [name: string, Controllers]>, names: NameKeys) {
     this.#names = names
     this.#errorKey = names.controller('error')
-    const moduleNames = new Registry('module')
+    const moduleNames = new Map<string, string>()
     for (const [module, controllers] of modules) {
       const byKey = new Map<string, ActionsByKey>()
-      this.#modules.set(moduleNames.add(module, names.module(module)), byKey)
-      const controllerNames = new Registry('controller')
+      this.#modules.set(register(moduleNames, 'module', module, names.module(module)), byKey)
+      const controllerNames = new Map<string, string>()
       for (const [name, owner] of controllers) {
-        const key = controllerNames.add(name, names.controller(name))
+        const key = register(controllerNames, 'controller', name, names.controller(name))
         const isHidden = this.#isErrorController(module, key)
         byKey.set(key, actionsOf({ module, controller: name, owner, isHidden }, names))
       }
@@ -125,37 +125,31 @@ function actionsOf(
     throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
   }
   const actions: ActionsByKey = new Map()
-  const actionNames = new Registry('action')
+  const actionNames = new Map<string, string>()
   for (const [property, run] of Object.entries(owner)) {
     if (!isAction(run)) continue
     const action = actionName(property)
     const methods = methodsOf(run, `${controller}/${action}`)
-    actions.set(actionNames.add(action, toKey(action)), { ...names, action, run, methods })
+    actions.set(register(actionNames, 'action', action, toKey(action)), {
+      ...names,
+      action,
+      run,
+      methods,
+    })
   }
   return actions
 }
 
-/** Checks the names of one kind, such as those of controllers: each must have its own key. */
-class Registry {
-  readonly #kind: string
-  readonly #names = new Map<string, string>()
-
-  constructor(kind: string) {
-    this.#kind = kind
+// Adds a name by its key, and returns the key.
+function register(names: Map<string, string>, kind: string, name: string, key: string): string {
+  if (key === '' || /[/?#\s]/.test(name))
+    throw new TypeError(`No URL can name the ${kind} "${name}"`)
+  const other = names.get(key)
+  if (other !== undefined) {
+    throw new TypeError(`No URL can distinguish the ${kind} "${name}" from "${other}"`)
   }
-
-  /** Adds a name, and returns its key. */
-  add(name: string, key: string): string {
-    if (key === '' || /[/?#\s]/.test(name)) {
-      throw new TypeError(`No URL can name the ${this.#kind} "${name}"`)
-    }
-    const other = this.#names.get(key)
-    if (other !== undefined) {
-      throw new TypeError(`No URL can distinguish the ${this.#kind} "${name}" from "${other}"`)
-    }
-    this.#names.set(key, name)
-    return key
-  }
+  names.set(key, name)
+  return key
 }
 
 function methodsOf(action: Action, name: string): readonly string[] | undefined {
