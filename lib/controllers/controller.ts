@@ -35,7 +35,9 @@ export function isAction(value: unknown): value is Action {
 
 /** @throws {TypeError} If a value is not an action. */
 export function checkAction(value: unknown): void {
-  if (!isAction(value)) throw new TypeError(`Expected an action, got "${kindOf(value)}"`)
+  if (isAction(value)) return
+  const kind = typeof value === 'function' ? 'class' : value === null ? 'null' : typeof value
+  throw new TypeError(`Expected an action, got "${kind}"`)
 }
 
 /** Copies the name and the properties of an action to the function that wraps it. */
@@ -45,18 +47,12 @@ export function wrapAction(run: Action, original: (...args: never[]) => unknown)
 }
 
 /**
- * Checks the value that an action or a plugin returned.
+ * Checks that an action or a plugin returned nothing, or a request to be dispatched next.
  *
- * @param who Names the function in the error message.
- * @returns The request to be dispatched next; undefined if there is none.
- * @throws {TypeError} If the value is neither undefined nor a request.
+ * @throws {TypeError} If it returned anything else; `who` names the function in the message.
  */
 export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
   if (returned === undefined || isRequest(returned)) return returned
   const kind = returned === null ? 'null' : `a value of the type ${typeof returned}`
   throw new TypeError(`${who} returned ${kind}; expected nothing, or a request to be dispatched`)
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === 'function' ? 'class' : value === null ? 'null' : typeof value
 }

@@ -41,10 +41,7 @@ export async function loadControllers(directory: string): Promise<ControllerDire
 
 const files = new WeakMap<Controller, string>()
 
-/**
- * Returns the path of the file that a controller was loaded from; undefined for any other controller.
- * @internal
- */
+/** Returns the file that a controller was loaded from; undefined for any other. @internal */
 export function fileOf(controller: Controller): string | undefined {
   return files.get(controller)
 }
@@ -68,12 +65,7 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
   return warnings
 }
 
-interface FolderContent {
-  readonly files: readonly string[]
-  readonly folders: readonly string[]
-}
-
-async function readFolder(folder: string): Promise<FolderContent> {
+async function readFolder(folder: string): Promise<Record<'files' | 'folders', string[]>> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
   })

@@ -1,14 +1,9 @@
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { clientParamsOf, type HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
+import { ValidationError } from '../http/validation-error.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
-import type {
-  InferOutput,
-  StandardIssue,
-  StandardResult,
-  StandardSchemaV1,
-} from './standard-schema.ts'
+import type { InferOutput, StandardResult, StandardSchemaV1 } from './standard-schema.ts'
 
 /** An action with a third argument: the parameters that its schema returned. */
 export type ParamsAction<Params> = (
@@ -37,12 +32,8 @@ export function withParams<Schema extends StandardSchemaV1>(
 ): Action {
   checkAction(action)
   checkSchema(schema)
-  const run = function (
-    this: unknown,
-    request: HttpRequest,
-    response: HttpResponse,
-  ): ReturnType<Action> {
-    const runWith = (result: StandardResult<unknown>): ReturnType<Action> =>
+  const run: Action = function (this: unknown, request, response) {
+    const runWith = (result: Result): ReturnType<Action> =>
       Reflect.apply(action, this, [request, response, outputOf(result)])
     const result = validate(schema, request)
     return isPromiseLike(result) ? (result.then(runWith) as Promise<undefined>) : runWith(result)
@@ -67,29 +58,22 @@ export async function validateParams<Schema extends StandardSchemaV1>(
   return outputOf(await validate(schema, request))
 }
 
-function validate(
-  schema: StandardSchemaV1,
-  request: HttpRequest,
-): StandardResult<unknown> | Promise<StandardResult<unknown>> {
-  return schema['~standard'].validate(toRecord(clientParamsOf(request)))
-}
+type Result = StandardResult<unknown>
 
-// The record has no prototype: `toString` and `__proto__` must exist only if the client sent them.
-function toRecord(params: ReadonlyMap<string, string>): Record<string, string> {
-  const record: Record<string, string> = Object.create(null)
-  for (const [name, value] of params) record[name] = value
-  return record
+function validate(schema: StandardSchemaV1, request: HttpRequest): Result | Promise<Result> {
+  const params = Object.fromEntries(clientParamsOf(request))
+  // The object has no prototype: `toString` and `__proto__` must exist only if the client sent them.
+  return schema['~standard'].validate(Object.assign(Object.create(null), params))
 }
 
 function outputOf<Output>(result: StandardResult<Output>): Output {
-  if (result.issues !== undefined) throw new ValidationError(Array.from(result.issues, toIssue))
-  return result.value
-}
-
-function toIssue({ path = [], message }: StandardIssue): ValidationIssue {
-  // Does not use path.map(): a library may use its own kind of list.
-  const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
-  return { path: keys.join('.'), message }
+  if (result.issues === undefined) return result.value
+  // Does not use map(): a library may use its own kind of list.
+  const issues = Array.from(result.issues, ({ path = [], message }) => {
+    const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
+    return { path: keys.join('.'), message }
+  })
+  throw new ValidationError(issues)
 }
 
 function checkSchema(schema: StandardSchemaV1): void {

@@ -16,11 +16,9 @@ export function mediaTypeOf(request: HttpRequest): string {
 /** Returns the declared charset of a body; undefined if there is none. */
 export function charsetOf(request: HttpRequest): string | undefined {
   const type = headerOf(request, 'content-type') ?? ''
-  if (!type.includes(';')) return undefined
-  for (const [, name = '', quoted, plain] of type.matchAll(PARAMETER)) {
-    if (name.toLowerCase() === 'charset') return quoted || plain || undefined
-  }
-  return undefined
+  const parameters = [...type.matchAll(PARAMETER)]
+  const charset = parameters.find(([, name = '']) => name.toLowerCase() === 'charset')
+  return charset?.[2] || charset?.[3] || undefined
 }
 
 /** Reports whether a body is compressed. A small compressed body may decompress to a huge one. */

@@ -59,8 +59,6 @@ function toForm(bytes: Buffer, { maxFields }: FormLimits): FormBody {
 
 function problemOf(request: HttpRequest): string | undefined {
   if (isCompressed(request)) return 'A form body must not be compressed'
-  const charset = charsetOf(request)
-  return charset === undefined || /^utf-?8$/i.test(charset)
-    ? undefined
-    : 'A form body must be in UTF-8'
+  const charset = charsetOf(request) ?? 'utf-8'
+  return /^utf-?8$/i.test(charset) ? undefined : 'A form body must be in UTF-8'
 }

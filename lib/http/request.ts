@@ -26,10 +26,7 @@ export type ParamValue<Name extends string> = Name extends 'module' | 'controlle
     ? ErrorHandler | undefined
     : string | undefined
 
-/**
- * Returns the internal state of a request. Only for use inside the package: index.ts does not export it.
- * @internal
- */
+/** Returns the internal state of a request. Only for use inside the package. @internal */
 export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
 /** Reports whether a value is a request. Unlike `instanceof`, it rejects an object that only has the prototype. */
 export let isRequest: (value: unknown) => value is HttpRequest
@@ -212,13 +209,13 @@ export class HttpRequest {
    * @throws {TypeError} If no URL leads to them, or if the request was not routed by the built-in router.
    */
   url(params: UrlParams = {}, options: UrlOptions = {}): string {
-    const { urls } = this.#state.settings
-    if (urls === undefined) {
+    const { buildUrl } = this.#state.settings
+    if (buildUrl === undefined) {
       throw new TypeError(
         'Expected a request that the built-in router of a front controller routed',
       )
     }
-    return urls.url(stateOf(this.errorHandler?.request ?? this), params, options)
+    return buildUrl(stateOf(this.errorHandler?.request ?? this), params, options)
   }
 }
 

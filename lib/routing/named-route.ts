@@ -26,8 +26,6 @@ export class NamedRoute {
     return this.#pattern.defaults
   }
 
-  // Matching: from the segments of a path to a route.
-
   /** Returns the route of a path by its segments; undefined if the path does not match. */
   match(segments: readonly string[]): PathRoute | undefined {
     const { segments: parts, acceptsPairs } = this.#pattern
@@ -78,8 +76,6 @@ export class NamedRoute {
     return pairs
   }
 
-  // Building: from a target to the segments of a path.
-
   /**
    * Builds the segments of a path that {@link NamedRoute.match} resolves to a target.
    *
@@ -124,10 +120,8 @@ export class NamedRoute {
       ? writeName(target, variable)
       : writeValue(this.#pairOf(variable, target))
     if (requirement?.test(decodeValue(variable, segment)) === false) {
-      throw routeError(
-        this.name,
-        `has a requirement for "${variable}" that the value does not meet`,
-      )
+      const problem = `has a requirement for "${variable}" that the value does not meet`
+      throw routeError(this.name, problem)
     }
     return segment
   }

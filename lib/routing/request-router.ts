@@ -12,7 +12,7 @@ import type { NamedRoute } from './named-route.ts'
 import { type Rewritten, rewrite } from './rewrite.ts'
 import { RouteTable } from './route-table.ts'
 import type { Router } from './router.ts'
-import { RouteUrlBuilder } from './url-builder.ts'
+import { createUrlBuilder } from './url-builder.ts'
 
 /** The options of a {@link RequestRouter}. */
 export interface RoutingOptions {
@@ -32,9 +32,7 @@ const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
 const MAX_REMEMBERED_PATHS = 1_000
 const MAX_REMEMBERED_LENGTH = 100
 
-interface RoutedPath extends Rewritten {
-  readonly route: Route
-}
+type RoutedPath = Rewritten & { readonly route: Route }
 
 /**
  * Routes requests: from the target to the path, `q`, the names and the pairs. A request that must be rejected is also
@@ -50,14 +48,10 @@ export class RequestRouter {
   constructor(options: RoutingOptions) {
     this.#options = options
     const { modules, names, basePath, routes, router, limits, trusted } = options
-    const defaultRoute = new ModuleRoute(
-      modules.map(([name]) => name),
-      names,
-    )
-    this.#table = new RouteTable(routes, defaultRoute)
+    this.#table = new RouteTable(routes, new ModuleRoute(new Map(modules).keys(), names))
     // A custom router has no inverse, so no URL can be built.
-    const urls = router ? undefined : new RouteUrlBuilder(basePath, this.#table)
-    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, urls }
+    const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table)
+    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, buildUrl }
   }
 
   /** Returns the request with its `path` and `q`. */

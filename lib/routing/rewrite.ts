@@ -26,10 +26,6 @@ export function rewrite(target: string, basePath = ''): Rewritten {
   if (!path.startsWith('/') || target.includes('#')) {
     return rejected(path, 'The request target is not a path')
   }
-  return decodePath(path)
-}
-
-function decodePath(path: string): Rewritten {
   let q = path
   try {
     if (path.includes('%')) q = decodeURIComponent(path)

@@ -1,12 +1,6 @@
 import { checkNames } from '../http/check-options.ts'
 import { isReserved } from '../http/params.ts'
-import {
-  DEFAULT_TARGET,
-  isRouteName,
-  mergeTarget,
-  type RouteTarget,
-  routeNames,
-} from './route-target.ts'
+import { isRouteName, mergeTarget, type RouteTarget, routeNames } from './route-target.ts'
 import { encodeSegment, isSegment, splitPath } from './segments.ts'
 
 /** A custom route, with the syntax of Zend_Controller_Router_Route. */
@@ -31,19 +25,12 @@ export type RoutePatterns =
   | ReadonlyMap<string, RoutePattern>
   | Readonly<Record<string, RoutePattern>>
 
-/**
- * A segment of a pattern. A literal matches one text; `encoded` is the same text as it is written in a URL.
- * A variable matches any text that meets its requirement.
- * @internal
- */
+/** A segment of a pattern: a literal, with its text as a URL has it, or a variable with its requirement. @internal */
 export type PatternSegment =
   | { readonly literal: string; readonly encoded: string }
   | { readonly variable: string; readonly requirement: RegExp | undefined }
 
-/**
- * A parsed {@link RoutePattern}.
- * @internal
- */
+/** A parsed {@link RoutePattern}. @internal */
 export interface ParsedPattern {
   readonly segments: readonly PatternSegment[]
   readonly variables: ReadonlySet<string>
@@ -60,18 +47,11 @@ export interface ParsedPattern {
 type Defaults = NonNullable<RoutePattern['defaults']>
 type Requirements = NonNullable<RoutePattern['requirements']>
 
-const FIELDS: readonly (keyof RoutePattern)[] = ['path', 'defaults', 'requirements']
-
-/**
- * Parses the pattern of a route.
- *
- * @throws {TypeError} If the pattern is invalid; the message has the name of the route and the invalid part.
- * @internal
- */
+/** Parses the pattern of a route. An error has the name of the route and the invalid part. @internal */
 export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern {
   if (name === 'default') throw routeError(name, 'is built in: choose another name')
   if (typeof pattern?.path !== 'string') throw routeError(name, 'has no "path"')
-  checkNames(`fields of the route "${name}"`, pattern, FIELDS)
+  checkNames(`fields of the route "${name}"`, pattern, ['path', 'defaults', 'requirements'])
   const { path, defaults = {}, requirements = {} } = pattern
   checkDefaults(name, defaults)
   const parts = splitPath(path)
@@ -85,7 +65,7 @@ export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern
     segments,
     variables: new Set(variables),
     acceptsPairs,
-    defaults: mergeTarget(defaults, 'decoded', undefined, DEFAULT_TARGET),
+    defaults: mergeTarget(defaults, 'decoded'),
     optional: new Set(optional),
     ownKeys: new Set([...routeNames, ...variables, ...optional]),
   }

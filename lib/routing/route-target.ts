@@ -13,8 +13,8 @@ export interface RouteTarget extends RouteNames {
 /** The keys of the names, in the order of the default route. */
 export const routeNames = ['module', 'controller', 'action'] as const
 
-/** The target of a route that sets nothing. */
-export const DEFAULT_TARGET: RouteTarget = {
+// The target of a route that sets nothing.
+const DEFAULT_TARGET: RouteTarget = {
   module: 'default',
   controller: 'index',
   action: 'index',
@@ -53,20 +53,17 @@ export function writeName(target: RouteTarget, key: keyof RouteNames): string {
 export function mergeTarget(
   params: Readonly<Record<string, unknown>>,
   encoding: PairEncoding,
-  current: RouteTarget | undefined,
-  defaults: RouteTarget,
+  current?: RouteTarget,
+  defaults: RouteTarget = DEFAULT_TARGET,
 ): RouteTarget {
   const values = new Map(Object.entries(params).map(([key, value]) => [key, toTexts(key, value)]))
-  const nameOf = (key: keyof RouteNames): string => {
+  const { module, controller, action } = defaults
+  const names = { module, controller, action }
+  for (const key of routeNames) {
     const [name] = values.get(key) ?? [current?.[key]]
-    return name ?? defaults[key]
+    if (name !== undefined) names[key] = name
+    values.delete(key)
   }
-  const names = {
-    module: nameOf('module'),
-    controller: nameOf('controller'),
-    action: nameOf('action'),
-  }
-  for (const key of routeNames) values.delete(key)
   const kept = (current?.pairs ?? []).filter(({ key }) => !values.has(key))
   const added = [...values].flatMap(([key, texts]) =>
     texts.map((value): Pair => ({ key, value, encoding })),

@@ -1,70 +1,54 @@
 import { parsePairs } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
-import type { UrlOptions, UrlParams } from '../http/url-params.ts'
+import type { ModuleRoute } from './module-route.ts'
 import type { RouteTable } from './route-table.ts'
-import {
-  DEFAULT_TARGET,
-  mergeTarget,
-  type RouteTarget,
-  routeNames,
-  writeName,
-} from './route-target.ts'
+import { mergeTarget, type RouteTarget, routeNames, writeName } from './route-target.ts'
 import { decodePair, type Pair, writePairs } from './segments.ts'
 
-/** Builds URLs: the inverse of routing. */
-export class RouteUrlBuilder implements UrlBuilder {
-  readonly #basePath: string
-  readonly #table: RouteTable
-
-  constructor(basePath: string, table: RouteTable) {
-    this.#basePath = basePath
-    this.#table = table
-  }
-
-  url(request: RequestState<unknown>, params: UrlParams, options: UrlOptions): string {
+/** Returns the inverse of routing. */
+export function createUrlBuilder(basePath: string, table: RouteTable): UrlBuilder {
+  return (request, params, options) => {
     const currentName = request.route?.name ?? 'default'
     const { name = currentName, reset = false, encode = true } = options
-    const route = this.#table.named.get(name)
+    const route = table.named.get(name)
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
     // As in ZF1, the values that another route found are not used.
     const current = reset || name !== currentName ? undefined : targetOf(request)
-    const encoding = encode ? 'decoded' : 'encoded'
-    const target = mergeTarget(params, encoding, current, route?.defaults ?? DEFAULT_TARGET)
-    const candidates = route ? [route.build(target)] : this.#buildDefault(target)
-    const segments = candidates.find((each) => this.#leadsTo(target, each))
+    const target = mergeTarget(params, encode ? 'decoded' : 'encoded', current, route?.defaults)
+    const candidates = route ? [route.build(target)] : buildDefault(target, table.defaultRoute)
+    const segments = candidates.find((each) => leadsTo(target, each, table))
     if (segments === undefined) {
       throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
     }
-    return `${this.#basePath}/${segments.join('/')}`
+    return `${basePath}/${segments.join('/')}`
   }
+}
 
-  // Returns two forms: the short one, and the one with all names, which fewer named routes match.
-  #buildDefault(target: RouteTarget): string[][] {
-    const { defaultRoute } = this.#table
-    if (!defaultRoute.isModule(target.module)) {
-      throw new TypeError(`There is no module "${target.module}"`)
-    }
-    const module = writeName(target, 'module')
-    const names = [writeName(target, 'controller'), writeName(target, 'action')]
-    const pairs = writePairs(target.pairs)
-    const whole = [module, ...names, ...pairs]
-    while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
-    const [first] = names
-    // Routing would read a controller with the name of a module as that module.
-    const canOmitModule =
-      module === 'default' && (first === undefined || !defaultRoute.isModule(first))
-    return [[...(canOmitModule ? [] : [module]), ...names, ...pairs], whole]
+// Returns two forms: the short one, and the one with all names, which fewer named routes match.
+function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[][] {
+  if (!defaultRoute.isModule(target.module)) {
+    throw new TypeError(`There is no module "${target.module}"`)
   }
+  const module = writeName(target, 'module')
+  const names = [writeName(target, 'controller'), writeName(target, 'action')]
+  const pairs = writePairs(target.pairs)
+  const whole = [module, ...names, ...pairs]
+  while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
+  const [first] = names
+  // Routing would read a controller with the name of a module as that module.
+  const canOmitModule =
+    module === 'default' && (first === undefined || !defaultRoute.isModule(first))
+  return [[...(canOmitModule ? [] : [module]), ...names, ...pairs], whole]
+}
 
-  #leadsTo(target: RouteTarget, segments: readonly string[]): boolean {
-    // The default route alone routes each path that it builds to its target.
-    if (this.#table.named.size === 0) return true
-    const found = this.#table.routePath(`/${segments.join('/')}`)
-    const hasNames = routeNames.every((key) => found[key] === target[key])
-    return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
-  }
+function leadsTo(target: RouteTarget, segments: readonly string[], table: RouteTable): boolean {
+  // The default route alone routes each path that it builds to its target.
+  if (table.named.size === 0) return true
+  const found = table.routePath(`/${segments.join('/')}`)
+  const hasNames = routeNames.every((key) => found[key] === target[key])
+  return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
 }
 
 function targetOf({ route, rejection, pairs }: RequestState<unknown>): RouteTarget | undefined {
