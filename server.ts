@@ -13,6 +13,7 @@ import {
   logStart,
   rejectInheritedSocket,
 } from './lib/process/application.ts'
+import { onStopMessage } from './lib/process/child.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
 import type { CommandName } from './lib/process/commands.ts'
 import { probeHealth } from './lib/process/health.ts'
@@ -21,21 +22,14 @@ import {
   createLog,
   EXIT_FAILURE,
   fail,
-  ignoreOutputErrors,
+  jsonText,
   print,
-  printJson,
   routesStyle,
   version,
 } from './lib/process/output.ts'
 import { explanationText, routesText } from './lib/process/routes-text.ts'
 import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
-import {
-  ignoreInspectorSignal,
-  once,
-  onHangup,
-  onStopMessage,
-  onStopSignal,
-} from './lib/process/signals.ts'
+import { onHangup, onStopSignal } from './lib/process/signals.ts'
 import { leaveCluster, Supervisor, WorkerError } from './lib/process/supervisor.ts'
 import { isWatched, Watcher } from './lib/process/watcher.ts'
 import { httpUrl } from './lib/server/serve.ts'
@@ -48,21 +42,19 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
   version: () => print(`${version()}\n`),
   check: async ({ config }) => {
     await createFrontController(config)
-    printJson(config)
+    print(jsonText(config))
     return 0
   },
   healthcheck: async ({ config: { healthPort = 0, host } }) =>
     (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
   routes: async ({ config, json }) => {
     const routes = listRoutes(await createFrontController(config))
-    if (json) printJson(routes)
-    else print(routesText(routes, routesStyle()))
+    print(json ? jsonText(routes) : routesText(routes, routesStyle()))
     return 0
   },
   explain: async ({ config, json, ...request }) => {
     const explanation = explain(await createFrontController(config), request)
-    if (json) printJson(explanation)
-    else print(explanationText(explanation, routesStyle()))
+    print(json ? jsonText(explanation) : explanationText(explanation, routesStyle()))
     return explanation.error === null ? 0 : EXIT_FAILURE
   },
   watch: ({ config }) => watch(config),
@@ -70,86 +62,85 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
     config.workers > 0 && cluster.isPrimary ? supervise(config) : serve(config),
 }
 
-await main()
+// A closed or full stdout or stderr must not end the process.
+process.stdout.on('error', () => {})
+process.stderr.on('error', () => {})
+// By default, Node opens the inspector on it.
+process.on('SIGUSR1', () => {})
 
-async function main(): Promise<void> {
-  ignoreOutputErrors()
-  ignoreInspectorSignal()
-  try {
-    const readFile = (file: string): string => readFileSync(file, 'utf8')
-    await run(parseCommandLine(process.argv.slice(2), process.env, readFile))
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error
-    fail(EXIT_CONFIG, error.problems)
-  }
-}
-
-async function run(line: CommandLine): Promise<void> {
+try {
+  const readFile = (file: string): string => readFileSync(file, 'utf8')
+  const line = parseCommandLine(process.argv.slice(2), process.env, readFile)
   const exitCode = await runners[line.command](line)
   // Without exit(), a timer of a controller would keep the process alive.
   if (typeof exitCode === 'number') process.exit(exitCode)
+} catch (error) {
+  if (!(error instanceof ConfigError)) throw error
+  fail(EXIT_CONFIG, error.problems)
 }
 
 // Serves in this process, which is the only process or a worker.
-async function serve(config: Config): Promise<void> {
+async function serve(config: Config): Promise<number> {
   const log = createLog(config)
   const front = await createFrontController(config, log)
   let isReady = true
   let exitCode = 0
   const service = await listen(front, config, log)
   const health = await listenForHealth(config, () => isReady)
-  const stop = once(async () => {
-    isReady = false
-    await delay(config.drainDelayMs)
-    const destroyed = await service.close()
-    await leaveCluster()
-    health?.close()
-    if (!cluster.isWorker || destroyed > 0) {
-      const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
-      log.info({ event: 'stop', destroyed }, `Stopped${reason}, ${destroyed} connections destroyed`)
+  const stopped = new Promise<void>((stop) => {
+    const crash = (error: unknown): void => {
+      exitCode = EXIT_FAILURE
+      front.report(error)
+      stop()
     }
-    process.exit(destroyed > 0 ? EXIT_FAILURE : exitCode)
-  })
-  const crash = (error: unknown): void => {
-    exitCode = EXIT_FAILURE
-    front.report(error)
-    stop()
-  }
-  process.on('uncaughtException', crash).on('unhandledRejection', crash)
-  if (cluster.isWorker || isWatched()) onStopMessage(stop)
-  else {
+    process.on('uncaughtException', crash).on('unhandledRejection', crash)
+    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
     onStopSignal(stop)
     onHangup(log, stop)
-  }
+  })
   if (!cluster.isWorker) logStart(log, service.url)
+  await stopped
+  isReady = false
+  await delay(config.drainDelayMs)
+  const destroyed = await service.close()
+  await leaveCluster()
+  health?.close()
+  if (!cluster.isWorker || destroyed > 0) {
+    const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
+    log.info({ event: 'stop', destroyed }, `Stopped${reason}, ${destroyed} connections destroyed`)
+  }
+  return destroyed > 0 ? EXIT_FAILURE : exitCode
 }
 
 // Starts the workers, which serve, and keeps them running.
-async function supervise(config: Config): Promise<void> {
+async function supervise(config: Config): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
   const log = createLog(config)
   const { workers } = config
   const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs: stopTimeoutMs(config) })
   const health = await listenForHealth(config, () => supervisor.isReady)
-  const stop = once(async () => {
-    const exitCode = await supervisor.stop()
-    health?.close()
-    log.info({ event: 'stop' }, 'Stopped, and all workers too')
-    process.exit(exitCode)
+  const stopped = new Promise<void>((stop) => {
+    if (isWatched()) onStopMessage(stop)
+    else onStopSignal(stop, () => supervisor.kill())
   })
-  if (isWatched()) onStopMessage(stop)
-  else onStopSignal(stop, () => supervisor.kill())
   process.on('SIGHUP', () => supervisor.reload())
-  try {
-    const { address, port } = await supervisor.start()
+  const started = supervisor.start().then(({ address, port }) => {
     logStart(log, httpUrl(address, port))
+  })
+  try {
+    await Promise.race([started, stopped])
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error
     // The worker has printed the problem.
     supervisor.kill()
-    process.exit(error.exitCode)
+    return error.exitCode
   }
+  await stopped
+  const exitCode = await supervisor.stop()
+  health?.close()
+  log.info({ event: 'stop' }, 'Stopped, and all workers too')
+  return exitCode
 }
 
 // Runs this program again without --watch, and restarts it when a file in the folder of controllers changes.

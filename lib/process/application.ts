@@ -1,18 +1,24 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
-import { loadControllers, warningsAbout } from '../controllers/load-controllers.ts'
+import {
+  type ControllerDirectory,
+  loadControllers,
+  warningsAbout,
+} from '../controllers/load-controllers.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
-import type { FrontControllerOptions } from '../dispatch/options.ts'
+import { DEFAULT_LIMITS } from '../dispatch/options.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { DEFAULT_SERVER_LIMITS, type ServerLimits, type Service, serve } from '../server/serve.ts'
+import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
-import { type Readiness, serveHealth } from './health.ts'
+import { serveHealth } from './health.ts'
 import { EXIT_FAILURE, fail, printProblems, version } from './output.ts'
 import { type Config, ConfigError } from './settings.ts'
 import { reportListening } from './watcher.ts'
 
 // The first file descriptor that systemd passes on (sd_listen_fds(3)).
 const FIRST_FD = 3
+
+const NO_CONTROLLERS: ControllerDirectory = { controllers: new Map(), modules: new Map() }
 
 /**
  * Loads the controllers and creates the front controller.
@@ -24,29 +30,18 @@ export async function createFrontController(
   config: Config,
   logger?: Logger,
 ): Promise<FrontController> {
+  const { controllers, names, basePath, env, logParams, trustProxy } = config
   try {
-    return new FrontController(await loadOptions(config, logger))
+    const loaded = controllers === undefined ? NO_CONTROLLERS : await loadControllers(controllers)
+    const warnings = warningsAbout(loaded)
+    if (logger === undefined) printProblems(warnings)
+    else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
+    const development = env === 'development'
+    const limits = limitsOf(DEFAULT_LIMITS, config)
+    const options = { names, basePath, logger, logParams, trustProxy, development, limits }
+    return new FrontController({ ...loaded, ...options })
   } catch (error) {
     throw new ConfigError([(error as Error).message])
-  }
-}
-
-async function loadOptions(config: Config, logger?: Logger): Promise<FrontControllerOptions> {
-  const { controllers, names, basePath, env, logParams, trustProxy } = config
-  const { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs } = config
-  const loaded = controllers === undefined ? undefined : await loadControllers(controllers)
-  const warnings = loaded === undefined ? [] : warningsAbout(loaded)
-  if (logger === undefined) printProblems(warnings)
-  else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
-  return {
-    ...loaded,
-    names,
-    basePath,
-    logger,
-    logParams,
-    trustProxy,
-    development: env === 'development',
-    limits: { maxBodyBytes, maxFields, maxTargetBytes, actionTimeoutMs },
   }
 }
 
@@ -58,37 +53,29 @@ export async function listen(
 ): Promise<Service> {
   const { port, host, accessLog, closeTimeoutMs } = config
   const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
-  const limits = serverLimits(config)
-  const fd = inheritedSocket()
-  try {
-    return await serve(front, { port, host, fd, onAccess, closeTimeoutMs, limits })
-  } catch (error) {
-    return failToListen(host, port, error)
-  }
+  const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
+  const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits }
+  return serve(front, options).catch((error) => failToListen(host, port, error))
 }
 
 /** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
 export async function listenForHealth(
-  { healthPort, host }: Config,
-  isReady: Readiness,
+  { healthPort: port, host }: Config,
+  isReady: () => boolean,
 ): Promise<Server | undefined> {
-  if (healthPort === undefined || cluster.isWorker) return undefined
-  try {
-    return await serveHealth(isReady, healthPort, host)
-  } catch (error) {
-    return failToListen(host, healthPort, error)
-  }
+  if (port === undefined || cluster.isWorker) return undefined
+  return serveHealth(isReady, port, host).catch((error) => failToListen(host, port, error))
 }
 
-function failToListen(host: string, port: number, error: unknown): never {
-  const { code } = error as NodeJS.ErrnoException
+function failToListen(host: string, port: number, { code }: NodeJS.ErrnoException): never {
   const hint = code === 'EADDRINUSE' ? ', another program listens there; see --port' : ''
   return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
 }
 
-function serverLimits(config: Config): ServerLimits {
-  const names = Object.keys(DEFAULT_SERVER_LIMITS) as (keyof ServerLimits)[]
-  return Object.fromEntries(names.map((name) => [name, config[name]])) as unknown as ServerLimits
+// The settings that have these defaults.
+function limitsOf<T extends object>(defaults: T, config: T): T {
+  const names = Object.keys(defaults) as (keyof T)[]
+  return Object.fromEntries(names.map((name) => [name, config[name]])) as T
 }
 
 /**

@@ -22,8 +22,6 @@ export type Environment = Readonly<Record<string, string | undefined>>
 /** Reads a text file. */
 export type ReadFile = (file: string) => string
 
-type Values = ReadonlyMap<string, string>
-
 const commandNames = Object.keys(commands) as (keyof typeof commands)[]
 const flags: Readonly<Record<string, Flag>> = { ...commands, ...options }
 const settingsByFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
@@ -45,30 +43,34 @@ export function parseCommandLine(
   const problems: string[] = []
   const values = parseFlags(args, problems)
   const command = commandNames.find((name) => values.has(name))
-  const row: Command = command === undefined ? { help: '' } : commands[command]
+  const { ignoresSettings, defaults = {} }: Partial<Command> = command ? commands[command] : {}
   const line = {
     command: command ?? 'serve',
     json: values.has('json'),
     target: values.get('explain') ?? '',
     method: values.get('method') ?? 'GET',
   } as const
-  if (row.ignoresSettings) return { ...line, config: parseSettings(new Map(), {}, {}, []) }
+  if (ignoresSettings) return { ...line, config: parseSettings(new Map(), {}, []) }
 
-  const allEnv = { ...parseEnvFile(values.get('env-file'), readFile, problems), ...nonEmpty(env) }
-  const config = parseSettings(values, allEnv, row.defaults ?? {}, problems)
+  const file = parseEnvFile(values.get('env-file'), readFile, problems)
+  const texts = new Map<string, string>()
+  for (const [name, text] of [...Object.entries(file), ...Object.entries(env)]) {
+    // An empty variable counts as absent: `PORT= portico` is how a shell usually unsets one.
+    if (text) texts.set(name, text)
+  }
+  for (const [name, text] of values) texts.set(flagOf(name), text)
+  const config = parseSettings(texts, defaults, problems)
   problems.push(...contradictions(config), ...misuses(values, config))
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...line, config }
 }
 
-function parseFlags(args: readonly string[], problems: string[]): Values {
+function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<string, string> {
   const names = [...settingsByFlag.keys(), ...Object.keys(flags)]
   // The unit may be omitted: --drain-delay 5000.
-  const shortNames = new Map(
-    names.filter((name) => name.endsWith('-ms')).map((name) => [name.slice(0, -3), name]),
-  )
-  const types = [...names, ...shortNames.keys()].map((name) => {
-    const type = takesArgument(shortNames.get(name) ?? name) ? 'string' : 'boolean'
+  const fullNames = new Map(names.map((name) => [name.replace(/-ms$/, ''), name]))
+  const types = [...names, ...fullNames.keys()].map((name) => {
+    const type = takesArgument(fullNames.get(name) ?? name) ? 'string' : 'boolean'
     return [name, { type } as const] as const
   })
   const { tokens } = parseArgs({
@@ -81,11 +83,15 @@ function parseFlags(args: readonly string[], problems: string[]): Values {
   for (const token of tokens) {
     if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
     if (token.kind !== 'option') continue
-    const name = shortNames.get(token.name) ?? token.name
+    const name = fullNames.get(token.name) ?? token.name
     if (!names.includes(name)) problems.push(unknownOption(token.rawName, names))
     else if (Object.hasOwn(flags, name) && !takesArgument(name) && token.value !== undefined)
       problems.push(`--${name} takes no value`)
-    else values.set(name, textOf(token, takesArgument(name)))
+    else {
+      const { value = takesArgument(name) ? '' : 'true', inlineValue } = token
+      // In `--host --version`, the address is missing. It is not "--version".
+      values.set(name, inlineValue || !value.startsWith('--') ? value : '')
+    }
   }
   return values
 }
@@ -99,17 +105,6 @@ function unknownOption(rawName: string, names: readonly string[]): string {
   const nearest = nearestName(rawName.replace(/^-+/, ''), names)
   const hint = nearest === undefined ? 'see --help' : `did you mean --${nearest}?`
   return `Unknown option ${quoted(rawName)}: ${hint}`
-}
-
-interface OptionToken {
-  readonly value: string | undefined
-  readonly inlineValue: boolean | undefined
-}
-
-function textOf({ value, inlineValue }: OptionToken, takesArgument: boolean): string {
-  if (value === undefined) return takesArgument ? '' : 'true'
-  // In `--host --version`, the address is missing. It is not "--version".
-  return inlineValue === true || !value.startsWith('--') ? value : ''
 }
 
 function parseEnvFile(
@@ -127,40 +122,22 @@ function parseEnvFile(
   }
 }
 
-// An empty variable counts as absent: `PORT= portico` is how a shell usually unsets one.
-function nonEmpty(env: Environment): Environment {
-  return Object.fromEntries(Object.entries(env).filter(([, text]) => text))
-}
-
 function parseSettings(
-  values: Values,
-  env: Environment,
+  texts: ReadonlyMap<string, string>,
   defaults: Partial<Config>,
   problems: string[],
 ): Config {
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
-    const source = sourceOf(setting, values, env)
-    if (source === undefined) return [name, defaults[name as keyof Config] ?? setting.fallback]
-    const value = setting.parse(source.text)
-    if (value === undefined) {
-      problems.push(`${source.name} is ${quoted(source.text)}: expected ${setting.expected}`)
-    }
+    const { flag, alias = '', parse, expected, fallback } = setting
+    const variable = `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
+    const source = [flagOf(flag), variable, alias].find((each) => texts.has(each))
+    if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
+    const text = texts.get(source) ?? ''
+    const value = parse(text)
+    if (value === undefined) problems.push(`${source} is ${quoted(text)}: expected ${expected}`)
     return [name, value]
   })
   return Object.freeze(Object.fromEntries(entries))
-}
-
-function sourceOf(
-  { flag, alias = '' }: Setting<unknown>,
-  values: Values,
-  env: Environment,
-): { name: string; text: string } | undefined {
-  const argument = values.get(flag)
-  if (argument !== undefined) return { name: `--${flag}`, text: argument }
-  const name = [`PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`, alias].find(
-    (each) => env[each],
-  )
-  return name === undefined ? undefined : { name, text: env[name] ?? '' }
 }
 
 // Finds settings that are valid alone, but contradict each other.
@@ -181,7 +158,7 @@ function contradictions(config: Config): string[] {
 }
 
 // Finds commands and options that are invalid, or that require another one.
-function misuses(values: Values, config: Config): string[] {
+function misuses(values: ReadonlyMap<string, string>, config: Config): string[] {
   const requested = commandNames.filter((name) => values.has(name))
   const problems = Object.entries(flags).flatMap(([name, { problemOf }]) => {
     const argument = values.get(name)

@@ -17,6 +17,7 @@ const IGNORED = /^[.#]|~$|^node_modules$/
  */
 export class FolderWatch {
   readonly #root: string
+  // By real path.
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #events = new EventEmitter()
   readonly #names = new Set<string>()
@@ -61,21 +62,18 @@ export class FolderWatch {
   // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
     const folders = await foldersOf(this.#root)
-    for (const [folder, watcher] of this.#watchers) {
-      if (folders.has(folder)) continue
+    for (const [path, watcher] of this.#watchers) {
+      if (folders.has(path)) continue
       watcher.close()
-      this.#watchers.delete(folder)
+      this.#watchers.delete(path)
     }
-    for (const folder of folders) {
-      if (!this.#watchers.has(folder)) this.#watch(folder)
+    for (const [path, folder] of folders) {
+      if (this.#watchers.has(path)) continue
+      const watcher = watch(folder, (_, name) => this.#note(folder, name))
+      // The folder was removed. The watcher of its parent reports that.
+      watcher.on('error', () => watcher.close())
+      this.#watchers.set(path, watcher)
     }
-  }
-
-  #watch(folder: string): void {
-    const watcher = watch(folder, (_, name) => this.#note(folder, name))
-    // The folder was removed. The watcher of its parent reports that.
-    watcher.on('error', () => watcher.close())
-    this.#watchers.set(folder, watcher)
   }
 
   #note(folder: string, name: string | null): void {
@@ -94,21 +92,19 @@ export class FolderWatch {
   }
 }
 
-// Remembers real paths: a link may lead back to a parent folder.
+// Returns a folder and all folders below it by real path: a link may lead back to a parent folder.
 async function foldersOf(
   folder: string,
-  found = new Set<string>(),
-  seen = new Set<string>(),
-): Promise<ReadonlySet<string>> {
-  const real = await realpath(folder)
-  if (seen.has(real)) return found
-  seen.add(real)
-  found.add(folder)
+  found = new Map<string, string>(),
+): Promise<ReadonlyMap<string, string>> {
+  const path = await realpath(folder)
+  if (found.has(path)) return found
+  found.set(path, folder)
   for (const name of await readdir(folder)) {
-    const path = join(folder, name)
+    const child = join(folder, name)
     // stat() fails for a dangling link, or for a file that was removed in the meantime.
-    const stats = IGNORED.test(name) ? undefined : await stat(path).catch(() => undefined)
-    if (stats?.isDirectory()) await foldersOf(path, found, seen)
+    const stats = IGNORED.test(name) ? undefined : await stat(child).catch(() => undefined)
+    if (stats?.isDirectory()) await foldersOf(child, found)
   }
   return found
 }

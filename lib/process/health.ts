@@ -1,8 +1,5 @@
 import { once } from 'node:events'
-import { createServer, get, type RequestListener, type Server } from 'node:http'
-
-/** Returns whether the process accepts requests. */
-export type Readiness = () => boolean
+import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 
 /**
  * Serves the probes of an orchestrator on a separate server, without a router and a log. The status of
@@ -10,12 +7,30 @@ export type Readiness = () => boolean
  *
  * @returns The server, as soon as it listens.
  */
-export async function serveHealth(isReady: Readiness, port: number, host: string): Promise<Server> {
+export async function serveHealth(
+  isReady: () => boolean,
+  port: number,
+  host: string,
+): Promise<Server> {
   const limits = { headersTimeout: 5_000, requestTimeout: 5_000 }
-  const server = createServer(limits, createProbeListener(isReady))
+  const server = createServer(limits, (request, response) => {
+    const status = statusOf(request, isReady)
+    const text = status === 200 ? 'ok\n' : 'no\n'
+    const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
+    response.writeHead(status, { ...headers, 'Content-Length': text.length })
+    response.end(request.method === 'HEAD' ? undefined : text)
+  })
   server.listen(port, host)
   await once(server, 'listening')
   return server
+}
+
+function statusOf({ method, url }: IncomingMessage, isReady: () => boolean): number {
+  const path = url?.split('?', 1)[0]
+  if (method !== 'GET' && method !== 'HEAD') return 405
+  if (path === '/livez') return 200
+  if (path !== '/readyz') return 404
+  return isReady() ? 200 : 503
 }
 
 /**
@@ -34,25 +49,4 @@ export function probeHealth(port: number, host: string, timeoutMs = 3_000): Prom
     // A server that can't be reached is not ready.
     request.on('error', () => resolve(false)).on('timeout', () => request.destroy())
   })
-}
-
-function createProbeListener(isReady: Readiness): RequestListener {
-  return (request, response) => {
-    const status = statusOf(request.method, request.url?.split('?', 1)[0], isReady)
-    const text = status === 200 ? 'ok\n' : 'no\n'
-    const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
-    response.writeHead(status, { ...headers, 'Content-Length': text.length })
-    response.end(request.method === 'HEAD' ? undefined : text)
-  }
-}
-
-function statusOf(
-  method: string | undefined,
-  path: string | undefined,
-  isReady: Readiness,
-): number {
-  if (method !== 'GET' && method !== 'HEAD') return 405
-  if (path === '/livez') return 200
-  if (path !== '/readyz') return 404
-  return isReady() ? 200 : 503
 }

@@ -35,19 +35,11 @@ export class Log implements Logger {
     this.#options = options
   }
 
-  info(fields: object, message: string): void {
-    this.#write('info', fields as Fields, message)
-  }
+  readonly info: Logger['info'] = (fields, message) => this.#write('info', fields, message)
+  readonly warn: Logger['warn'] = (fields, message) => this.#write('warn', fields, message)
+  readonly error: Logger['error'] = (fields, message) => this.#write('error', fields, message)
 
-  warn(fields: object, message: string): void {
-    this.#write('warn', fields as Fields, message)
-  }
-
-  error(fields: object, message: string): void {
-    this.#write('error', fields as Fields, message)
-  }
-
-  #write(level: LogLevel, fields: Fields, message: string): void {
+  #write(level: LogLevel, fields: object, message: string): void {
     const { level: minimum = 'info', stream } = this.#options
     if (logLevels.indexOf(level) < logLevels.indexOf(minimum)) return
     if (stream.writableLength > MAX_QUEUED_BYTES || stream.destroyed) {
@@ -65,11 +57,10 @@ export class Log implements Logger {
     this.#options.stream.write(this.#line('warn', { event: 'dropped', dropped }, message))
   }
 
-  #line(level: LogLevel, fields: Fields, message: string): string {
-    const time = new Date().toISOString()
-    return this.#options.pretty
-      ? prettyLine(time, level, fields, message, { color: this.#options.color === true })
-      : truncatedLine({ time, level, ...fields, message })
+  #line(level: LogLevel, fields: object, message: string): string {
+    const { pretty, color = false } = this.#options
+    const record: Fields = { time: new Date().toISOString(), level, ...fields, message }
+    return pretty ? prettyLine(level, record, { color }) : truncatedLine(record)
   }
 }
 
@@ -87,27 +78,19 @@ function truncatedLine(record: Fields): string {
 
 const COLORS = { info: 'cyan', warn: 'yellow', error: 'red', silent: 'dim' } as const
 
-function prettyLine(
-  time: string,
-  level: LogLevel,
-  fields: Fields,
-  message: string,
-  style: TextStyle,
-): string {
-  const { event, status, method, module, controller, action, durationMs, bytes, id, looksLike } =
-    fields
+function prettyLine(level: LogLevel, record: Fields, style: TextStyle): string {
+  const { time, event, status, method, module, controller, action, message } = record
+  const { looksLike, durationMs, bytes, id, stack } = record
   const details = [
     event === 'access' || event === 'error' ? `${status} ${printable(String(method))}` : undefined,
     controller === undefined ? undefined : [module, controller, action].join('/'),
-    event === 'access' ? undefined : printable(message),
+    event === 'access' ? undefined : printable(String(message)),
     looksLike === undefined ? undefined : `(looks like: ${looksLike})`,
     durationMs === undefined ? undefined : `${durationMs} ms`,
     bytes === undefined ? undefined : `${bytes} B`,
     id === undefined ? undefined : paint(String(id), 'dim', style),
+    Array.isArray(stack) ? paint(`at ${stack[0]}`, 'dim', style) : undefined,
   ].filter((detail) => detail !== undefined)
-  const clock = paint(time.slice(11, 19), 'dim', style)
-  const frame = Array.isArray(fields.stack)
-    ? ` ${paint(`at ${fields.stack[0]}`, 'dim', style)}`
-    : ''
-  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}${frame}\n`
+  const clock = paint(String(time).slice(11, 19), 'dim', style)
+  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}\n`
 }

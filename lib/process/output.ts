@@ -8,20 +8,14 @@ import type { Config } from './settings.ts'
 /** Exit code for a failure, such as a port in use, an error of the explained request, or a destroyed connection. */
 export const EXIT_FAILURE = 1
 
-/** Keeps the process alive when stdout or stderr is closed or full. */
-export function ignoreOutputErrors(): void {
-  process.stdout.on('error', () => {})
-  process.stderr.on('error', () => {})
-}
-
 /** Writes text to stdout. */
 export function print(text: string): void {
   process.stdout.write(text)
 }
 
-/** Writes a value to stdout as indented JSON. */
-export function printJson(value: unknown): void {
-  print(`${JSON.stringify(value, null, 2)}\n`)
+/** Formats a value as indented JSON, with a line break at its end. */
+export function jsonText(value: unknown): string {
+  return `${JSON.stringify(value, null, 2)}\n`
 }
 
 /** Writes problems to stderr, one line each. */

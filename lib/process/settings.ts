@@ -160,10 +160,7 @@ function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-interface TextParser<T> {
-  readonly expected: string
-  readonly parse: (text: string) => T | undefined
-}
+type TextParser<T> = Pick<Setting<T>, 'expected' | 'parse'>
 
 function wholeNumber(min: number, max: number): TextParser<number> {
   return {

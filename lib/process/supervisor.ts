@@ -1,6 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from '../reporting/logger.ts'
+import { stopChild } from './child.ts'
 
 /** The options of a {@link Supervisor}. */
 export interface SupervisorOptions {
@@ -11,8 +12,10 @@ export interface SupervisorOptions {
   readonly stopTimeoutMs: number
 }
 
-/** The message that stops a child process. A signal could also come from elsewhere, and twice. */
-export const STOP_MESSAGE = 'portico:stop'
+interface Address {
+  readonly address: string
+  readonly port: number
+}
 
 const READY_TIMEOUT_MS = 30_000
 const MIN_BACKOFF_MS = 100
@@ -29,8 +32,6 @@ const STEADY_MS = 10_000
 export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #ready = new Set<Worker>()
-  // The workers that were stopped on purpose.
-  readonly #retired = new Set<Worker>()
   #stopping = false
   #reloading = false
   #failures = 0
@@ -50,10 +51,9 @@ export class Supervisor {
    * @returns The address and the port that they listen on.
    * @throws {WorkerError} If a worker ends before it listens, with its exit code; the worker prints the reason.
    */
-  async start(): Promise<{ address: string; port: number }> {
-    const started = Array.from({ length: this.#options.workers }, () => this.#fork())
-    const [first] = await Promise.all(started.map(({ listening }) => listening))
-    for (const { worker } of started) this.#keep(worker)
+  async start(): Promise<Address> {
+    const started = Array.from({ length: this.#options.workers }, () => this.#run(cluster.fork()))
+    const [first] = await Promise.all(started)
     return first ?? { address: '', port: 0 }
   }
 
@@ -63,11 +63,9 @@ export class Supervisor {
     this.#reloading = true
     try {
       for (const old of [...this.#ready]) {
-        // The worker ended in the meantime, and #keep() replaces it.
+        // The worker ended in the meantime, and #run() replaces it.
         if (!this.#ready.has(old)) continue
-        const { worker, listening } = this.#fork()
-        await listening
-        this.#keep(worker)
+        await this.#run(cluster.fork())
         await this.#retire(old)
       }
       this.#options.logger.info({ event: 'reload' }, 'All workers were replaced')
@@ -95,36 +93,23 @@ export class Supervisor {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
   }
 
-  #fork(): { worker: Worker; listening: Promise<{ address: string; port: number }> } {
-    const worker = cluster.fork()
-    return { worker, listening: this.#listening(worker) }
-  }
-
-  async #listening(worker: Worker): Promise<{ address: string; port: number }> {
+  // Waits until a worker listens. From then on, it is replaced when it ends.
+  async #run(worker: Worker): Promise<Address> {
     const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
     const ended = once(worker, 'exit').then(([code]) => {
       throw new WorkerError(code ?? 1)
     })
-    try {
-      const [address] = await Promise.race([once(worker, 'listening'), ended])
-      this.#ready.add(worker)
-      return address
-    } finally {
-      clearTimeout(timer)
-      // From now on, #keep() handles the exit of the worker.
-      ended.catch(() => {})
-    }
-  }
-
-  #keep(worker: Worker): void {
+    const listening = Promise.race([once(worker, 'listening'), ended])
+    const [address] = await listening.finally(() => clearTimeout(timer))
+    this.#ready.add(worker)
     const startedAt = performance.now()
     worker.once('exit', (code, signal) => {
-      this.#ready.delete(worker)
-      if (this.#stopping || this.#retired.delete(worker)) return
+      const isRetired = !this.#ready.delete(worker)
+      if (this.#stopping || isRetired) return
       this.#failures = performance.now() - startedAt > STEADY_MS ? 0 : this.#failures + 1
       this.#replaceLater(worker, code, signal)
     })
-    if (worker.isDead()) worker.emit('exit', worker.process.exitCode, worker.process.signalCode)
+    return address
   }
 
   #replaceLater(worker: Worker, code: number, signal: string): void {
@@ -136,28 +121,17 @@ export class Supervisor {
     )
     setTimeout(() => {
       if (this.#stopping) return
-      const successor = this.#fork()
-      successor.listening.then(
-        () => this.#keep(successor.worker),
-        (error: WorkerError) => {
-          this.#failures++
-          this.#replaceLater(successor.worker, error.exitCode, '')
-        },
-      )
+      const successor = cluster.fork()
+      this.#run(successor).catch((error: WorkerError) => {
+        this.#failures++
+        this.#replaceLater(successor, error.exitCode, '')
+      })
     }, delayMs)
   }
 
   async #retire(worker: Worker): Promise<number> {
-    this.#retired.add(worker)
     this.#ready.delete(worker)
-    if (worker.isDead()) return 0
-    const timer = setTimeout(() => worker.process.kill('SIGKILL'), this.#options.stopTimeoutMs)
-    // A worker that has just ended is no longer connected.
-    const ended = new Promise<number | null>((resolve) => worker.once('exit', resolve))
-    if (worker.isConnected()) worker.send(STOP_MESSAGE, () => {})
-    const code = await ended
-    clearTimeout(timer)
-    return code ?? 1
+    return worker.isDead() ? 0 : stopChild(worker.process, this.#options.stopTimeoutMs)
   }
 }
 

@@ -18,12 +18,9 @@ const GAP = '  '
 /** Formats rows as a table with aligned columns; the first row is the header. */
 export function terminalTable(rows: readonly (readonly string[])[], style: TextStyle): string {
   const [header = [], ...body] = alignedRows(rows)
-  return [
-    paint(header.join(GAP).trimEnd(), 'bold', style),
-    ...body.map((cells) => lineOf(cells, style)),
-  ]
-    .map((line) => `${line}\n`)
-    .join('')
+  const title = paint(header.join(GAP).trimEnd(), 'bold', style)
+  const lines = [title, ...body.map((cells) => lineOf(cells, style))]
+  return lines.map((line) => `${line}\n`).join('')
 }
 
 /** Returns the rows with their cells padded to equal widths and their control characters escaped. */

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import type { Logger } from '../reporting/logger.ts'
+import { exitCodeOf, stopChild } from './child.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { ConfigError, EXIT_CONFIG } from './settings.ts'
-import { STOP_MESSAGE } from './supervisor.ts'
 
 /** The options of a {@link Watcher}. */
 export interface WatcherOptions {
@@ -15,11 +15,6 @@ export interface WatcherOptions {
   readonly logger: Logger
   /** Milliseconds that the program may take to stop when the watcher stops; then it is killed. */
   readonly stopTimeoutMs: number
-}
-
-// The message that the program sends to its watcher when it listens.
-interface ListeningMessage {
-  readonly listening: { readonly port: number }
 }
 
 // Holds the process id of the watcher, in the environment of the program that it runs.
@@ -35,8 +30,7 @@ export function isWatched(): boolean {
 
 /** Reports to the watcher, if there is one, that this process listens. */
 export function reportListening(port: number): void {
-  const message: ListeningMessage = { listening: { port } }
-  if (isWatched()) process.send?.(message)
+  if (isWatched()) process.send?.({ listening: port })
 }
 
 /** Runs a program, and restarts it when a file in a folder changes. */
@@ -59,23 +53,28 @@ export class Watcher {
    * @throws {ConfigError} If the folder can't be watched.
    */
   async run(): Promise<number> {
+    const { folder, logger, stopTimeoutMs } = this.#options
     const stopped = once(this.#stop.signal, 'abort')
-    const folder = await openFolder(this.#options.folder)
+    const watch = await FolderWatch.open(folder).catch(({ code }: NodeJS.ErrnoException) => {
+      throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
+    })
     try {
-      for (let changes: readonly string[] = []; ; changes = folder.take()) {
-        const program = this.#start(changes)
-        await Promise.race([program.ended, folder.changed(), stopped])
-        if (this.#stop.signal.aborted) return await program.stop(this.#options.stopTimeoutMs)
-        if (program.exitCode !== undefined) {
-          if (this.#port === undefined && program.exitCode !== EXIT_CONFIG) return program.exitCode
-          this.#logEnd(program.exitCode)
-          await Promise.race([folder.changed(), stopped])
-          if (this.#stop.signal.aborted) return program.exitCode
+      for (let changes: readonly string[] = []; ; changes = watch.take()) {
+        const child = this.#start(changes)
+        await Promise.race([once(child, 'exit'), watch.changed(), stopped])
+        if (this.#stop.signal.aborted) return await stopChild(child, stopTimeoutMs)
+        const code = exitCodeOf(child)
+        if (code !== undefined) {
+          if (this.#port === undefined && code !== EXIT_CONFIG) return code
+          const message = `The program ended with exit code ${code}; it starts again with the next change`
+          logger.warn({ event: 'wait', code }, message)
+          await Promise.race([watch.changed(), stopped])
+          if (this.#stop.signal.aborted) return code
         }
-        await program.stop(RESTART_TIMEOUT_MS)
+        await stopChild(child, RESTART_TIMEOUT_MS)
       }
     } finally {
-      folder.close()
+      watch.close()
     }
   }
 
@@ -89,66 +88,21 @@ export class Watcher {
     this.#child?.kill('SIGKILL')
   }
 
-  #start(changes: readonly string[]): Program {
+  #start(changes: readonly string[]): ChildProcess {
     const { program, args, logger } = this.#options
     const env = { ...process.env, [WATCHER_VARIABLE]: String(process.pid) }
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
     const child = fork(program, [...args, ...port], { env })
-    child.on('message', (message: Partial<ListeningMessage> | null) => {
+    child.on('message', (message: { readonly listening?: unknown } | null) => {
       // A controller may send messages too, such as `ready`.
-      if (message?.listening === undefined) return
-      this.#port = message.listening.port
-      if (changes.length === 0) return
-      logger.info({ event: 'restart', files: changes }, `Restarted: ${summaryOf(changes)} changed`)
+      if (typeof message?.listening !== 'number') return
+      this.#port = message.listening
+      const [first, ...others] = changes
+      if (first === undefined) return
+      const names = others.length === 0 ? first : `${first} and ${others.length} more`
+      logger.info({ event: 'restart', files: changes }, `Restarted: ${names} changed`)
     })
     this.#child = child
-    return new Program(child)
-  }
-
-  #logEnd(code: number): void {
-    const message = `The program ended with exit code ${code}; it starts again with the next change`
-    this.#options.logger.warn({ event: 'wait', code }, message)
-  }
-}
-
-// One run of the program.
-class Program {
-  readonly ended: Promise<unknown>
-  readonly #child: ChildProcess
-
-  constructor(child: ChildProcess) {
-    this.#child = child
-    this.ended = once(child, 'exit')
-  }
-
-  /** The exit code; undefined while the program runs; 1 if a signal ended it. */
-  get exitCode(): number | undefined {
-    const { exitCode, signalCode } = this.#child
-    return exitCode ?? (signalCode === null ? undefined : 1)
-  }
-
-  /** Stops the program, and returns its exit code. */
-  async stop(timeoutMs: number): Promise<number> {
-    const child = this.#child
-    const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-    // Does not send a signal: the terminal may have sent one already, and a second one ends the program at once.
-    if (child.connected) child.send(STOP_MESSAGE, () => {})
-    if (this.exitCode === undefined) await this.ended
-    clearTimeout(timer)
-    return this.exitCode ?? 1
-  }
-}
-
-function summaryOf(files: readonly string[]): string {
-  const [first = '', ...rest] = files
-  return rest.length === 0 ? first : `${first} and ${rest.length} more`
-}
-
-async function openFolder(folder: string): Promise<FolderWatch> {
-  try {
-    return await FolderWatch.open(folder)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
+    return child
   }
 }

@@ -1,0 +1,38 @@
+import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+
+/** The message that stops a child process. A signal could also come from elsewhere, and twice. */
+export const STOP_MESSAGE = 'portico:stop'
+
+/** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it. */
+export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | undefined {
+  return exitCode ?? (signalCode === null ? undefined : 1)
+}
+
+/**
+ * Sends the stop message to a child process, and kills the process if it does not end in time.
+ *
+ * @returns Its exit code.
+ */
+export async function stopChild(child: ChildProcess, timeoutMs: number): Promise<number> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
+  // Does not send a signal: the terminal may have sent one already, and a second one ends the process at once.
+  if (child.connected) child.send(STOP_MESSAGE, () => {})
+  if (exitCodeOf(child) === undefined) await once(child, 'exit')
+  clearTimeout(timer)
+  return exitCodeOf(child) ?? 1
+}
+
+/**
+ * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal and
+ * systemd send them to every process of a group, but a child must stop only when its parent decides.
+ */
+export function onStopMessage(stop: () => void): void {
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  process.on('message', (message) => {
+    if (message === STOP_MESSAGE) stop()
+  })
+  process.on('disconnect', stop)
+  // The parent may have ended while the controllers were loading.
+  if (!process.connected) stop()
+}
