@@ -1,4 +1,4 @@
-import { fullName } from '../dispatch/dispatcher.ts'
+import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
 import {
   type ErrorType,
   HttpError,
@@ -12,7 +12,7 @@ import { makeReport } from '../reporting/error-report.ts'
 import { safeName } from '../reporting/shape.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
 import { nearestName } from '../routing/nearest-name.ts'
-import { type ActionLocation, errorActionOf, locateActions, type Site } from './site.ts'
+import { type ActionLocation, errorActionOf, locateAction, type Site } from './site.ts'
 
 /** The error that a request would end with. */
 export interface ExplainedError extends Partial<SignIn> {
@@ -35,7 +35,7 @@ export function explainError(site: Site, request: HttpRequest, exception: Error)
     {
       logParams: new Set(),
       hasController: (path) =>
-        site.dispatcher.hasController(site.route(new HttpRequest({ target: path }))),
+        site.dispatcher.hasController(site.router.route(new HttpRequest({ target: path }))),
     },
   )
   const errorAction = errorActionOf(site)
@@ -46,7 +46,7 @@ export function explainError(site: Site, request: HttpRequest, exception: Error)
     why: reasonsOf(site, request, exception),
     nearest: nearestOf(site, request, exception) ?? null,
     ...(looksLike && hint ? { looksLike, hint } : {}),
-    answeredBy: (errorAction && locateActions(site, [errorAction])[0]) ?? null,
+    answeredBy: errorAction ? locateAction(site, errorAction) : null,
   }
 }
 
@@ -61,45 +61,21 @@ function reasonsOf(site: Site, request: HttpRequest, exception: Error): readonly
   return ['The request is rejected before the action is looked up']
 }
 
-function reasonsForNoController(
-  site: Site,
-  { module, controller }: HttpRequest,
-): readonly string[] {
-  const registered = unique(visibleIn(site, module).map((each) => each.controller))
-  const modules = unique(site.actions.map((each) => each.module))
+function reasonsForNoController(site: Site, request: HttpRequest): readonly string[] {
+  const { module, controller } = request
+  const missing = `The module ${safeName(module)} has no controller ${safeName(controller)}`
   return [
-    isErrorController(site, module, controller)
+    actionsOfController(site, request).some(({ isHidden }) => isHidden)
       ? 'The error controller handles errors and cannot be requested'
-      : `The module ${safeName(module)} has no controller ${safeName(controller)}; it has ${joined(registered)}`,
-    `Registered modules: ${joined(modules)}`,
+      : `${missing}; it has ${listOf(controllersOfModule(site, module))}`,
+    `Registered modules: ${listOf(site.dispatcher.actions.map((each) => each.module))}`,
   ]
 }
 
 function reasonsForNoAction(site: Site, request: HttpRequest): readonly string[] {
-  const { module, controller, action } = request
-  const registered = ofController(site, module, controller).map((each) => each.action)
-  const missing = `${safeName(controller)} has no action ${safeName(action)}`
-  return [`The controller ${missing}; it has ${joined(registered)}`]
-}
-
-function isErrorController({ actions, names }: Site, module: string, controller: string): boolean {
-  return actions.some(
-    (each) =>
-      each.isHidden &&
-      names.module(each.module) === names.module(module) &&
-      names.controller(each.controller) === names.controller(controller),
-  )
-}
-
-function visibleIn({ actions, names }: Site, module: string): Site['actions'] {
-  const key = names.module(module)
-  return actions.filter((each) => !each.isHidden && names.module(each.module) === key)
-}
-
-function ofController(site: Site, module: string, controller: string): Site['actions'] {
-  const { names } = site
-  const key = names.controller(controller)
-  return visibleIn(site, module).filter((each) => names.controller(each.controller) === key)
+  const missing = `${safeName(request.controller)} has no action ${safeName(request.action)}`
+  const registered = actionsOfController(site, request).map(({ action }) => action)
+  return [`The controller ${missing}; it has ${listOf(registered)}`]
 }
 
 // Compares the whole name, then the start of the path (its first segment may be a misspelt module), and
@@ -114,14 +90,30 @@ function nearestOf(site: Site, request: HttpRequest, exception: Error): string |
     const nearest = nearestName(requested, registered)
     if (nearest !== undefined) return nearest
   }
-  const controllers = visibleIn(site, module).map((each) => each.controller)
-  return exception instanceof NoControllerError ? nearestName(controller, controllers) : undefined
+  if (exception instanceof NoActionError) return undefined
+  return nearestName(controller, controllersOfModule(site, module))
 }
 
-function joined(names: readonly string[]): string {
-  return names.length === 0 ? 'none' : names.join(', ')
+function actionsOfModule({ dispatcher, names }: Site, module: string): readonly RegisteredAction[] {
+  const key = names.module(module)
+  return dispatcher.actions.filter((each) => names.module(each.module) === key)
 }
 
-function unique(names: readonly string[]): readonly string[] {
-  return [...new Set(names)]
+function actionsOfController(
+  site: Site,
+  { module, controller }: HttpRequest,
+): readonly RegisteredAction[] {
+  const key = site.names.controller(controller)
+  const actions = actionsOfModule(site, module)
+  return actions.filter((each) => site.names.controller(each.controller) === key)
+}
+
+// The controllers that a client can request, each as often as it has actions.
+function controllersOfModule(site: Site, module: string): readonly string[] {
+  const visible = actionsOfModule(site, module).filter(({ isHidden }) => !isHidden)
+  return visible.map(({ controller }) => controller)
+}
+
+function listOf(names: readonly string[]): string {
+  return [...new Set(names)].join(', ') || 'none'
 }

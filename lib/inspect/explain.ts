@@ -1,4 +1,4 @@
-import { allowsMethod, methodNotAllowed, type RegisteredAction } from '../dispatch/dispatcher.ts'
+import { allowsMethod, methodNotAllowed } from '../dispatch/dispatcher.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { isReserved } from '../http/params.ts'
@@ -7,7 +7,7 @@ import { splitTarget } from '../http/target.ts'
 import { safeName, shapeOf } from '../reporting/shape.ts'
 import { trimSlashes } from '../routing/segments.ts'
 import { type ExplainedError, explainError } from './explain-error.ts'
-import { type ActionLocation, locateActions, type Site, siteOf } from './site.ts'
+import { type ActionLocation, locateAction, type Site, siteOf } from './site.ts'
 
 /** The explanation of where a request would go. It has names as in a report, and only the shapes of values. */
 export interface Explanation {
@@ -41,23 +41,22 @@ export interface ExplainedParameter {
   readonly hiddenBy: Source | 'routing' | null
 }
 
-/** The request to explain. */
-export interface ExplainRequest {
-  /** In upper case. */
-  readonly method: string
-  /** A path with its query string, or a whole URL as a browser shows it. */
-  readonly target: string
-}
-
 type Source = 'path' | 'query'
 
-/** Explains which action a request would run, or which error it would end with. No action and no plugin runs. */
-export function explain(front: FrontController, { method, target }: ExplainRequest): Explanation {
+/**
+ * Explains which action a request would run, or which error it would end with. No action and no plugin runs.
+ *
+ * @param request Its target is a path with its query string, or a whole URL as a browser shows it.
+ */
+export function explain(
+  front: FrontController,
+  { method, target }: Pick<HttpRequest, 'method' | 'target'>,
+): Explanation {
   const site = siteOf(front)
-  const request = site.route(new HttpRequest({ method, target, headers: headersFor(target) }))
-  const outcome = outcomeOf(site, request)
+  // A sign-in is recognized by the host of its redirect_uri, and a whole URL names the host to compare with.
+  const headers = URL.canParse(target) ? { host: new URL(target).host } : {}
+  const request = site.router.route(new HttpRequest({ method, target, headers }))
   const { path, droppedKey } = describePath(request)
-  const runs = outcome.runs === undefined ? undefined : locateActions(site, [outcome.runs])[0]
   return {
     method: request.method,
     target: describeTarget(site, request, path),
@@ -68,32 +67,20 @@ export function explain(front: FrontController, { method, target }: ExplainReque
     action: safeName(request.action),
     parameters: describeParameters(request),
     droppedKey,
-    runs: runs ?? null,
-    allow: outcome.allow ?? null,
-    error: outcome.error === undefined ? null : explainError(site, request, outcome.error),
+    runs: null,
+    allow: null,
+    error: null,
+    ...outcomeOf(site, request),
   }
 }
 
-// A sign-in is recognized by the host of its redirect_uri, and a whole URL names the host to compare with.
-function headersFor(target: string): { readonly host?: string } {
-  return URL.canParse(target) ? { host: new URL(target).host } : {}
-}
-
-interface Outcome {
-  readonly runs?: RegisteredAction | undefined
-  readonly allow?: readonly string[]
-  readonly error?: Error
-}
-
-function outcomeOf({ dispatcher }: Site, request: HttpRequest): Outcome {
-  const { rejection } = stateOf(request)
-  if (rejection !== undefined) return { error: rejection }
-  const found = dispatcher.find(request)
-  if (found instanceof Error) return { error: found }
+function outcomeOf(site: Site, request: HttpRequest): Partial<Explanation> {
+  const found = stateOf(request).rejection ?? site.dispatcher.find(request)
+  if (found instanceof Error) return { error: explainError(site, request, found) }
   const { methods } = found
-  if (allowsMethod(methods, request.method)) return { runs: found }
+  if (allowsMethod(methods, request.method)) return { runs: locateAction(site, found) }
   if (methods !== undefined && request.method === 'OPTIONS') return { allow: methods }
-  return { error: methodNotAllowed(methods) }
+  return { error: explainError(site, request, methodNotAllowed(methods)) }
 }
 
 // Everything after the names may be a secret, even a key without a value.

@@ -1,7 +1,7 @@
 import type { RegisteredAction } from '../dispatch/dispatcher.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
 import { HttpRequest } from '../http/request.ts'
-import { type ActionLocation, errorActionOf, locateActions, type Site, siteOf } from './site.ts'
+import { type ActionLocation, errorActionOf, locateAction, type Site, siteOf } from './site.ts'
 
 /** An action with the URLs that lead to it. */
 export interface ListedRoute extends ActionLocation {
@@ -15,18 +15,17 @@ export interface ListedRoute extends ActionLocation {
 export function listRoutes(front: FrontController): readonly ListedRoute[] {
   const site = siteOf(front)
   const errorAction = errorActionOf(site)
-  const reachable = site.actions.filter(({ isHidden }) => !isHidden)
+  const reachable = site.dispatcher.actions.filter(({ isHidden }) => !isHidden)
   const actions = errorAction === undefined ? reachable : [...reachable, errorAction]
-  return locateActions(site, actions).map((location, i) => ({
-    ...location,
-    urls: urlsOf(site, actions[i]),
-    methods: actions[i]?.methods ?? null,
+  return actions.map((action) => ({
+    ...locateAction(site, action),
+    urls: action.isHidden ? [] : urlsOf(site, action),
+    methods: action.methods ?? null,
   }))
 }
 
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
-function urlsOf(site: Site, action: RegisteredAction | undefined): readonly string[] {
-  if (action === undefined || action.isHidden) return []
+function urlsOf(site: Site, action: RegisteredAction): readonly string[] {
   const { module, controller } = action
   const names = [controller, action.action]
   const starts = module === 'default' ? [[], [module]] : [[module]]
@@ -43,5 +42,5 @@ function urlsOf(site: Site, action: RegisteredAction | undefined): readonly stri
 
 function leadsTo(site: Site, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })
-  return site.dispatcher.find(site.route(request)) === action
+  return site.dispatcher.find(site.router.route(request)) === action
 }

@@ -1,20 +1,19 @@
 import { readFileSync } from 'node:fs'
 import type { Controller } from '../controllers/controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
-import { type Dispatcher, fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
-import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
+import {
+  type FrontController,
+  type FrontControllerParts,
+  partsOf,
+} from '../dispatch/front-controller.ts'
 import { actionName, type NameKeys, nameKeys } from '../routing/name-rules.ts'
 import { lineOfExport } from './source-line.ts'
 
 /** The parts of a front controller that find the action of a request. No action and no plugin runs. */
-export interface Site {
+export interface Site extends Pick<FrontControllerParts, 'router' | 'dispatcher'> {
   readonly basePath: string
   readonly names: NameKeys
-  readonly actions: readonly RegisteredAction[]
-  readonly dispatcher: Dispatcher
-  /** Returns the request with its path, its names and its pairs. */
-  route(request: HttpRequest): HttpRequest
   isBuiltIn(controller: Controller): boolean
 }
 
@@ -24,14 +23,8 @@ export function siteOf(front: FrontController): Site {
   const { basePath = '', names = 'exact', controllers, modules } = options
   const registered = [controllers, ...(modules?.values() ?? [])]
   const custom = new Set(registered.flatMap((each) => [...(each?.values() ?? [])]))
-  return {
-    basePath,
-    names: nameKeys[names],
-    actions: dispatcher.actions,
-    dispatcher,
-    route: (request) => router.route(request),
-    isBuiltIn: (controller) => !custom.has(controller),
-  }
+  const isBuiltIn = (controller: Controller): boolean => !custom.has(controller)
+  return { router, dispatcher, basePath, names: nameKeys[names], isBuiltIn }
 }
 
 /** The name of an action, and the location of its source. */
@@ -45,16 +38,11 @@ export interface ActionLocation {
   readonly line: number | null
 }
 
-/** Returns the location of each action, in the same order. */
-export function locateActions(
-  site: Site,
-  actions: readonly RegisteredAction[],
-): readonly ActionLocation[] {
-  return actions.map((action) => {
-    const file = fileOf(action.owner) ?? null
-    const line = file === null ? null : lineOf(action, file)
-    return { name: fullName(action), builtIn: site.isBuiltIn(action.owner), file, line }
-  })
+/** Returns the location of an action. */
+export function locateAction(site: Site, action: RegisteredAction): ActionLocation {
+  const file = fileOf(action.owner) ?? null
+  const line = file === null ? null : lineOf(action, file)
+  return { name: fullName(action), builtIn: site.isBuiltIn(action.owner), file, line }
 }
 
 function lineOf({ owner, action }: RegisteredAction, file: string): number | null {
@@ -68,6 +56,6 @@ function lineOf({ owner, action }: RegisteredAction, file: string): number | nul
 }
 
 /** Returns the action that handles every error; undefined if a custom error controller has none. */
-export function errorActionOf({ actions }: Site): RegisteredAction | undefined {
-  return actions.find(({ action, isHidden }) => isHidden && action === 'error')
+export function errorActionOf({ dispatcher }: Site): RegisteredAction | undefined {
+  return dispatcher.actions.find(({ action, isHidden }) => isHidden && action === 'error')
 }

@@ -1,3 +1,5 @@
+const DEFINITION = '(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)'
+
 /**
  * Returns the line of a module's text that defines an export; the first line is 1.
  *
@@ -14,19 +16,17 @@ export function lineOfExport(source: string, name: string): number | null {
     `^[ \\t]*export\\s*\\{[^}]*?(?:([\\w$]+)\\s+as\\s+)?${exported}(?=\\s*[,}])`,
     'm',
   )
-  const [, local = name] = exportList.exec(code) ?? []
+  const list = exportList.exec(code)
   const patterns = [
-    `^[ \\t]*export\\s+(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${exported}`,
+    `^[ \\t]*export\\s+${DEFINITION}${exported}`,
     `^[ \\t]*export\\s+(?:const|let|var)\\s*[{[][^=]*?${exported}`,
-    ...(name === 'default' ? ['^[ \\t]*export\\s+default\\b'] : []),
-    // Only at the start of a line: an indented definition belongs to another function.
-    ...(exportList.test(code)
-      ? [
-          `^(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)${wordPattern(local)}`,
-          exportList.source,
-        ]
-      : []),
   ]
+  if (name === 'default') patterns.push('^[ \\t]*export\\s+default\\b')
+  if (list !== null) {
+    const local = wordPattern(list[1] ?? name)
+    // Only at the start of a line: an indented definition belongs to another function.
+    patterns.push(`^${DEFINITION}${local}`, exportList.source)
+  }
   for (const pattern of patterns) {
     const match = new RegExp(pattern, 'm').exec(code)
     // The match ends with the name, which may be lines below its beginning.

@@ -1,10 +1,6 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
-import {
-  type ControllerDirectory,
-  loadControllers,
-  warningsAbout,
-} from '../controllers/load-controllers.ts'
+import { loadControllers, warningsAbout } from '../controllers/load-controllers.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS } from '../dispatch/options.ts'
 import type { Logger } from '../reporting/logger.ts'
@@ -18,7 +14,7 @@ import { reportListening } from './watcher.ts'
 // The first file descriptor that systemd passes on (sd_listen_fds(3)).
 const FIRST_FD = 3
 
-const NO_CONTROLLERS: ControllerDirectory = { controllers: new Map(), modules: new Map() }
+const NO_CONTROLLERS = { controllers: new Map(), modules: new Map() }
 
 /**
  * Loads the controllers and creates the front controller.

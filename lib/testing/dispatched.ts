@@ -41,7 +41,8 @@ export async function dispatched(
   front: FrontController,
   request: string | HttpRequestInit | HttpRequest,
 ): Promise<Dispatched> {
-  const original = toRequest(request)
+  const init = typeof request === 'string' ? { target: request } : request
+  const original = isRequest(init) ? init : new HttpRequest(init)
   const response = await dryRunOf(front).handle(original)
   const last = response.request ?? original
   const { module, controller, action } = last
@@ -50,11 +51,6 @@ export async function dispatched(
   if (exception === undefined) return route
   const { type, status } = factsOf(exception)
   return { ...route, type, status }
-}
-
-function toRequest(request: string | HttpRequestInit | HttpRequest): HttpRequest {
-  if (isRequest(request)) return request
-  return new HttpRequest(typeof request === 'string' ? { target: request } : request)
 }
 
 // Returns the same front controller with empty actions. The real loop computes the result, so it can't differ.

@@ -57,22 +57,10 @@ export class LoopbackSocket extends Duplex {
   }
 
   // The four methods below set options of a network socket. They have no effect here.
-
-  setNoDelay(): this {
-    return this
-  }
-
-  setKeepAlive(): this {
-    return this
-  }
-
-  ref(): this {
-    return this
-  }
-
-  unref(): this {
-    return this
-  }
+  readonly setNoDelay = (): this => this
+  readonly setKeepAlive = (): this => this
+  readonly ref = (): this => this
+  readonly unref = (): this => this
 
   override _read(): void {
     this.#side.resume()
