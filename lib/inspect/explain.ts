@@ -53,7 +53,7 @@ export function explain(
   { method, target }: Pick<HttpRequest, 'method' | 'target'>,
 ): Explanation {
   const site = siteOf(front)
-  // A sign-in is recognized by the host of its redirect_uri, and a whole URL names the host to compare with.
+  // A sign-in is recognized by the host of its redirect_uri. A whole URL has the host to compare.
   const headers = URL.canParse(target) ? { host: new URL(target).host } : {}
   const request = site.router.route(new HttpRequest({ method, target, headers }))
   const { path, droppedKey } = describePath(request)

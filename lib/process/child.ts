@@ -16,7 +16,7 @@ export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | und
  */
 export async function stopChild(child: ChildProcess, timeoutMs: number): Promise<number> {
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
-  // Does not send a signal: the terminal may have sent one already, and a second one ends the process at once.
+  // Sends no signal: the terminal may have sent one, and a second one ends the process at once.
   if (child.connected) child.send(STOP_MESSAGE, () => {})
   if (exitCodeOf(child) === undefined) await once(child, 'exit')
   clearTimeout(timer)
@@ -24,8 +24,8 @@ export async function stopChild(child: ChildProcess, timeoutMs: number): Promise
 }
 
 /**
- * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal and
- * systemd send them to every process of a group, but a child must stop only when its parent decides.
+ * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal
+ * and systemd send them to every process of a group, but a child must stop only when its parent decides.
  */
 export function onStopMessage(stop: () => void): void {
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})

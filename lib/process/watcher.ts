@@ -66,8 +66,10 @@ export class Watcher {
         const code = exitCodeOf(child)
         if (code !== undefined) {
           if (this.#port === undefined && code !== EXIT_CONFIG) return code
-          const message = `The program ended with exit code ${code}; it starts again with the next change`
-          logger.warn({ event: 'wait', code }, message)
+          logger.warn(
+            { event: 'wait', code },
+            `The program ended with exit code ${code}; it starts again with the next change`,
+          )
           await Promise.race([watch.changed(), stopped])
           if (this.#stop.signal.aborted) return code
         }
