@@ -40,13 +40,9 @@ export type { Logger } from './reporting/logger.ts'
 export type { NameRule } from './routing/name-rules.ts'
 export type { RoutePattern, RoutePatterns } from './routing/route-pattern.ts'
 export type { Router } from './routing/router.ts'
-export type { Access } from './server/exchange.ts'
 export type { HeaderLimits } from './server/framing.ts'
+export type { Access, Handler, ListenerOptions } from './server/handler.ts'
 export { incomingMessageOf } from './server/incoming-request.ts'
 export { createMiddleware, type Middleware, type MiddlewareOptions } from './server/middleware.ts'
-export {
-  createRequestListener,
-  type Handler,
-  type ListenerOptions,
-} from './server/request-listener.ts'
+export { createRequestListener } from './server/request-listener.ts'
 export { type ServeOptions, type ServerLimits, type Service, serve } from './server/serve.ts'

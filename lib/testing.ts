@@ -1,6 +1,7 @@
 import { createServer, type RequestListener, Server } from 'node:http'
 import { Agent } from 'undici'
-import { createRequestListener, type Handler } from './server/request-listener.ts'
+import type { Handler } from './server/handler.ts'
+import { createRequestListener } from './server/request-listener.ts'
 import { loopback } from './testing/loopback.ts'
 
 export { type Dispatched, dispatched } from './testing/dispatched.ts'

@@ -1,6 +1,6 @@
 import type { Logger } from '../reporting/logger.ts'
 import { safeNames } from '../reporting/request-names.ts'
-import type { Access } from '../server/exchange.ts'
+import type { Access } from '../server/handler.ts'
 
 /** Logs one line for a request, with its method, its names and the outcome. It never logs a value of a parameter. */
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {

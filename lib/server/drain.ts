@@ -1,16 +1,16 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { activeResponse, hasRequested } from './connection.ts'
+import { connectionOf } from './connection.ts'
 
-// A client may just have sent its next request on an idle connection. That request still gets a response.
+// A client may just have sent its next request on an idle connection. It still gets a response.
 const IDLE_GRACE_MS = 600
 const SWEEP_MS = 100
 
 /**
- * Stops a server: accepts no more connections, waits for requests in flight, closes connections as they become idle,
- * and destroys the remaining ones at the deadline.
+ * Stops a server: accepts no more connections, waits for requests in flight, closes connections as
+ * they become idle, and destroys those that are left at the deadline.
  *
- * @param sockets The open connections; the caller removes a connection that closes.
+ * @param sockets The open connections; a connection that closes has to leave the set.
  * @returns The number of connections that were destroyed at the deadline.
  */
 export async function drain(
@@ -18,15 +18,17 @@ export async function drain(
   sockets: Set<Socket>,
   timeoutMs: number,
 ): Promise<number> {
-  // Does not use close() of node:http: it destroys idle connections at once, even if a request is on its way.
+  // Not close() of node:http: it destroys idle connections at once, and with them a request that is
+  // on its way.
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   const startedAt = performance.now()
   const bytesRead = new Map<Socket, number>()
-  // Repeats, because a response that started before the stop leaves its connection open. Does not use
-  // closeIdleConnections(), which regards a response as complete when it is queued, not when it is sent.
+  // Repeated, because a response that started before the stop leaves its connection open. Not
+  // closeIdleConnections(): it takes a response as complete when it is queued, not when it is sent.
   const sweep = setInterval(() => {
     for (const socket of sockets) {
-      const isIdle = activeResponse(socket) === undefined && isSilent(socket, bytesRead)
+      const { activeResponse } = connectionOf(socket)
+      const isIdle = activeResponse === undefined && isSilent(socket, bytesRead)
       if (isIdle && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
     }
   }, SWEEP_MS)
@@ -41,10 +43,11 @@ export async function drain(
   return destroyed
 }
 
-// Reports whether nothing has arrived since the last sweep, but a request before it. A connection on which nothing has
-// ever arrived is also silent: browsers open connections in advance.
+// Whether nothing arrived since the last sweep and all that arrived before was a request with a
+// response, or nothing has ever arrived: browsers open connections ahead of need.
 function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
   const before = bytesRead.get(socket)
   bytesRead.set(socket, socket.bytesRead)
-  return socket.bytesRead === 0 || (before === socket.bytesRead && hasRequested(socket))
+  const hasRequested = connectionOf(socket).latest !== undefined
+  return socket.bytesRead === 0 || (before === socket.bytesRead && hasRequested)
 }

@@ -1,99 +1,116 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { HttpResponse } from '../http/response.ts'
-import {
-  type Connection,
-  connectionOf,
-  recordRequest,
-  startInTurn,
-  watchOutcome,
-} from './connection.ts'
+import { isPromiseLike } from '../http/is-promise-like.ts'
+import { HttpRequest } from '../http/request.ts'
+import { HttpResponse } from '../http/response.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
+import type { Handler, ListenerOptions } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
-import { type OnBodyError, type ResponseTarget, writeResponse } from './response-writer.ts'
+import { type ResponseTarget, writeResponse } from './response-writer.ts'
 
-/** A request and its response, for an access log. */
-export interface Access {
-  /** The method, such as `GET`. */
-  readonly method: string
-  /** The response that was sent; `response.request` is the request. */
-  readonly response: HttpResponse
-  /** Number of bytes of the body that were sent. */
-  readonly bytes: number
-  /** Milliseconds from the headers of the request to the end of the response. */
-  readonly durationMs: number
-}
+type ExchangeOptions = ListenerOptions & { readonly headerLimits: HeaderLimits }
 
-/** The options that all exchanges of one server share. @internal */
-export interface ExchangeOptions {
-  readonly headerLimits: HeaderLimits
-  /** Whether the server is stopping. */
-  readonly closing: () => boolean
-  /** Maximum time for which reading is paused when a client pipelines too many requests, in milliseconds. */
-  readonly maxPauseMs: number
-  readonly onAccess: ((access: Access) => void) | undefined
-  /** The messages whose clients wait for a 100 (Continue). */
-  readonly expectsContinue: WeakSet<IncomingMessage>
-}
-
-/** One message of `node:http` and its response. @internal */
+/** One message of `node:http` and its response. */
 export class Exchange implements ResponseTarget {
   readonly incoming: IncomingRequest
-  readonly out: ServerResponse
-  readonly connection: Connection
   bytes = 0
+  readonly #handler: Handler
   readonly #options: ExchangeOptions
+  readonly #request: HttpRequest
   readonly #startedAt: number
   // The last response that was attempted.
   #response: HttpResponse | undefined
 
-  constructor(message: IncomingMessage, out: ServerResponse, options: ExchangeOptions) {
+  constructor(
+    message: IncomingMessage,
+    out: ServerResponse,
+    handler: Handler,
+    options: ExchangeOptions,
+  ) {
     const { headerLimits, maxPauseMs, onAccess, expectsContinue } = options
-    this.out = out
-    this.#options = options
-    this.connection = connectionOf(message.socket)
-    recordRequest(this.connection, out, maxPauseMs)
     this.#startedAt = onAccess === undefined ? 0 : performance.now()
-    this.incoming = new IncomingRequest(
-      message,
-      out,
-      this.connection,
-      readFraming(message, headerLimits),
-      expectsContinue.has(message),
-    )
-    if (this.incoming.mustBeLast) this.connection.hasLastRequest = true
+    const framing = readFraming(message, headerLimits)
+    this.incoming = new IncomingRequest(message, out, framing, expectsContinue?.has(message))
+    this.incoming.connection.recordRequest(out, this.incoming.mustBeLast, maxPauseMs)
+    this.#handler = handler
+    this.#options = options
+    this.#request = new HttpRequest(this.incoming)
   }
 
   get isLast(): boolean {
+    const { isReceived, mustBeLast, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
-    if (!this.incoming.isReceived || this.incoming.mustBeLast) return true
-    // A server that is stopping still responds to the requests that were pipelined behind this one.
-    return this.#options.closing() && this.connection.latest === this.out
+    if (!isReceived || mustBeLast) return true
+    // A server that stops still responds to the requests that were pipelined behind this one.
+    return this.#isClosing() && connection.latest === out
   }
 
-  /** Calls `respond`. If the request was pipelined, it may first wait for earlier exchanges. */
-  start(respond: (exchange: Exchange) => void): void {
-    if (this.connection.pipelined === 0) this.#start(respond)
-    else startInTurn(this.connection, this.out, () => this.#start(respond))
+  #isClosing(): boolean {
+    return this.#options.closing?.() === true
   }
 
-  // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived with the headers,
-  // so `body` can return them synchronously.
-  #start(respond: (exchange: Exchange) => void): void {
-    if (this.incoming.isReceived) respond(this)
-    else process.nextTick(respond, this)
+  /** Calls the handler when it is the turn of this exchange: at once, unless it was pipelined. */
+  start(): void {
+    const { connection, out } = this.incoming
+    if (connection.pipelined === 0) this.#start()
+    else connection.startInTurn(out, () => this.#start())
   }
 
-  /** Sends a response. */
-  send(response: HttpResponse, onBodyError: OnBodyError): void {
+  // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived
+  // with the headers, so `body` can return them synchronously.
+  #start(): void {
+    if (this.incoming.isReceived) this.#respond()
+    else process.nextTick(() => this.#respond())
+  }
+
+  #respond(): void {
+    const handler = this.#handler
+    const request = this.#request
+    try {
+      const response = handler.respond ? handler.respond(request) : handler.handle(request)
+      if (isPromiseLike(response)) {
+        response.then(
+          (settled) => this.#deliver(settled),
+          (error) => this.#fail(error),
+        )
+      } else {
+        this.#deliver(response)
+      }
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  #deliver(response: HttpResponse): void {
+    // When the server stops, only the last response of a connection ends it: first parse what has
+    // arrived.
+    if (this.#isClosing()) setImmediate(() => this.#send(response))
+    else this.#send(response)
+  }
+
+  #send(response: HttpResponse): void {
+    try {
+      response.request ??= this.#request
+      this.#recordAccess(response)
+      writeResponse(response, this)
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  // Sends a 500 without a body, or closes the connection if headers have been sent.
+  #fail(error: unknown): void {
+    const { out, connection } = this.incoming
+    const response = new HttpResponse()
+    response.status = 500
+    response.request = this.#request
     this.#recordAccess(response)
-    writeResponse(response, this, onBodyError)
+    if (out.headersSent) connection.socket.destroy()
+    else writeResponse(response, this)
+    this.report(error, response)
   }
 
-  /** Sends a response in place of one that failed; closes the connection if the headers have been sent. */
-  fail(response: HttpResponse): void {
-    this.#recordAccess(response)
-    if (this.out.headersSent) this.connection.socket.destroy()
-    else writeResponse(response, this, () => {})
+  report(error: unknown, { request }: HttpResponse): void {
+    this.#handler.report?.(error, { request, status: 500 })
   }
 
   // `onAccess` is called once per request, with the last response that was attempted.
@@ -102,11 +119,11 @@ export class Exchange implements ResponseTarget {
     const isRecorded = this.#response !== undefined
     this.#response = response
     if (onAccess === undefined || isRecorded) return
+    const { connection, out, method } = this.incoming
     const report = (): void => {
       const durationMs = performance.now() - this.#startedAt
-      const { method } = this.incoming
       onAccess({ method, response: this.#response ?? response, bytes: this.bytes, durationMs })
     }
-    watchOutcome(this.connection, this.out, report, report)
+    connection.watchOutcome(out, report, report)
   }
 }

@@ -11,16 +11,18 @@ export interface HeaderLimits {
 
 export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
 
-// Matches a registered name or an address in brackets, and a port after it (RFC 9110, section 7.2).
+// The characters of a name, or an address in brackets; then a port (RFC 9110, section 7.2).
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
-// The last valid host. Most requests repeat it: checking it again took 1 % of the time of a small request
-// (npm run bench -- --only portico,bare).
+// The last valid host. Most requests repeat it: checking it again took 1 % of the time of a small
+// request (npm run bench -- --only portico,bare).
 let validHost = ''
 
-/** The framing of a message: where it ends and what may follow it, according to its header section. */
+type Head = Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>
+
+/** Where a message ends and what may follow it, as its header section says. */
 export interface Framing {
-  /** The error that rejects the message although `node:http` has parsed it; undefined if the message is valid. */
+  /** Why the message must not be served although `node:http` has parsed it; undefined if it may. */
   readonly rejection: HttpError | undefined
   /** Whether another protocol may follow the message on its connection. */
   readonly upgrades: boolean
@@ -31,56 +33,38 @@ export interface Framing {
 /**
  * Checks the framing of a message that `node:http` has parsed.
  *
- * `node:http` accepts some messages that a server must reject (RFC 9112), and that a proxy in front may have read
- * differently.
+ * `node:http` accepts some messages that a server must reject (RFC 9112), and that a proxy in front
+ * may have read differently.
  */
-export function readFraming(
-  { httpVersion, rawHeaders }: Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>,
-  limits: HeaderLimits,
-): Framing {
-  const fields: Fields = {
-    bytes: 0,
-    hosts: 0,
-    host: '',
-    lengths: 0,
-    length: '',
-    codings: 0,
-    coding: '',
-    upgrades: false,
-    hasUnknownExpectation: false,
-  }
+export function readFraming(message: Head, limits: HeaderLimits): Framing {
+  const { rawHeaders } = message
+  const fields = new Fields()
   for (let i = 0; i < rawHeaders.length; i += 2) {
     recordField(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
   return {
-    rejection:
-      versionError(httpVersion) ??
-      sizeError(rawHeaders.length / 2, fields.bytes, limits) ??
-      hostError(fields, httpVersion) ??
-      codingError(fields, httpVersion) ??
-      expectationError(fields),
+    rejection: rejectionOf(message, fields, limits),
     upgrades: fields.upgrades,
     bodyBytes: fields.codings > 0 ? undefined : Number(fields.length),
   }
 }
 
-// The header fields that concern the framing. For a field that must not be repeated: its number of occurrences, and
-// its last value.
-interface Fields {
-  bytes: number
-  hosts: number
-  host: string
-  lengths: number
-  length: string
-  codings: number
-  coding: string
-  upgrades: boolean
-  hasUnknownExpectation: boolean
+// Of a field that may occur once: the number of occurrences, and the last value.
+class Fields {
+  bytes = 0
+  hosts = 0
+  host = ''
+  lengths = 0
+  length = ''
+  codings = 0
+  coding = ''
+  upgrades = false
+  hasUnknownExpectation = false
 }
 
-// Compares lengths first. This excludes most names without creating a lower-case string.
+// Compares lengths first: that rules out most names without creating a lower-case string.
 function recordField(fields: Fields, name: string, value: string): void {
-  // The 4 bytes are the colon, the space, CR and LF.
+  // 4 for the colon, the space, CR and LF.
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
@@ -111,54 +95,42 @@ function recordField(fields: Fields, name: string, value: string): void {
   }
 }
 
-function versionError(httpVersion: string): HttpError | undefined {
-  return httpVersion === '1.1' || httpVersion === '1.0'
-    ? undefined
-    : new HttpError(505, 'Expected HTTP/1.1 or HTTP/1.0')
-}
-
-// node:http drops fields past its own limit silently, so serve() turns that limit off and this function counts.
-function sizeError(
-  fields: number,
-  bytes: number,
+// Returns the first reason to reject a message.
+function rejectionOf(
+  { httpVersion, rawHeaders }: Head,
+  { bytes, hosts, host, lengths, codings, coding, hasUnknownExpectation }: Fields,
   { maxHeaderFields, maxHeaderBytes }: HeaderLimits,
 ): HttpError | undefined {
-  if (fields > maxHeaderFields) {
+  if (httpVersion !== '1.1' && httpVersion !== '1.0') {
+    return new HttpError(505, 'Expected HTTP/1.1 or HTTP/1.0')
+  }
+  // node:http drops fields past its own limit silently, so serve() turns that limit off.
+  if (rawHeaders.length / 2 > maxHeaderFields) {
     return new HttpError(431, `The request has more than ${maxHeaderFields} header fields`)
   }
-  return bytes > maxHeaderBytes
-    ? new HttpError(431, `The header section is larger than ${maxHeaderBytes} bytes`)
-    : undefined
-}
-
-function hostError({ hosts, host }: Fields, httpVersion: string): HttpError | undefined {
+  if (bytes > maxHeaderBytes) {
+    return new HttpError(431, `The header section is larger than ${maxHeaderBytes} bytes`)
+  }
   if (hosts > 1) return new HttpError(400, 'More than one header "Host"')
-  if (hosts === 0) {
-    return httpVersion === '1.1' ? new HttpError(400, 'The header "Host" is missing') : undefined
+  if (hosts === 1 && !isValidHost(host)) return new HttpError(400, 'The header "Host" is malformed')
+  if (hosts === 0 && httpVersion === '1.1') {
+    return new HttpError(400, 'The header "Host" is missing')
   }
-  if (host !== validHost && !HOST.test(host)) {
-    return new HttpError(400, 'The header "Host" is malformed')
+  // A proxy that speaks HTTP/1.0 forwards this unknown field, and reads the chunks as a request.
+  if (codings > 0 && httpVersion === '1.0') {
+    return new HttpError(400, 'HTTP/1.0 has no transfer codings')
   }
-  validHost = host
-  return undefined
-}
-
-function codingError(
-  { codings, coding, lengths }: Fields,
-  httpVersion: string,
-): HttpError | undefined {
-  if (codings === 0) return undefined
-  // A proxy for HTTP/1.0 does not know this field: it forwards the field, and reads the chunks as a request.
-  if (httpVersion === '1.0') return new HttpError(400, 'HTTP/1.0 has no transfer codings')
-  if (lengths > 0)
-    return new HttpError(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
-  return codings === 1 && coding.toLowerCase() === 'chunked'
-    ? undefined
-    : new HttpError(501, 'Expected the transfer coding "chunked"')
-}
-
-function expectationError({ hasUnknownExpectation }: Fields): HttpError | undefined {
+  if (codings > 0 && lengths > 0) return new HttpError(400, 'The body has two lengths')
+  if (codings > 1 || (codings === 1 && coding.toLowerCase() !== 'chunked')) {
+    return new HttpError(501, 'Expected the transfer coding "chunked"')
+  }
   return hasUnknownExpectation
-    ? new HttpError(417, 'Expected the header "Expect" to be "100-continue"')
+    ? new HttpError(417, 'Expected the expectation "100-continue"')
     : undefined
+}
+
+function isValidHost(host: string): boolean {
+  if (host !== validHost && !HOST.test(host)) return false
+  validHost = host
+  return true
 }

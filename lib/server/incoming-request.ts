@@ -3,206 +3,175 @@ import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
 import { ClientGoneError, HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { type Connection, watchOutcome } from './connection.ts'
+import { type Connection, connectionOf } from './connection.ts'
 import type { Framing } from './framing.ts'
-import { linger } from './linger.ts'
 
 const READ_BEFORE =
   'The body was read before the request arrived here: mount Portico before any body parser'
 
 /**
- * The part of a body that has been returned.
+ * How much of a body has been returned.
  *
  * - `awaiting-continue`: nothing; the client sends no body before a 100 (Continue).
  * - `unread`: nothing.
  * - `streaming`: the message itself, or an empty text in place of an empty body.
- * - `consumed`: all bytes, in one piece.
+ * - `taken`: all bytes, in one piece.
  */
-type BodyState = 'awaiting-continue' | 'unread' | 'streaming' | 'consumed'
+type BodyState = 'awaiting-continue' | 'unread' | 'streaming' | 'taken'
 
-let exposedMessageOf: (init: HttpRequestInit) => IncomingMessage | undefined
-
-/**
- * A message of `node:http` as the source of an {@link HttpRequest}. Each part is read when it is first requested.
- * @internal
- */
+/** A message of `node:http` as the source of a request. Reads nothing in advance. @internal */
 export class IncomingRequest implements HttpRequestInit {
-  readonly #message: IncomingMessage
-  readonly #out: ServerResponse
-  readonly #connection: Connection
-  readonly #framing: Framing
+  readonly message: IncomingMessage
+  readonly out: ServerResponse
+  readonly connection: Connection
+  readonly method: string
+  readonly target: string
+  readonly rejection: HttpError | undefined
+  /**
+   * Whether no other request may follow on the connection: a proxy may have read a rejected message
+   * differently, and the bytes behind an upgrade may be of another protocol.
+   */
+  readonly mustBeLast: boolean
+  readonly #bodyBytes: number | undefined
   #bodyState: BodyState
-  // Whether the application has the message, and may add listeners to it at any time.
   #isExposed = false
   #signal: AbortSignal | undefined
-
-  static {
-    exposedMessageOf = (init) => (#message in init ? init.#expose() : undefined)
-  }
 
   constructor(
     message: IncomingMessage,
     out: ServerResponse,
-    connection: Connection,
-    framing: Framing,
-    expectsContinue: boolean,
+    { rejection, upgrades, bodyBytes }: Framing,
+    expectsContinue = false,
   ) {
-    this.#message = message
-    this.#out = out
-    this.#connection = connection
-    this.#framing = framing
+    this.message = message
+    this.out = out
+    this.connection = connectionOf(message.socket)
+    this.method = message.method ?? 'GET'
+    this.target = message.url ?? '/'
+    this.rejection = rejection
+    this.mustBeLast = rejection !== undefined || upgrades
+    this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
   }
 
-  get method(): string {
-    return this.#message.method ?? 'GET'
-  }
-
-  get target(): string {
-    return this.#message.url ?? '/'
-  }
-
-  get httpVersion(): string {
-    return this.#message.httpVersion
-  }
-
   get headers(): IncomingMessage['headers'] {
-    return this.#message.headers
+    return this.message.headers
   }
 
   // `message.headers` builds an object of all fields, which takes as long as routing the request.
   header(name: string): string | undefined {
-    const { rawHeaders } = this.#message
+    const { rawHeaders } = this.message
     let found: string | undefined
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const field = rawHeaders[i] ?? ''
       if (field.length !== name.length || field.toLowerCase() !== name) continue
-      // In `message.headers`, node:http has joined repeated fields, or dropped all but one, depending on the name.
-      if (found !== undefined) return String(this.#message.headers[name])
+      // node:http knows which repeated fields are joined and which of them count once.
+      if (found !== undefined) return String(this.message.headers[name])
       found = rawHeaders[i + 1]
     }
     return found
   }
 
   get body(): BodySource {
-    const message = this.#message
+    const { message } = this
     const isFirst = this.#bodyState === 'unread' || this.#bodyState === 'awaiting-continue'
     if (isFirst && message.readableDidRead) throw new Error(READ_BEFORE)
-    // Sends the 100 only now: the client must not send a body that would be rejected (RFC 9110, section 10.1.1).
+    // Not earlier: a body that would be rejected is not requested (RFC 9110, section 10.1.1).
     if (this.#bodyState === 'awaiting-continue') {
       this.#bodyState = 'unread'
-      this.#out.writeContinue()
+      this.out.writeContinue()
     }
-    const { fault } = this.#connection
+    const { fault } = this.connection
     if (fault !== undefined && !message.complete) return failedBody(fault)
     if (isFirst) return this.#readFirst()
-    const isConsumed = this.#bodyState === 'consumed' || message.readableEnded
-    return isConsumed ? failedBody(new HttpError(500, READ_ALREADY)) : this.#expose()
+    const isConsumed = this.#bodyState === 'taken' || message.readableEnded
+    return isConsumed ? failedBody(new HttpError(500, READ_ALREADY)) : this.expose()
   }
 
-  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 % of the time
-  // of a form (docs/decisions/011, npm run bench -- --only portico,bare).
+  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 %
+  // of the time of a form (docs/decisions/011, npm run bench -- --only portico,bare).
   #readFirst(): BodySource {
-    const message = this.#message
+    const { message } = this
     this.#bodyState = 'streaming'
-    const isBuffered = message.complete || message.readableLength === this.#framing.bodyBytes
-    if (!isBuffered || message.destroyed) return this.#expose()
+    const isBuffered = message.complete || message.readableLength === this.#bodyBytes
+    if (!isBuffered || message.destroyed) return this.expose()
     const bytes: Buffer | string = message.read() ?? ''
-    if (bytes.length > 0) this.#bodyState = 'consumed'
-    if (this.#isExposed) this.#expose()
+    if (bytes.length > 0) this.#bodyState = 'taken'
+    if (this.#isExposed) this.expose()
     return bytes
   }
 
-  // After its bytes have been consumed, a message emits `end` only if it flows.
-  #expose(): IncomingMessage {
+  /** Returns the message for the application, which may listen to it at any time. */
+  expose(): IncomingMessage {
     this.#isExposed = true
-    return this.#bodyState === 'consumed' ? this.#message.resume() : this.#message
+    // After its bytes were taken, a message emits `end` only if it flows.
+    return this.#bodyState === 'taken' ? this.message.resume() : this.message
   }
 
-  /** Aborts with a {@link ClientGoneError} when the client leaves before the response has been sent. */
+  /** Aborts with a {@link ClientGoneError} when the client leaves before the response is sent. */
   get signal(): AbortSignal {
-    this.#signal ??= this.#createSignal()
+    if (this.#signal === undefined) {
+      const controller = new AbortController()
+      this.#signal = controller.signal
+      this.connection.watchOutcome(this.out, () => controller.abort(new ClientGoneError()))
+    }
     return this.#signal
   }
 
-  #createSignal(): AbortSignal {
-    const controller = new AbortController()
-    watchOutcome(this.#connection, this.#out, () => controller.abort(new ClientGoneError()))
-    return controller.signal
-  }
-
   get remoteAddress(): string {
-    return this.#connection.socket.remoteAddress ?? ''
-  }
-
-  get rejection(): HttpError | undefined {
-    return this.#framing.rejection
+    return this.connection.socket.remoteAddress ?? ''
   }
 
   get aborted(): boolean {
-    return this.#connection.socket.destroyed
+    return this.connection.socket.destroyed
   }
 
   /**
-   * Whether no other request may follow on the connection: a proxy may have read a rejected message differently, and
-   * the bytes behind an upgrade may be of another protocol.
-   */
-  get mustBeLast(): boolean {
-    return this.#framing.rejection !== undefined || this.#framing.upgrades
-  }
-
-  /**
-   * Whether the whole message has arrived.
+   * Whether the whole message has arrived and none of its body waits to be read.
    *
-   * `complete` alone becomes true too late: the parser sets it after it has emitted the last bytes, and their reader
-   * may already have sent a response.
+   * `complete` alone does not say so: the parser sets it after it has passed on the last bytes, and
+   * their reader may have sent a response by then.
    */
   get isReceived(): boolean {
-    return this.#message.complete || this.#framing.bodyBytes === 0 || this.#bodyState === 'consumed'
+    return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'taken'
   }
 
-  /** Whether the client is still sending. Closing the connection now would reset it, and could lose the response. */
+  /** Whether the client is still sending: closing the connection now would lose the response. */
   get isArriving(): boolean {
-    return (
-      !this.isReceived &&
-      this.#bodyState !== 'awaiting-continue' &&
-      this.#connection.fault === undefined
-    )
+    if (this.isReceived || this.#bodyState === 'awaiting-continue') return false
+    return this.connection.fault === undefined
   }
 
   /**
    * Ends a message that has no unread body, before its response is written.
    *
-   * node:http makes an unread message flow to its end after the response, even one without a body, and emits `end` and
-   * `close`. This takes 10 % of the time of a small request (docs/decisions/011, npm run bench -- --only portico,bare).
-   * A message that has been read does not flow, so an empty one is read here unless it has listeners. The option
-   * `optimizeEmptyRequests` of Node 24 does the same.
+   * node:http makes an unread message flow to its end after the response, even one without a body,
+   * and emits `end` and `close`: 10 % of the time of a small request (docs/decisions/011, npm run
+   * bench -- --only portico,bare). A message that has been read does not flow, so an empty one is
+   * read here unless somebody listens to it. The option `optimizeEmptyRequests` of Node 24 does the
+   * same.
    */
   settle(): void {
-    const message = this.#message
+    const { message } = this
     const isObserved =
       this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0
-    if (!isObserved && this.#framing.bodyBytes === 0) message.read()
-    if (isObserved && this.#bodyState === 'consumed') message.resume()
-  }
-
-  /** Reads and drops the rest of the body within the limits of {@link linger}, and then calls `done`. */
-  dropRest(done: () => void): void {
-    linger(this.#message, done)
+    if (!isObserved && this.#bodyBytes === 0) message.read()
+    if (isObserved && this.#bodyState === 'taken') message.resume()
   }
 }
 
 /**
- * Returns the message of `node:http` that a request was made from. Use it for the socket (a client certificate), for
- * the trailers, or for properties that a middleware has set.
+ * Returns the message of `node:http` that a request was made from. Use it for the socket (a client
+ * certificate), for the trailers, or for properties that a middleware has set.
  *
- * Do not log its headers or its target: they may hold secrets. Read the body from `request.body`, which enforces the
- * limit.
+ * Do not log its headers or its target: they may hold secrets. Read the body from `request.body`,
+ * which enforces the limit.
  *
  * @example
  * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
- * @returns undefined for a request that did not arrive over a connection, as in a test.
+ * @returns undefined for a request that did not arrive over the wire, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
-  return exposedMessageOf(stateOf(request).message.source)
+  const { source } = stateOf(request).message
+  return source instanceof IncomingRequest ? source.expose() : undefined
 }

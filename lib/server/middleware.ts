@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HttpRequest } from '../http/request.ts'
-import { createRequestListener, type Handler, type ListenerOptions } from './request-listener.ts'
+import type { Handler, ListenerOptions } from './handler.ts'
+import { createRequestListener } from './request-listener.ts'
 
 /** A middleware as Express, Polka, Connect and `@fastify/middie` accept it. */
 export type Middleware = (
@@ -12,10 +13,11 @@ export type Middleware = (
 /** Options of {@link createMiddleware}. */
 export interface MiddlewareOptions extends ListenerOptions {
   /**
-   * Whether to call `next()` for a request without an action (default false: the error controller responds). The body
-   * of the request stays unread, and nothing is reported.
+   * Whether a request without an action goes on to `next()`, its body unread and nothing reported
+   * (default: no, and the error controller responds).
    *
-   * Only the target decides: no plugin runs before `next()`. A method that an action does not allow is a 405.
+   * The target alone decides: plugins are not run for it. A method that an action does not allow is
+   * a 405.
    */
   readonly fallThrough?: boolean | undefined
 }
@@ -23,13 +25,13 @@ export interface MiddlewareOptions extends ListenerOptions {
 /**
  * Creates a middleware that responds to requests with a handler.
  *
- * It uses the whole request target: `req.originalUrl` if a framework has removed the mount path from `req.url`. Mount
- * it under the base path of the front controller, and before any body parser.
+ * It uses the whole request target: `req.originalUrl` if a framework has removed the mount path
+ * from `req.url`. Mount it under the base path of the front controller, before any body parser.
  *
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler has no function `handle`, or no function `serves` although `fallThrough` is set.
+ * @throws {TypeError} If the handler lacks `handle`, or `serves` while `fallThrough` is set.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options
@@ -48,7 +50,7 @@ export function createMiddleware(handler: Handler, options: MiddlewareOptions = 
   }
 }
 
-// The request has no body: the middleware that responds must be able to read it.
+// The body is left unread for the middleware that responds in the end.
 function bodilessRequest(message: IncomingMessage, target: string): HttpRequest {
   const { method, headers, socket } = message
   return new HttpRequest({ method, target, headers, remoteAddress: socket.remoteAddress })

@@ -1,12 +1,12 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo, ListenOptions, Socket } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
 import { handleClientErrors } from './client-error.ts'
 import { drain } from './drain.ts'
-import type { Access } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
-import { createRequestListener, type Handler } from './request-listener.ts'
+import type { Access, Handler } from './handler.ts'
+import { createRequestListener } from './request-listener.ts'
 
 /** Limits of the server and its connections (SPEC section 7). */
 export interface ServerLimits extends HeaderLimits {
@@ -14,15 +14,15 @@ export interface ServerLimits extends HeaderLimits {
   readonly maxTargetBytes: number
   /** Maximum number of open connections (default 10,000); further ones are closed at once. */
   readonly maxConnections: number
-  /** Maximum time in which the headers must arrive, in milliseconds (default 10,000); beyond it 408. */
+  /** Maximum milliseconds for the headers to arrive (default 10,000); beyond it 408. */
   readonly headersTimeoutMs: number
-  /** Maximum time in which the whole request must arrive, in milliseconds (default 30,000); beyond it 408. */
+  /** Maximum milliseconds for the whole request to arrive (default 30,000); beyond it 408. */
   readonly requestTimeoutMs: number
-  /** Maximum time that a connection may be idle between two requests, in milliseconds (default 65,000). */
+  /** Maximum milliseconds that a connection may be idle between two requests (default 65,000). */
   readonly keepAliveTimeoutMs: number
   /**
-   * Maximum time without a byte in either direction, in milliseconds (default 30,000). A client that does not read its
-   * response is disconnected after twice this time.
+   * Maximum milliseconds without a byte in either direction (default 30,000). A client that does
+   * not read its response is disconnected after twice this time.
    */
   readonly socketTimeoutMs: number
 }
@@ -43,11 +43,11 @@ export interface ServeOptions {
   readonly port?: number | undefined
   /** The address to listen on (default `127.0.0.1`). */
   readonly host?: string | undefined
-  /** File descriptor of a socket that listens already, as systemd passes it. Replaces `port` and `host`. */
+  /** File descriptor of a listening socket, as systemd passes it. Replaces `port` and `host`. */
   readonly fd?: number | undefined
   /** Limits that differ from their defaults. */
   readonly limits?: Partial<ServerLimits> | undefined
-  /** Maximum time that {@link Service.close} waits for requests in flight, in milliseconds (default 10,000). */
+  /** Maximum milliseconds that {@link Service.close} waits for active requests (default 10,000). */
   readonly closeTimeoutMs?: number | undefined
   /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
@@ -60,8 +60,8 @@ export interface Service {
   /** The server of `node:http`, for what Portico does not handle, such as `upgrade`. */
   readonly server: Server
   /**
-   * Stops the server: accepts no more connections, responds to requests in flight with `Connection: close`, and
-   * destroys the remaining connections after `closeTimeoutMs`.
+   * Stops the server: accepts no more connections, responds to requests in flight with
+   * `Connection: close`, and destroys the connections that are left after `closeTimeoutMs`.
    *
    * @returns The number of connections that were destroyed.
    */
@@ -84,11 +84,11 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  * const service = await serve(front, { port: 8080 })
  * @returns The service, as soon as it listens.
  * @throws {TypeError | RangeError} If an option or a limit is unknown or has a wrong value.
- * @throws {Error} If the server can't listen, for example because the port is in use.
+ * @throws {Error} If it can't listen, for example because the port is in use.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
-  const { closeTimeoutMs = 10_000, onAccess } = options
+  const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   let closing = false
   const server = createLimitedServer(limits)
@@ -109,7 +109,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     listener(message, out)
   })
   handleClientErrors(server, handler, limits.maxTargetBytes)
-  server.listen(listenOptionsOf(options))
+  server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
 
   return {
@@ -126,31 +126,27 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
 
 function createLimitedServer(limits: ServerLimits): Server {
   const server = createServer({
-    // The parser counts the target as well. Our own checks find which of the two is too long.
+    // The parser counts the target as well. Our own checks then find out which was too long.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // With the default of 30 s, every timeout could be late by up to 30 s.
+    // The default is 30 s, and every timeout would be late by up to that much.
     connectionsCheckingInterval: 1_000,
     insecureHTTPParser: false,
-    // Our own check also rejects two hosts, and the error action responds.
+    // Our own check rejects two hosts as well, and the error action responds to it.
     requireHostHeader: false,
   })
-  // With a limit, node:http would drop further fields silently. Our own check rejects them.
+  // node:http would drop further fields silently; our own check rejects them.
   server.maxHeadersCount = 0
-  // This is the only limit for clients that do not read their responses.
+  // The only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs
   // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
   return server
 }
 
-function listenOptionsOf({ port = 3000, host = '127.0.0.1', fd }: ServeOptions): ListenOptions {
-  return fd === undefined ? { port, host } : ({ fd } as ListenOptions)
-}
-
-// Does not use server.maxConnections: in a cluster, full workers would pass a connection around forever.
+// Not server.maxConnections: full workers of a cluster would pass a connection around forever.
 function trackSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {

@@ -129,15 +129,15 @@ describe(PAGE, () => {
 })
 
 describe('The check of a path', () => {
-  const [listener, front, loop, steps] = [
-    '`lib/server/request-listener.ts`: `createRequestListener()` calls `respond()` of the handler',
+  const [handler, front, loop, steps] = [
+    '`lib/server/handler.ts`: the server calls `respond()`',
     '`lib/dispatch/front-controller.ts`: `respond()` starts the loop',
     '`lib/dispatch/loop.ts`: `runLoop()` is the loop',
     '`lib/dispatch/steps.ts`: `run()` runs its steps',
   ]
 
   it('accepts imports in both directions, and methods of an interface', () => {
-    assert.deepEqual(problemsOf([listener, front, steps]), [])
+    assert.deepEqual(problemsOf([handler, front, steps]), [])
     assert.deepEqual(problemsOf([steps, front]), [])
   })
 

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
 import { createRequestListener, HttpResponse } from '../../lib/index.ts'
-import { activeResponse, connectionOf } from '../../lib/server/connection.ts'
+import { connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, listening, send } from '../support/http.ts'
 import { keepAliveBytesOf, listenWithActions, settled, withClose } from '../support/wire.ts'
@@ -31,17 +31,17 @@ describe('connectionOf()', () => {
   })
 })
 
-describe('activeResponse()', () => {
-  it('returns the latest response of a socket until it has been sent', () => {
+describe('Connection.activeResponse', () => {
+  it('is the latest response until it has been sent', () => {
     const socket = new Socket()
-    assert.equal(activeResponse(socket), undefined)
+    assert.equal(connectionOf(socket).activeResponse, undefined)
     const connection = connectionOf(socket)
-    assert.equal(activeResponse(socket), undefined)
+    assert.equal(connection.activeResponse, undefined)
     const response = new ServerResponse({ method: 'GET' } as IncomingMessage)
     connection.latest = response
-    assert.equal(activeResponse(socket), response)
+    assert.equal(connectionOf(socket).activeResponse, response)
     connection.latest = { writableFinished: true } as ServerResponse
-    assert.equal(activeResponse(socket), undefined)
+    assert.equal(connectionOf(socket).activeResponse, undefined)
   })
 })
 

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http'
+import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
+import type { HeaderLimits } from './framing.ts'
+
+/** Returns a response for every request. A {@link FrontController} is one. */
+export interface Handler {
+  /** Returns the response to a request. If it rejects, the client gets a 500 without a body. */
+  handle(request: HttpRequest): Promise<HttpResponse>
+  /** Does the same without a promise where none is needed. Replaces `handle` if present. */
+  respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
+  /** Receives errors of sending a response, and of a connection that sends no valid request. */
+  report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
+  /**
+   * Returns whether the handler has an action for the target of a request. Required by the option
+   * `fallThrough` of a middleware.
+   */
+  serves?(request: HttpRequest): boolean
+  /** Called when the server has stopped. */
+  flush?(): void
+}
+
+/** A request and its response, for an access log. */
+export interface Access {
+  /** The method, such as `GET`. */
+  readonly method: string
+  /** The response that was sent; `response.request` is the request. */
+  readonly response: HttpResponse
+  /** Number of bytes of the body that were sent. */
+  readonly bytes: number
+  /** Milliseconds from the headers of the request to the end of the response. */
+  readonly durationMs: number
+}
+
+/** Options of {@link createRequestListener}. */
+export interface ListenerOptions {
+  /** Limits of the header section (default 100 fields, 16,384 bytes); beyond them 431. */
+  readonly headerLimits?: Partial<HeaderLimits> | undefined
+  /**
+   * Returns whether the server is stopping (default: never). Responses then have
+   * `Connection: close`, on each connection the last one.
+   */
+  readonly closing?: (() => boolean) | undefined
+  /**
+   * Maximum time for which reading is paused when a client pipelines too many requests, in
+   * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.
+   */
+  readonly maxPauseMs?: number | undefined
+  /** Called once per request, when its response has been sent or its client has left. */
+  readonly onAccess?: ((access: Access) => void) | undefined
+  /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
+  readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
+}
