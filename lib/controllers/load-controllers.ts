@@ -48,15 +48,15 @@ export function fileOf(controller: Controller): string | undefined {
 
 /** Returns a warning for each controller that is valid, but probably wrong. */
 export function warningsAbout({ controllers, modules }: ControllerDirectory): readonly string[] {
+  const warnings: string[] = []
+  for (const [module, each] of [['', controllers] as const, ...modules]) {
+    for (const [name, controller] of each) {
+      if (Object.values(controller).some(isAction)) continue
+      const path = module === '' ? name : `${module}/${name}`
+      warnings.push(`The controller "${path}" exports no function: it has no action`)
+    }
+  }
   const errors = controllers.get('error')
-  const all = [['', controllers] as const, ...modules].flatMap(([module, each]) =>
-    [...each].map(
-      ([name, controller]) => [module ? `${module}/${name}` : name, controller] as const,
-    ),
-  )
-  const warnings = all
-    .filter(([, controller]) => !Object.values(controller).some(isAction))
-    .map(([name]) => `The controller "${name}" exports no function: it has no action`)
   if (errors !== undefined && !isAction(Reflect.get(errors, 'error'))) {
     warnings.push(
       'The controller "error" has no action "error": the response to every error is a bare 500',

@@ -62,7 +62,7 @@ type Result = StandardResult<unknown>
 
 function validate(schema: StandardSchemaV1, request: HttpRequest): Result | Promise<Result> {
   const params = Object.fromEntries(clientParamsOf(request))
-  // The object has no prototype: `toString` and `__proto__` must exist only if the client sent them.
+  // It has no prototype: `toString` and `__proto__` must exist only if the client sent them.
   return schema['~standard'].validate(Object.assign(Object.create(null), params))
 }
 

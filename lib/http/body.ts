@@ -113,7 +113,7 @@ function limitStream(source: Readable, maxBytes: number): Readable {
   return ignoreErrors(body)
 }
 
-// Passes a stream to a reader, up to the limit. Returns a function that leaves the rest of it unread.
+// Passes a stream to a reader, up to a limit. Returns a function that leaves the rest unread.
 function listen(source: Readable, maxBytes: number, { take, end, fail }: BodyReader): () => void {
   let bytes = 0
   const onData = (data: Buffer | string): void => {
@@ -122,7 +122,7 @@ function listen(source: Readable, maxBytes: number, { take, end, fail }: BodyRea
     if (bytes > maxBytes) fail(tooLarge(maxBytes))
     else take(chunk)
   }
-  // An HttpError describes a fault of the message. Any other error means that the client left early.
+  // An HttpError describes a fault of the message. Any other error means that the client left.
   const onError = (error: Error): void =>
     fail(error instanceof HttpError ? error : new ClientGoneError())
   const onClose = (): void => {

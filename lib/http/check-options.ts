@@ -22,7 +22,7 @@ export function checkedLimits<T extends object>(defaults: T, changes: Partial<T>
   return limits
 }
 
-/** @throws {TypeError} If a name of an object is unknown: a misspelt option would have no effect. */
+/** @throws {TypeError} If an object has an unknown name: a misspelt one would have no effect. */
 export function checkNames(what: string, object: object, known: readonly string[]): void {
   const unknown = Object.keys(object).find((name) => !known.includes(name))
   if (unknown !== undefined) throw new TypeError(`There is no "${unknown}" among the ${what}`)

@@ -16,6 +16,7 @@ export function mediaTypeOf(request: HttpRequest): string {
 /** Returns the declared charset of a body; undefined if there is none. */
 export function charsetOf(request: HttpRequest): string | undefined {
   const type = headerOf(request, 'content-type') ?? ''
+  if (!type.includes(';')) return undefined
   const parameters = [...type.matchAll(PARAMETER)]
   const charset = parameters.find(([, name = '']) => name.toLowerCase() === 'charset')
   return charset?.[2] || charset?.[3] || undefined

@@ -9,8 +9,8 @@ const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 /** The body of a response: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
 
-/** Operations on a response that only the server and the loop use. */
-export interface ResponseLifecycle {
+/** Operations on a response for the server and the loop only: index.ts does not export them. */
+export let responseLifecycle: {
   /** Marks the body as being sent: a body that is set later is destroyed at once. */
   seal(response: HttpResponse): void
   /** Destroys the body, and any body that is set later: without this, an open file would stay open. */
@@ -21,9 +21,6 @@ export interface ResponseLifecycle {
    */
   reset(response: HttpResponse, exception: Error): HttpResponse
 }
-
-/** The internal operations of {@link HttpResponse}. Only for use inside the package: index.ts does not export them. */
-export let responseLifecycle: ResponseLifecycle
 
 /**
  * The response that an action fills in. The server sends it after the action has ended, and nothing before.

@@ -47,7 +47,7 @@ export interface ParsedPattern {
 type Defaults = NonNullable<RoutePattern['defaults']>
 type Requirements = NonNullable<RoutePattern['requirements']>
 
-/** Parses the pattern of a route. An error has the name of the route and the invalid part. @internal */
+/** Parses a pattern. A TypeError has the name of the route and the invalid part. @internal */
 export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern {
   if (name === 'default') throw routeError(name, 'is built in: choose another name')
   if (typeof pattern?.path !== 'string') throw routeError(name, 'has no "path"')
