@@ -120,7 +120,8 @@ function rejectionOf(
   if (codings > 0 && httpVersion === '1.0') {
     return new HttpError(400, 'HTTP/1.0 has no transfer codings')
   }
-  if (codings > 0 && lengths > 0) return new HttpError(400, 'The body has two lengths')
+  if (codings > 0 && lengths > 0)
+    return new HttpError(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
   if (codings > 1 || (codings === 1 && coding.toLowerCase() !== 'chunked')) {
     return new HttpError(501, 'Expected the transfer coding "chunked"')
   }

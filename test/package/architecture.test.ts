@@ -130,8 +130,8 @@ describe(PAGE, () => {
 
 describe('The check of a path', () => {
   const [handler, front, loop, steps] = [
-    '`lib/server/handler.ts`: the server calls `respond()`',
-    '`lib/dispatch/front-controller.ts`: `respond()` starts the loop',
+    '`lib/server/handler.ts`: the server calls `handle()`',
+    '`lib/dispatch/front-controller.ts`: `handle()` starts the loop',
     '`lib/dispatch/loop.ts`: `runLoop()` is the loop',
     '`lib/dispatch/steps.ts`: `run()` runs its steps',
   ]
