@@ -237,8 +237,9 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
 
 /** Reports whether the client has closed the connection. */
 export function isAborted(request: HttpRequest): boolean {
-  const { aborted, signal } = stateOf(request).message.source
-  return aborted ?? signal?.aborted ?? false
+  const { source } = stateOf(request).message
+  // Not by destructuring: over a connection, reading `signal` creates one, which took a quarter of W4.
+  return source.aborted ?? source.signal?.aborted ?? false
 }
 
 /** Reports whether the declared length of the body is larger than a limit, in bytes. */

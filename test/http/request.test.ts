@@ -318,6 +318,17 @@ describe('isAborted()', () => {
     for (const [init, expected] of table) assert.equal(isAborted(routed({}, init)), expected)
   })
 
+  it('does not read the signal of a message that says whether it is aborted', () => {
+    const init = {
+      target: '/',
+      aborted: false,
+      get signal(): AbortSignal {
+        throw new Error('Over a connection, this creates a signal')
+      },
+    }
+    assert.equal(isAborted(new HttpRequest(init)), false)
+  })
+
   it('is false when only the deadline is over', () => {
     const request = routed()
     stateOf(request).cancellation.abort(new Error('over'))
