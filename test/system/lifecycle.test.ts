@@ -50,7 +50,10 @@ export function forget(_, response) {
 describe('node server.js on a signal to stop', () => {
   for (const workers of [0, 2]) {
     it(`completes the requests of 200 keep-alive connections under load, resets none, and exits with 0 (--workers ${workers})`, async (t) => {
-      const args = ['--port=0', `--workers=${workers}`, `--controllers=${createControllers(t)}`]
+      // A long deadline: on a busy machine, the responses may take longer than the default of 10 seconds.
+      const deadline = '--close-timeout-ms=60000'
+      const controllers = createControllers(t)
+      const args = ['--port=0', deadline, `--workers=${workers}`, `--controllers=${controllers}`]
       const server = new ServerProcess(t, args)
       const url = await server.url()
       const connected = new Set<number>()
