@@ -20,11 +20,12 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-// The client left in the middle of a message.
+// The client closed the connection within a message.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 /**
- * Handles what the parser of `node:http` rejects, what arrives too late, and the method CONNECT.
+ * Handles bytes that the parser of `node:http` rejects, requests that arrive too late, and the
+ * method CONNECT.
  *
  * Sends a minimal response, closes the connection and reports the error. If the error is in the
  * body of an active request, that request fails with it instead, and the error action responds.
@@ -55,21 +56,21 @@ function onClientError(
 ): void {
   const connection = connectionOf(socket)
   const { activeResponse } = connection
-  // A second error comes from the rest of a message that is rejected already.
+  // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
   if (code === 'HPE_CLOSED_CONNECTION') {
-    // Bytes behind the last request must not cost the client the response to it.
+    // Bytes arrived behind the last request. The client must still get the response to it.
     if (activeResponse === undefined) socket.destroy()
     return
   }
   const isGone = GONE.has(code) || !socket.writable
-  // Only the code: the parser's own message may quote the bytes of the client.
+  // Uses only the code: the message of the parser may quote the bytes of the client.
   const fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
   connection.fault = fault
   if (activeResponse?.req.complete === false) {
-    // Read before the body fails, because the error action may respond at once.
+    // Reads this before the body fails, because the error action may respond at once.
     const { req, headersSent } = activeResponse
-    // Only if somebody listens: an `error` event without a listener would end the process.
+    // Emits only if there is a listener: an `error` event without one would end the process.
     if (req.listenerCount('error') > 0) req.emit('error', fault)
     if (isGone || headersSent) socket.destroy()
     else socket.pause()
@@ -95,14 +96,14 @@ function onConnect(message: IncomingMessage, socket: Duplex, handler: Handler): 
   afterResponse(activeResponse, () => reject(socket, 405))
 }
 
-// Responses to earlier requests are sent first.
+// Waits until the responses to earlier requests have been sent.
 function afterResponse(active: ServerResponse | undefined, act: () => void): void {
   if (active === undefined) act()
   else active.once('close', act)
 }
 
-// Bytes that still arrive are dropped for a while: closing at once would reset the connection, and
-// the client might lose the response.
+// Sends a response, and drops bytes that still arrive for a while: closing at once would reset the
+// connection, and the client might lose the response.
 function reject(socket: Duplex, status: number): void {
   // The response before this one has ended the connection.
   if (!socket.writable) return

@@ -8,24 +8,25 @@ const MAX_IN_FLIGHT = 64
 /**
  * The state that the exchanges on one socket share.
  *
- * It belongs to the socket: a response that is queued behind another never emits `close`.
+ * It belongs to the socket and not to a response: if the socket closes, a response that is queued
+ * behind another one never emits `close`.
  */
 export class Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
   /** The response to the most recent request. */
   latest: ServerResponse | undefined
-  /** Number of requests that arrived ahead of a response, since all responses had been sent. */
+  /** Number of requests that arrived before an earlier response was sent; 0 when all are sent. */
   pipelined = 0
   /** Whether the last request has arrived: everything behind it is ignored. */
   hasLastRequest = false
-  /** What was wrong with the bytes received: everything behind them is ignored. */
+  /** The error in the received bytes. Everything behind them is ignored. */
   fault: HttpError | undefined
   /** Called when the socket closes. */
   readonly onClose: Set<() => void> = new Set()
   // Number of pipelined requests that have started and whose responses are not sent yet.
   #active = 0
-  // Starts the pipelined requests that have not started, in their order.
+  // Functions that start the pipelined requests that have not started, in order of arrival.
   readonly #queued: (() => void)[] = []
   #isPaused = false
 
@@ -37,7 +38,7 @@ export class Connection {
     })
   }
 
-  /** The latest response until it has been sent; then undefined. */
+  /** The latest response; undefined if it has been sent, or if there is none. */
   get activeResponse(): ServerResponse | undefined {
     return this.latest?.writableFinished ? undefined : this.latest
   }
@@ -45,8 +46,8 @@ export class Connection {
   /**
    * Records a request that has arrived, and pauses reading if too many are pipelined.
    *
-   * @param maxPauseMs Maximum length of one pause (default 5,000): the timeout of a partly received
-   *   request keeps running.
+   * @param maxPauseMs Maximum length of one pause (default 5,000), during which the timeout of a
+   *   partly received request continues.
    */
   recordRequest(out: ServerResponse, mustBeLast: boolean, maxPauseMs = 5_000): void {
     const { activeResponse } = this
@@ -56,7 +57,8 @@ export class Connection {
     else if (++this.pipelined >= MAX_IN_FLIGHT) this.#pauseReading(activeResponse, maxPauseMs)
   }
 
-  // Pauses until the response before the latest one closes: its request has arrived whole.
+  // Pauses until the response before the latest one closes. Its request has arrived completely, so
+  // it can be sent.
   #pauseReading(out: ServerResponse, maxPauseMs: number): void {
     const { socket } = this
     socket.pause()
@@ -77,7 +79,7 @@ export class Connection {
     out.once('close', resumeReading)
   }
 
-  /** Starts a pipelined request: at once, or when fewer than the maximum are in flight. */
+  /** Starts a pipelined request as soon as fewer than the maximum are in flight. */
   startInTurn(out: ServerResponse, start: () => void): void {
     const startNow = (): void => {
       this.#active++

@@ -8,9 +8,9 @@ const SWEEP_MS = 100
 
 /**
  * Stops a server: accepts no more connections, waits for requests in flight, closes connections as
- * they become idle, and destroys those that are left at the deadline.
+ * they become idle, and destroys the remaining ones at the deadline.
  *
- * @param sockets The open connections; a connection that closes has to leave the set.
+ * @param sockets The open connections; the caller removes a connection that closes.
  * @returns The number of connections that were destroyed at the deadline.
  */
 export async function drain(
@@ -18,13 +18,13 @@ export async function drain(
   sockets: Set<Socket>,
   timeoutMs: number,
 ): Promise<number> {
-  // Not close() of node:http: it destroys idle connections at once, and with them a request that is
+  // Does not use close() of node:http: it destroys idle connections at once, even if a request is
   // on its way.
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   const startedAt = performance.now()
   const bytesRead = new Map<Socket, number>()
-  // Repeated, because a response that started before the stop leaves its connection open. Not
-  // closeIdleConnections(): it takes a response as complete when it is queued, not when it is sent.
+  // Repeats, because a response that started before the stop leaves its connection open. Does not
+  // use closeIdleConnections(): a response is complete for it when it is queued, not when sent.
   const sweep = setInterval(() => {
     for (const socket of sockets) {
       const { activeResponse } = connectionOf(socket)
@@ -43,8 +43,8 @@ export async function drain(
   return destroyed
 }
 
-// Whether nothing arrived since the last sweep and all that arrived before was a request with a
-// response, or nothing has ever arrived: browsers open connections ahead of need.
+// Reports whether nothing has arrived since the last sweep, but a request before it. A connection
+// on which nothing has ever arrived is also silent: browsers open connections in advance.
 function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
   const before = bytesRead.get(socket)
   bytesRead.set(socket, socket.bytesRead)

@@ -40,7 +40,7 @@ export class Exchange implements ResponseTarget {
     const { isReceived, mustBeLast, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
     if (!isReceived || mustBeLast) return true
-    // A server that stops still responds to the requests that were pipelined behind this one.
+    // A server that is stopping still responds to requests that were pipelined behind this one.
     return this.#isClosing() && connection.latest === out
   }
 
@@ -48,7 +48,7 @@ export class Exchange implements ResponseTarget {
     return this.#options.closing?.() === true
   }
 
-  /** Calls the handler when it is the turn of this exchange: at once, unless it was pipelined. */
+  /** Calls the handler. If the request was pipelined, it may first wait for earlier exchanges. */
   start(): void {
     const { connection, out } = this.incoming
     if (connection.pipelined === 0) this.#start()
@@ -81,8 +81,8 @@ export class Exchange implements ResponseTarget {
   }
 
   #deliver(response: HttpResponse): void {
-    // When the server stops, only the last response of a connection ends it: first parse what has
-    // arrived.
+    // When the server stops, only the last response closes a connection. Let node:http first parse
+    // requests that have arrived.
     if (this.#isClosing()) setImmediate(() => this.#send(response))
     else this.#send(response)
   }

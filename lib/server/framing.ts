@@ -11,7 +11,7 @@ export interface HeaderLimits {
 
 export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
 
-// The characters of a name, or an address in brackets; then a port (RFC 9110, section 7.2).
+// Matches a registered name or an address in brackets, and a port (RFC 9110, section 7.2).
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 // The last valid host. Most requests repeat it: checking it again took 1 % of the time of a small
@@ -20,9 +20,9 @@ let validHost = ''
 
 type Head = Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>
 
-/** Where a message ends and what may follow it, as its header section says. */
+/** Where a message ends and what may follow it, according to its header section. */
 export interface Framing {
-  /** Why the message must not be served although `node:http` has parsed it; undefined if it may. */
+  /** The error that rejects a message that `node:http` has parsed; undefined if it is valid. */
   readonly rejection: HttpError | undefined
   /** Whether another protocol may follow the message on its connection. */
   readonly upgrades: boolean
@@ -49,7 +49,8 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   }
 }
 
-// Of a field that may occur once: the number of occurrences, and the last value.
+// The header fields that concern the framing. For a field that must not be repeated: its number of
+// occurrences, and its last value.
 class Fields {
   bytes = 0
   hosts = 0
@@ -62,9 +63,9 @@ class Fields {
   hasUnknownExpectation = false
 }
 
-// Compares lengths first: that rules out most names without creating a lower-case string.
+// Compares lengths first. This excludes most names without creating a lower-case string.
 function recordField(fields: Fields, name: string, value: string): void {
-  // 4 for the colon, the space, CR and LF.
+  // The 4 bytes are the colon, the space, CR and LF.
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
@@ -116,17 +117,18 @@ function rejectionOf(
   if (hosts === 0 && httpVersion === '1.1') {
     return new HttpError(400, 'The header "Host" is missing')
   }
-  // A proxy that speaks HTTP/1.0 forwards this unknown field, and reads the chunks as a request.
+  // A proxy for HTTP/1.0 forwards this field without knowing it, and reads chunks as a request.
   if (codings > 0 && httpVersion === '1.0') {
     return new HttpError(400, 'HTTP/1.0 has no transfer codings')
   }
-  if (codings > 0 && lengths > 0)
+  if (codings > 0 && lengths > 0) {
     return new HttpError(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
+  }
   if (codings > 1 || (codings === 1 && coding.toLowerCase() !== 'chunked')) {
     return new HttpError(501, 'Expected the transfer coding "chunked"')
   }
   return hasUnknownExpectation
-    ? new HttpError(417, 'Expected the expectation "100-continue"')
+    ? new HttpError(417, 'Expected the header "Expect" to be "100-continue"')
     : undefined
 }
 

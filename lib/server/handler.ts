@@ -3,11 +3,11 @@ import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { HeaderLimits } from './framing.ts'
 
-/** Returns a response for every request. A {@link FrontController} is one. */
+/** An object that returns a response for every request, such as a {@link FrontController}. */
 export interface Handler {
-  /** Returns the response to a request. If it rejects, the client gets a 500 without a body. */
+  /** Returns the response to a request. A promise that rejects leads to a 500 without a body. */
   handle(request: HttpRequest): Promise<HttpResponse>
-  /** Does the same without a promise where none is needed. Replaces `handle` if present. */
+  /** Does the same, but returns a promise only if it must wait. Replaces `handle` if present. */
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
   /** Receives errors of sending a response, and of a connection that sends no valid request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
@@ -37,8 +37,8 @@ export interface ListenerOptions {
   /** Limits of the header section (default 100 fields, 16,384 bytes); beyond them 431. */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /**
-   * Returns whether the server is stopping (default: never). Responses then have
-   * `Connection: close`, on each connection the last one.
+   * Returns whether the server is stopping (default: always false). If it is, the last response of
+   * each connection has `Connection: close`.
    */
   readonly closing?: (() => boolean) | undefined
   /**

@@ -10,16 +10,16 @@ const READ_BEFORE =
   'The body was read before the request arrived here: mount Portico before any body parser'
 
 /**
- * How much of a body has been returned.
+ * The part of a body that has been returned.
  *
  * - `awaiting-continue`: nothing; the client sends no body before a 100 (Continue).
  * - `unread`: nothing.
  * - `streaming`: the message itself, or an empty text in place of an empty body.
- * - `taken`: all bytes, in one piece.
+ * - `consumed`: all bytes, in one piece.
  */
-type BodyState = 'awaiting-continue' | 'unread' | 'streaming' | 'taken'
+type BodyState = 'awaiting-continue' | 'unread' | 'streaming' | 'consumed'
 
-/** A message of `node:http` as the source of a request. Reads nothing in advance. @internal */
+/** A message of `node:http` as the source of a request. Reads it on request only. @internal */
 export class IncomingRequest implements HttpRequestInit {
   readonly message: IncomingMessage
   readonly out: ServerResponse
@@ -65,7 +65,7 @@ export class IncomingRequest implements HttpRequestInit {
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const field = rawHeaders[i] ?? ''
       if (field.length !== name.length || field.toLowerCase() !== name) continue
-      // node:http knows which repeated fields are joined and which of them count once.
+      // node:http has joined repeated fields, or dropped all but one, depending on the name.
       if (found !== undefined) return String(this.message.headers[name])
       found = rawHeaders[i + 1]
     }
@@ -76,7 +76,8 @@ export class IncomingRequest implements HttpRequestInit {
     const { message } = this
     const isFirst = this.#bodyState === 'unread' || this.#bodyState === 'awaiting-continue'
     if (isFirst && message.readableDidRead) throw new Error(READ_BEFORE)
-    // Not earlier: a body that would be rejected is not requested (RFC 9110, section 10.1.1).
+    // Sends the 100 only now: the client must not send a body that would be rejected (RFC 9110,
+    // section 10.1.1).
     if (this.#bodyState === 'awaiting-continue') {
       this.#bodyState = 'unread'
       this.out.writeContinue()
@@ -84,7 +85,7 @@ export class IncomingRequest implements HttpRequestInit {
     const { fault } = this.connection
     if (fault !== undefined && !message.complete) return failedBody(fault)
     if (isFirst) return this.#readFirst()
-    const isConsumed = this.#bodyState === 'taken' || message.readableEnded
+    const isConsumed = this.#bodyState === 'consumed' || message.readableEnded
     return isConsumed ? failedBody(new HttpError(500, READ_ALREADY)) : this.expose()
   }
 
@@ -96,16 +97,16 @@ export class IncomingRequest implements HttpRequestInit {
     const isBuffered = message.complete || message.readableLength === this.#bodyBytes
     if (!isBuffered || message.destroyed) return this.expose()
     const bytes: Buffer | string = message.read() ?? ''
-    if (bytes.length > 0) this.#bodyState = 'taken'
+    if (bytes.length > 0) this.#bodyState = 'consumed'
     if (this.#isExposed) this.expose()
     return bytes
   }
 
-  /** Returns the message for the application, which may listen to it at any time. */
+  /** Returns the message to the application, which may add listeners to it at any time. */
   expose(): IncomingMessage {
     this.#isExposed = true
-    // After its bytes were taken, a message emits `end` only if it flows.
-    return this.#bodyState === 'taken' ? this.message.resume() : this.message
+    // After its bytes have been consumed, a message emits `end` only if it flows.
+    return this.#bodyState === 'consumed' ? this.message.resume() : this.message
   }
 
   /** Aborts with a {@link ClientGoneError} when the client leaves before the response is sent. */
@@ -127,16 +128,16 @@ export class IncomingRequest implements HttpRequestInit {
   }
 
   /**
-   * Whether the whole message has arrived and none of its body waits to be read.
+   * Whether the whole message has arrived.
    *
-   * `complete` alone does not say so: the parser sets it after it has passed on the last bytes, and
-   * their reader may have sent a response by then.
+   * `complete` alone becomes true too late: the parser sets it after it has emitted the last bytes,
+   * and their reader may already have sent a response.
    */
   get isReceived(): boolean {
-    return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'taken'
+    return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'consumed'
   }
 
-  /** Whether the client is still sending: closing the connection now would lose the response. */
+  /** Whether the client is still sending. Closing the connection now could lose the response. */
   get isArriving(): boolean {
     if (this.isReceived || this.#bodyState === 'awaiting-continue') return false
     return this.connection.fault === undefined
@@ -146,17 +147,17 @@ export class IncomingRequest implements HttpRequestInit {
    * Ends a message that has no unread body, before its response is written.
    *
    * node:http makes an unread message flow to its end after the response, even one without a body,
-   * and emits `end` and `close`: 10 % of the time of a small request (docs/decisions/011, npm run
-   * bench -- --only portico,bare). A message that has been read does not flow, so an empty one is
-   * read here unless somebody listens to it. The option `optimizeEmptyRequests` of Node 24 does the
-   * same.
+   * and emits `end` and `close`. This takes 10 % of the time of a small request (npm run bench --
+   * --only portico,bare; docs/decisions/011). A message that has been read does not flow, so an
+   * empty one is read here unless it has listeners. The option `optimizeEmptyRequests` of Node 24
+   * does the same.
    */
   settle(): void {
     const { message } = this
     const isObserved =
       this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0
     if (!isObserved && this.#bodyBytes === 0) message.read()
-    if (isObserved && this.#bodyState === 'taken') message.resume()
+    if (isObserved && this.#bodyState === 'consumed') message.resume()
   }
 }
 
@@ -169,7 +170,7 @@ export class IncomingRequest implements HttpRequestInit {
  *
  * @example
  * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
- * @returns undefined for a request that did not arrive over the wire, as in a test.
+ * @returns undefined for a request that did not arrive over a connection, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
   const { source } = stateOf(request).message

@@ -13,11 +13,11 @@ export type Middleware = (
 /** Options of {@link createMiddleware}. */
 export interface MiddlewareOptions extends ListenerOptions {
   /**
-   * Whether a request without an action goes on to `next()`, its body unread and nothing reported
-   * (default: no, and the error controller responds).
+   * Whether to call `next()` for a request without an action (default false: the error controller
+   * responds). The body of the request stays unread, and nothing is reported.
    *
-   * The target alone decides: plugins are not run for it. A method that an action does not allow is
-   * a 405.
+   * Only the target decides: no plugin runs before `next()`. A method that an action does not allow
+   * is a 405.
    */
   readonly fallThrough?: boolean | undefined
 }
@@ -31,7 +31,8 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler lacks `handle`, or `serves` while `fallThrough` is set.
+ * @throws {TypeError} If the handler has no function `handle`, or no function `serves` although
+ *   `fallThrough` is set.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options
@@ -50,7 +51,7 @@ export function createMiddleware(handler: Handler, options: MiddlewareOptions = 
   }
 }
 
-// The body is left unread for the middleware that responds in the end.
+// The request has no body: the middleware that responds must be able to read it.
 function bodilessRequest(message: IncomingMessage, target: string): HttpRequest {
   const { method, headers, socket } = message
   return new HttpRequest({ method, target, headers, remoteAddress: socket.remoteAddress })

@@ -33,11 +33,11 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   if (target.isLast) fields.push('Connection', 'close')
   // A response to HEAD has the same fields as one to GET.
   if (BODILESS.includes(status)) {
-    // A 204 must not have a length, and that of a 304 would be the length of another body
-    // (RFC 9110, section 8.6).
+    // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110,
+    // section 8.6).
     if (status === 205) fields.push('Content-Length', '0')
   } else if (length !== undefined) fields.push('Content-Length', String(length))
-  // node:http would leave it out for HEAD.
+  // node:http would omit this field for HEAD.
   else if (incoming.message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
   incoming.out.writeHead(status, fields)
   if (!isBodySent) writeWhole(undefined, target)
@@ -64,8 +64,8 @@ function writeWhole(
   if (body !== undefined) {
     // The bytes of ASCII text are the same in both encodings, and latin1 is copied, not transcoded.
     const isAscii = typeof body === 'string' && body.length === bytes
-    // Not `end(body)`: it writes two pieces, the second one empty. Writing one saves 4 % of the
-    // time of a small response (docs/decisions/011, npm run bench -- --only portico,bare).
+    // Does not use `end(body)`: it writes two pieces, the second one empty. Writing one saves 4 %
+    // of the time of a small response (docs/decisions/011, npm run bench -- --only portico,bare).
     connection.socket.cork()
     out.write(body, isAscii ? 'latin1' : 'utf8')
     connection.socket.uncork()
@@ -88,7 +88,7 @@ function writeStream(body: Readable, response: HttpResponse, target: ResponseTar
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
   pipeline(body, count, out, (error) => {
     onClose.delete(destroyBody)
-    // A client that left is not an error; a body that was closed before its end is one.
+    // It is no error if the client leaves, but it is an error if the body closes before its end.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
     if (error && isReported) target.report(error, response)
   })

@@ -61,7 +61,7 @@ export interface Service {
   readonly server: Server
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
-   * `Connection: close`, and destroys the connections that are left after `closeTimeoutMs`.
+   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`.
    *
    * @returns The number of connections that were destroyed.
    */
@@ -84,7 +84,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  * const service = await serve(front, { port: 8080 })
  * @returns The service, as soon as it listens.
  * @throws {TypeError | RangeError} If an option or a limit is unknown or has a wrong value.
- * @throws {Error} If it can't listen, for example because the port is in use.
+ * @throws {Error} If the server can't listen, for example because the port is in use.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
@@ -126,27 +126,28 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
 
 function createLimitedServer(limits: ServerLimits): Server {
   const server = createServer({
-    // The parser counts the target as well. Our own checks then find out which was too long.
+    // The parser counts the target as well. Our own checks find which of the two is too long.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
     keepAliveTimeout: limits.keepAliveTimeoutMs,
-    // The default is 30 s, and every timeout would be late by up to that much.
+    // With the default of 30 s, every timeout could be late by up to 30 s.
     connectionsCheckingInterval: 1_000,
     insecureHTTPParser: false,
-    // Our own check rejects two hosts as well, and the error action responds to it.
+    // Our own check also rejects two hosts, and the error action responds.
     requireHostHeader: false,
   })
-  // node:http would drop further fields silently; our own check rejects them.
+  // With a limit, node:http would drop further fields silently. Our own check rejects them.
   server.maxHeadersCount = 0
-  // The only limit for clients that do not read their responses.
+  // This is the only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs
   // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
   return server
 }
 
-// Not server.maxConnections: full workers of a cluster would pass a connection around forever.
+// Does not use server.maxConnections: in a cluster, full workers would pass a connection around
+// forever.
 function trackSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
