@@ -4,6 +4,8 @@ import { ClientGoneError, HttpError } from './errors.ts'
 /** The message of the error for a body that is read twice. */
 export const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
+const BLOCK_BYTES = 65_536
+
 /** The source of a body: text (sent as UTF-8), bytes, or a stream of both. */
 export type BodySource = string | Uint8Array | Readable
 
@@ -81,16 +83,44 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (stream.readableEnded) throw new Error(READ_ALREADY)
     if (stream.destroyed) throw new ClientGoneError()
-    const chunks: Buffer[] = []
+    const collected = new Collector()
     const stop = listen(stream, maxBytes, {
-      take: (chunk) => void chunks.push(chunk),
-      end: () => resolve(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)),
+      take: (chunk) => collected.add(chunk),
+      end: () => resolve(collected.toBuffer()),
       fail(error) {
         stop()
         reject(error)
       },
     })
   })
+}
+
+// The bytes of a body. All chunks after the first are copied into blocks: a Buffer for each of them would take 386
+// bytes of memory for each byte of a body that arrives in chunks of one byte.
+class Collector {
+  #first: Buffer | undefined
+  readonly #blocks: Buffer[] = []
+  #length = 0
+
+  add(chunk: Buffer): void {
+    this.#length += chunk.length
+    if (this.#first === undefined) this.#first = chunk
+    else this.#copy(chunk)
+  }
+
+  toBuffer(): Buffer {
+    const first = this.#first ?? Buffer.alloc(0)
+    return this.#blocks.length === 0 ? first : Buffer.concat([first, ...this.#blocks], this.#length)
+  }
+
+  #copy(chunk: Buffer): void {
+    const length = this.#length - chunk.length - (this.#first?.length ?? 0)
+    for (let at = 0; at < chunk.length; ) {
+      const used = (length + at) % BLOCK_BYTES
+      if (used === 0) this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
+      at += chunk.copy(this.#blocks.at(-1) as Buffer, used, at)
+    }
+  }
 }
 
 // Uses neither a pipe nor an iterator: at the limit, both would destroy the source, and so the connection.

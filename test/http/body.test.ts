@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { PassThrough, Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import {
   type BodySource,
   failedBody,
@@ -89,6 +91,38 @@ describe('readBody()', () => {
     stream.write('4567')
     await new Promise(setImmediate)
     assert.equal(stream.readableLength, 4)
+  })
+
+  it('returns the bytes of chunks of every size in their order', async () => {
+    const bytes = Buffer.from(Array.from({ length: 300_000 }, (_, i) => i % 251))
+    for (const sizes of [[1, 2, 3], [70_000, 1, 65_536], [65_536], [300_000], [1, 299_999]]) {
+      const chunks: Buffer[] = []
+      for (let at = 0, i = 0; at < bytes.length; i++) {
+        const size = sizes[i % sizes.length] ?? 1
+        chunks.push(bytes.subarray(at, at + size))
+        at += size
+      }
+      const read = await reading(Readable.from(chunks, { objectMode: false }), bytes.length)
+      assert.equal(read.equals(bytes), true, String(sizes))
+    }
+  })
+
+  it('keeps at most twice the body and 64 KiB of chunks of one byte', async () => {
+    setFlagsFromString('--expose_gc')
+    const collectGarbage: () => void = runInNewContext('gc')
+    const used = (): number => {
+      collectGarbage()
+      const { heapUsed, arrayBuffers } = process.memoryUsage()
+      return heapUsed + arrayBuffers
+    }
+    const [length, before] = [1_048_576, used()]
+    let most = 0
+    const chunks = function* (): Generator<Buffer> {
+      for (let i = 0; i < length; i++) yield Buffer.alloc(1)
+      most = used() - before
+    }
+    await reading(Readable.from(chunks(), { objectMode: false }), length)
+    assert.ok(most < 2 * length + 65_536, `${most} bytes`)
   })
 })
 
