@@ -51,7 +51,7 @@ export async function listen(
   const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits }
-  return serve(front, options).catch((error) => failToListen(host, port, error))
+  return serve(front, options).catch((error) => failToListen(host, port, '--port', error))
 }
 
 /** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
@@ -60,11 +60,18 @@ export async function listenForHealth(
   isReady: () => boolean,
 ): Promise<Server | undefined> {
   if (port === undefined || cluster.isWorker) return undefined
-  return serveHealth(isReady, port, host).catch((error) => failToListen(host, port, error))
+  return serveHealth(isReady, port, host).catch((error) =>
+    failToListen(host, port, '--health-port', error),
+  )
 }
 
-function failToListen(host: string, port: number, { code }: NodeJS.ErrnoException): never {
-  const hint = code === 'EADDRINUSE' ? ', another program listens there; see --port' : ''
+function failToListen(
+  host: string,
+  port: number,
+  flag: string,
+  { code }: NodeJS.ErrnoException,
+): never {
+  const hint = code === 'EADDRINUSE' ? `, another program listens there; see ${flag}` : ''
   return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
 }
 

@@ -89,11 +89,16 @@ function log(logger: Logger, { time: _, ...report }: ErrorReport): void {
   logger[level]({ event: 'error', ...report }, report.message)
 }
 
-// By the safe names, so that a thousand random tokens are one kind.
+// By the safe names without the lengths of shapes, such as token(22): a thousand random tokens are one kind.
 function kindOf({ exceptions, request }: Failure, spell = (name: string): string => name): string {
-  const type = typeOf(exceptions[0] ?? new Error())
   const { module, controller, action } = safeNames(request)
-  return `${type} ${spell(module)} ${spell(controller)} ${spell(action)}`
+  const type = typeOf(exceptions[0] ?? new Error())
+  const kind = (name: string): string => spell(withoutLength(name))
+  return `${type} ${kind(module)} ${kind(controller)} ${kind(action)}`
+}
+
+function withoutLength(name: string): string {
+  return name.endsWith(')') ? name.slice(0, name.lastIndexOf('(')) : name
 }
 
 // Under `names: 'zf1'` one failing action has many spellings; they are one kind.

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { Server } from 'node:http'
-import { type AddressInfo, createServer, type Server as NetServer } from 'node:net'
+import { type AddressInfo, connect, createServer, type Server as NetServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { probeHealth, serveHealth } from '../../lib/process/health.ts'
-import { exchange } from '../support/http.ts'
+import { exchange, send } from '../support/http.ts'
 
 describe('serveHealth()', () => {
   const table: [method: string, target: string, ready: boolean, status: number][] = [
@@ -27,6 +27,22 @@ describe('serveHealth()', () => {
       assert.equal(response.headers['cache-control'], 'no-store')
     })
   }
+
+  it('accepts 64 connections at a time, and closes one whose headers do not arrive', async (t) => {
+    const port = await probed(t, () => true)
+    const slow = Array.from({ length: 64 }, () => connect(port, '127.0.0.1'))
+    t.after(() => {
+      for (const socket of slow) socket.destroy()
+    })
+    await Promise.all(slow.map((socket) => once(socket, 'connect')))
+    for (const socket of slow) socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n')
+    // The server closes it at once, before a response.
+    assert.equal(await send(port, ''), '')
+    const [first] = slow
+    assert.ok(first)
+    const [head] = await once(first, 'data')
+    assert.match(String(head), /^HTTP\/1\.1 408 /)
+  })
 
   it('rejects when its port is in use', async (t) => {
     const port = await probed(t, () => true)

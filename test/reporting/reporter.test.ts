@@ -104,13 +104,17 @@ describe('Reporter.report()', () => {
     assert.deepEqual([lines.length, lines.at(-1)?.[1].total], [82, 9_920])
   })
 
-  it('counts tokens of one length as one kind', (t) => {
+  it('counts tokens of all lengths as one kind', (t) => {
+    const tokens = ['0AfJohXkq9TzB3mWcR7Lp', '0BxKpiYlr8UaC4nXdS6Mq', '0BxKpiYlr8UaC4nXdS6Mq7']
     const { report, lines } = reporting(t)
-    for (const controller of ['0AfJohXkq9TzB3mWcR7Lp', '0BxKpiYlr8UaC4nXdS6Mq']) {
+    for (const controller of tokens) {
       const request = new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
-      report(new NoControllerError(controller), 404, request)
+      for (const status of [404, 500]) report(new NoControllerError(controller), status, request)
     }
-    assert.equal(lines.length, 1)
+    assert.deepEqual(
+      lines.map(([, { status }]) => status),
+      [404, 500],
+    )
   })
 
   it('calls onReport for every error, including those that are only counted', (t) => {

@@ -313,7 +313,7 @@ describe('node server.js --healthcheck', () => {
     assert.equal(code, 1)
     assert.equal(
       stderr,
-      `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --port\n`,
+      `portico: Can't listen on 127.0.0.1, port ${port}: EADDRINUSE, another program listens there; see --health-port\n`,
     )
   })
 })
