@@ -9,7 +9,7 @@ import { LINGER_MS } from './linger.ts'
 
 interface ParserError extends Error {
   readonly code?: string
-  /** The bytes that the parser rejected. Never logged: they hold secrets. */
+  /** The bytes that the parser rejected. Never logged: they may contain secrets. */
   readonly rawPacket?: Buffer
 }
 
@@ -59,7 +59,7 @@ function onClientError(
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
   if (code === 'HPE_CLOSED_CONNECTION') {
-    // Bytes arrived behind the last request. The client must still get the response to it.
+    // The client must still get the response to its last request.
     if (activeResponse === undefined) socket.destroy()
     return
   }
@@ -85,7 +85,7 @@ function onClientError(
 }
 
 function onConnect(message: IncomingMessage, socket: Duplex, handler: Handler): void {
-  // node:http no longer listens to this socket: without a listener, a reset would end the process.
+  // node:http has removed its listeners: without a listener, a reset would end the process.
   socket.on('error', () => socket.destroy())
   const { hasLastRequest, activeResponse } = connectionOf(message.socket)
   if (hasLastRequest) {
@@ -96,14 +96,14 @@ function onConnect(message: IncomingMessage, socket: Duplex, handler: Handler): 
   afterResponse(activeResponse, () => reject(socket, 405))
 }
 
-// Waits until the responses to earlier requests have been sent.
+// Waits until the responses to earlier requests have been sent, and then calls `act`.
 function afterResponse(active: ServerResponse | undefined, act: () => void): void {
   if (active === undefined) act()
   else active.once('close', act)
 }
 
-// Sends a response, and drops bytes that still arrive for a while: closing at once would reset the
-// connection, and the client might lose the response.
+// Sends a minimal response, and drops the bytes that still arrive for a while: closing at once
+// would reset the connection, and the client might lose the response.
 function reject(socket: Duplex, status: number): void {
   // The response before this one has ended the connection.
   if (!socket.writable) return

@@ -2,27 +2,26 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 
-// Maximum pipelined requests in flight per connection. Later ones are queued; reading is paused.
+// Maximum pipelined requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 64
 
 /**
  * The state that the exchanges on one socket share.
  *
- * It belongs to the socket and not to a response: if the socket closes, a response that is queued
- * behind another one never emits `close`.
+ * It belongs to the socket: if that closes, a response queued behind another emits no `close`.
  */
 export class Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
   /** The response to the most recent request. */
   latest: ServerResponse | undefined
-  /** Number of requests that arrived before an earlier response was sent; 0 when all are sent. */
+  /** Number of requests after the last one that arrived while no response was active. */
   pipelined = 0
-  /** Whether the last request has arrived: everything behind it is ignored. */
+  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
-  /** The error in the received bytes. Everything behind them is ignored. */
+  /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
-  /** Called when the socket closes. */
+  /** The functions that are called when the socket closes. */
   readonly onClose: Set<() => void> = new Set()
   // Number of pipelined requests that have started and whose responses are not sent yet.
   #active = 0
@@ -46,8 +45,8 @@ export class Connection {
   /**
    * Records a request that has arrived, and pauses reading if too many are pipelined.
    *
-   * @param maxPauseMs Maximum length of one pause (default 5,000), during which the timeout of a
-   *   partly received request continues.
+   * @param maxPauseMs Maximum length of one pause (default 5,000), because the timeout of a partly
+   *   received request continues during a pause.
    */
   recordRequest(out: ServerResponse, mustBeLast: boolean, maxPauseMs = 5_000): void {
     const { activeResponse } = this
@@ -57,8 +56,7 @@ export class Connection {
     else if (++this.pipelined >= MAX_IN_FLIGHT) this.#pauseReading(activeResponse, maxPauseMs)
   }
 
-  // Pauses until the response before the latest one closes. Its request has arrived completely, so
-  // it can be sent.
+  // Pauses until the response before the latest one closes: its request has arrived completely.
   #pauseReading(out: ServerResponse, maxPauseMs: number): void {
     const { socket } = this
     socket.pause()
@@ -69,7 +67,7 @@ export class Connection {
       out.off('close', resumeReading)
       socket.off('resume', pauseAgain)
       this.#isPaused = false
-      // After a fault nothing more is read.
+      // Nothing more is read after a fault.
       if (this.fault === undefined) socket.resume()
     }
     const timer = setTimeout(resumeReading, maxPauseMs).unref()
@@ -93,7 +91,7 @@ export class Connection {
     else this.#queued.push(startNow)
   }
 
-  /** Calls `onGone` if the client leaves before a response is sent, `onSent` when it is sent. */
+  /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */
   watchOutcome(out: ServerResponse, onGone: () => void, onSent?: () => void): void {
     if (this.socket.destroyed) {
       onGone()
@@ -108,10 +106,10 @@ export class Connection {
   }
 }
 
-// A property of the socket: a WeakMap would add a cache miss to every request.
+// The connection is a property of its socket: a WeakMap would add a cache miss to every request.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
-/** Returns the connection of a socket; creates it at the first call. */
+/** Returns the connection of a socket; creates it on the first call. */
 export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {
   socket[CONNECTION] ??= new Connection(socket)
   return socket[CONNECTION]

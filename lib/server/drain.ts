@@ -2,7 +2,7 @@ import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 
-// A client may just have sent its next request on an idle connection. It still gets a response.
+// A client may just have sent a request on an idle connection. That request gets a response.
 const IDLE_GRACE_MS = 600
 const SWEEP_MS = 100
 
@@ -23,8 +23,8 @@ export async function drain(
   const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
   const startedAt = performance.now()
   const bytesRead = new Map<Socket, number>()
-  // Repeats, because a response that started before the stop leaves its connection open. Does not
-  // use closeIdleConnections(): a response is complete for it when it is queued, not when sent.
+  // Repeats: a response that started before the stop leaves its connection open. Does not use
+  // closeIdleConnections(): it regards a response as complete when it is queued, not when sent.
   const sweep = setInterval(() => {
     for (const socket of sockets) {
       const { activeResponse } = connectionOf(socket)
@@ -43,8 +43,8 @@ export async function drain(
   return destroyed
 }
 
-// Reports whether nothing has arrived since the last sweep, but a request before it. A connection
-// on which nothing has ever arrived is also silent: browsers open connections in advance.
+// Reports whether nothing has arrived since the last sweep, although a request arrived earlier.
+// A connection that never received a byte is also silent: browsers open connections in advance.
 function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
   const before = bytesRead.get(socket)
   bytesRead.set(socket, socket.bytesRead)

@@ -40,7 +40,7 @@ export class Exchange implements ResponseTarget {
     const { isReceived, mustBeLast, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
     if (!isReceived || mustBeLast) return true
-    // A server that is stopping still responds to requests that were pipelined behind this one.
+    // A server that is stopping still responds to the requests that were pipelined behind this one.
     return this.#isClosing() && connection.latest === out
   }
 
@@ -48,7 +48,7 @@ export class Exchange implements ResponseTarget {
     return this.#options.closing?.() === true
   }
 
-  /** Calls the handler. If the request was pipelined, it may first wait for earlier exchanges. */
+  /** Calls the handler, or queues the request if too many pipelined ones are in flight. */
   start(): void {
     const { connection, out } = this.incoming
     if (connection.pipelined === 0) this.#start()
@@ -81,8 +81,8 @@ export class Exchange implements ResponseTarget {
   }
 
   #deliver(response: HttpResponse): void {
-    // When the server stops, only the last response closes a connection. Let node:http first parse
-    // requests that have arrived.
+    // While the server is stopping, only the last response of a connection closes it. node:http
+    // must first parse the requests that have arrived.
     if (this.#isClosing()) setImmediate(() => this.#send(response))
     else this.#send(response)
   }
@@ -97,7 +97,7 @@ export class Exchange implements ResponseTarget {
     }
   }
 
-  // Sends a 500 without a body, or closes the connection if headers have been sent.
+  // Sends a 500 without a body, or closes the connection if the headers have been sent.
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
     const response = new HttpResponse()

@@ -11,7 +11,7 @@ export interface HeaderLimits {
 
 export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
 
-// Matches a registered name or an address in brackets, and a port (RFC 9110, section 7.2).
+// Matches a name or an address in brackets, and an optional port (RFC 9110, section 7.2).
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 // The last valid host. Most requests repeat it: checking it again took 1 % of the time of a small
@@ -49,8 +49,7 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   }
 }
 
-// The header fields that concern the framing. For a field that must not be repeated: its number of
-// occurrences, and its last value.
+// Stores the number of occurrences and the last value of a field that may occur only once.
 class Fields {
   bytes = 0
   hosts = 0
@@ -63,7 +62,7 @@ class Fields {
   hasUnknownExpectation = false
 }
 
-// Compares lengths first. This excludes most names without creating a lower-case string.
+// Compares lengths first: this excludes most names without creating a lower-case string.
 function recordField(fields: Fields, name: string, value: string): void {
   // The 4 bytes are the colon, the space, CR and LF.
   fields.bytes += name.length + value.length + 4
@@ -96,7 +95,7 @@ function recordField(fields: Fields, name: string, value: string): void {
   }
 }
 
-// Returns the first reason to reject a message.
+// Returns the error for the first rule that a message violates; undefined if it is valid.
 function rejectionOf(
   { httpVersion, rawHeaders }: Head,
   { bytes, hosts, host, lengths, codings, coding, hasUnknownExpectation }: Fields,
@@ -117,7 +116,7 @@ function rejectionOf(
   if (hosts === 0 && httpVersion === '1.1') {
     return new HttpError(400, 'The header "Host" is missing')
   }
-  // A proxy for HTTP/1.0 forwards this field without knowing it, and reads chunks as a request.
+  // An HTTP/1.0 proxy does not know this field: it forwards it, and reads the chunks as a request.
   if (codings > 0 && httpVersion === '1.0') {
     return new HttpError(400, 'HTTP/1.0 has no transfer codings')
   }

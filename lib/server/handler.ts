@@ -9,7 +9,7 @@ export interface Handler {
   handle(request: HttpRequest): Promise<HttpResponse>
   /** Does the same, but returns a promise only if it must wait. Replaces `handle` if present. */
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
-  /** Receives errors of sending a response, and of a connection that sends no valid request. */
+  /** Receives errors from sending a response, and from a connection without a valid request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
   /**
    * Returns whether the handler has an action for the target of a request. Required by the option
@@ -24,7 +24,7 @@ export interface Handler {
 export interface Access {
   /** The method, such as `GET`. */
   readonly method: string
-  /** The response that was sent; `response.request` is the request. */
+  /** The last response that was attempted; `response.request` is the request. */
   readonly response: HttpResponse
   /** Number of bytes of the body that were sent. */
   readonly bytes: number

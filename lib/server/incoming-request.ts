@@ -65,7 +65,7 @@ export class IncomingRequest implements HttpRequestInit {
     for (let i = 0; i < rawHeaders.length; i += 2) {
       const field = rawHeaders[i] ?? ''
       if (field.length !== name.length || field.toLowerCase() !== name) continue
-      // node:http has joined repeated fields, or dropped all but one, depending on the name.
+      // In `message.headers`, node:http has joined repeated fields or dropped all but one.
       if (found !== undefined) return String(this.message.headers[name])
       found = rawHeaders[i + 1]
     }
@@ -76,8 +76,7 @@ export class IncomingRequest implements HttpRequestInit {
     const { message } = this
     const isFirst = this.#bodyState === 'unread' || this.#bodyState === 'awaiting-continue'
     if (isFirst && message.readableDidRead) throw new Error(READ_BEFORE)
-    // Sends the 100 only now: the client must not send a body that would be rejected (RFC 9110,
-    // section 10.1.1).
+    // Sends the 100 only now: a request that is rejected needs no body (RFC 9110, section 10.1.1).
     if (this.#bodyState === 'awaiting-continue') {
       this.#bodyState = 'unread'
       this.out.writeContinue()
@@ -147,10 +146,10 @@ export class IncomingRequest implements HttpRequestInit {
    * Ends a message that has no unread body, before its response is written.
    *
    * node:http makes an unread message flow to its end after the response, even one without a body,
-   * and emits `end` and `close`. This takes 10 % of the time of a small request (npm run bench --
-   * --only portico,bare; docs/decisions/011). A message that has been read does not flow, so an
-   * empty one is read here unless it has listeners. The option `optimizeEmptyRequests` of Node 24
-   * does the same.
+   * and emits `end` and `close`, which is 10 % of the time of a small request (docs/decisions/011,
+   * npm run bench -- --only portico,bare). A message that has been read does not flow, so an empty
+   * one is read here unless it is exposed or has listeners. The option `optimizeEmptyRequests` of
+   * Node 24 does the same.
    */
   settle(): void {
     const { message } = this
@@ -165,8 +164,8 @@ export class IncomingRequest implements HttpRequestInit {
  * Returns the message of `node:http` that a request was made from. Use it for the socket (a client
  * certificate), for the trailers, or for properties that a middleware has set.
  *
- * Do not log its headers or its target: they may hold secrets. Read the body from `request.body`,
- * which enforces the limit.
+ * Do not log its headers or its target: they may contain secrets. Read the body from
+ * `request.body`, which enforces the limit.
  *
  * @example
  * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}

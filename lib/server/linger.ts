@@ -5,7 +5,7 @@ export const LINGER_MS = 1_000
 
 const MAX_LINGER_BYTES = 16_777_216
 
-/** Reads and drops the rest of a message until it ends or a limit is reached; then calls `done`. */
+/** Reads and drops the rest of a message until it ends or reaches a limit. Then calls `done`. */
 export function linger(message: IncomingMessage, done: () => void): void {
   let bytes = 0
   const finish = (): void => {

@@ -13,11 +13,11 @@ export type Middleware = (
 /** Options of {@link createMiddleware}. */
 export interface MiddlewareOptions extends ListenerOptions {
   /**
-   * Whether to call `next()` for a request without an action (default false: the error controller
-   * responds). The body of the request stays unread, and nothing is reported.
+   * Whether to call `next()` for a request without an action (default: no, the error controller
+   * responds). The body of the request then stays unread, and nothing is reported.
    *
    * Only the target decides: no plugin runs before `next()`. A method that an action does not allow
-   * is a 405.
+   * gets a 405.
    */
   readonly fallThrough?: boolean | undefined
 }
@@ -31,8 +31,7 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler has no function `handle`, or no function `serves` although
- *   `fallThrough` is set.
+ * @throws {TypeError} If the handler has no `handle`, or no `serves` although `fallThrough` is set.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options

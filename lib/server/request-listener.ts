@@ -21,7 +21,7 @@ export function createRequestListener(
   const headerLimits = { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits }
   const exchangeOptions = { ...options, headerLimits }
   return (message, out) => {
-    // Nothing behind the last request of a connection gets a response.
+    // A request behind the last one of a connection gets no response.
     if (connectionOf(message.socket).hasLastRequest) return
     new Exchange(message, out, handler, exchangeOptions).start()
   }

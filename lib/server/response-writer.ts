@@ -14,7 +14,7 @@ export interface ResponseTarget {
   readonly isLast: boolean
   /** Number of bytes of the body that have been written. */
   bytes: number
-  /** Receives the error of a body that fails after the headers have been sent. */
+  /** Receives the error from a body that fails after the headers have been sent. */
   report(error: Error, response: HttpResponse): void
 }
 
@@ -31,10 +31,10 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers)
   if (target.isLast) fields.push('Connection', 'close')
-  // A response to HEAD has the same fields as one to GET.
+  // A response to HEAD has the same fields as a response to GET.
   if (BODILESS.includes(status)) {
-    // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110,
-    // section 8.6).
+    // A 204 must not have a length. The length of a 304 would be that of another body
+    // (RFC 9110, section 8.6).
     if (status === 205) fields.push('Content-Length', '0')
   } else if (length !== undefined) fields.push('Content-Length', String(length))
   // node:http would omit this field for HEAD.
@@ -62,7 +62,7 @@ function writeWhole(
     return
   }
   if (body !== undefined) {
-    // The bytes of ASCII text are the same in both encodings, and latin1 is copied, not transcoded.
+    // The bytes of ASCII text are the same in both encodings, and latin1 needs no transcoding.
     const isAscii = typeof body === 'string' && body.length === bytes
     // Does not use `end(body)`: it writes two pieces, the second one empty. Writing one saves 4 %
     // of the time of a small response (docs/decisions/011, npm run bench -- --only portico,bare).
@@ -88,7 +88,7 @@ function writeStream(body: Readable, response: HttpResponse, target: ResponseTar
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
   pipeline(body, count, out, (error) => {
     onClose.delete(destroyBody)
-    // It is no error if the client leaves, but it is an error if the body closes before its end.
+    // A client that leaves is not an error. A body that closes before its end is an error.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
     if (error && isReported) target.report(error, response)
   })

@@ -57,7 +57,7 @@ export interface ServeOptions {
 export interface Service {
   /** The URL of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string
-  /** The server of `node:http`, for what Portico does not handle, such as `upgrade`. */
+  /** The server of `node:http`, for events that Portico does not handle, such as `upgrade`. */
   readonly server: Server
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
@@ -84,7 +84,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  * const service = await serve(front, { port: 8080 })
  * @returns The service, as soon as it listens.
  * @throws {TypeError | RangeError} If an option or a limit is unknown or has a wrong value.
- * @throws {Error} If the server can't listen, for example because the port is in use.
+ * @throws {Error} If the server cannot listen, for example because the port is in use.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
@@ -102,7 +102,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue,
   })
   server.on('request', listener)
-  // Without this, node:http would respond to an unknown expectation itself, and skip our checks.
+  // Without this, node:http would respond to an unknown expectation itself, without our checks.
   server.on('checkExpectation', listener)
   server.on('checkContinue', (message, out) => {
     expectsContinue.add(message)
@@ -126,7 +126,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
 
 function createLimitedServer(limits: ServerLimits): Server {
   const server = createServer({
-    // The parser counts the target as well. Our own checks find which of the two is too long.
+    // The parser also counts the target. Our own checks then find which of the two is too long.
     maxHeaderSize: limits.maxHeaderBytes + limits.maxTargetBytes,
     headersTimeout: limits.headersTimeoutMs,
     requestTimeout: limits.requestTimeoutMs,
@@ -146,8 +146,7 @@ function createLimitedServer(limits: ServerLimits): Server {
   return server
 }
 
-// Does not use server.maxConnections: in a cluster, full workers would pass a connection around
-// forever.
+// With server.maxConnections, full workers of a cluster would pass a connection around forever.
 function trackSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
   server.on('connection', (socket) => {
