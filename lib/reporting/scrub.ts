@@ -1,9 +1,9 @@
 import { escapeHtml } from '../http/html.ts'
-import { decodeSegment } from '../http/params.ts'
+import { decodeSegment, replaceAll } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { isName, shapeOf } from './shape.ts'
-import { replaceAll, TextMask, WINDOW } from './text-mask.ts'
+import { TextMask, WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
 // because they are guessed at once.
@@ -46,7 +46,7 @@ const WRITINGS: readonly Writing[] = [
   },
   { sign: '&', changed: /[&<>"']/, write: escapeHtml },
   { sign: '%', changed: /[^\w.!~*'()-]/, write: encodeURIComponent },
-  { sign: '%', changed: /\+/, write: (value) => encodeURIComponent(value.replaceAll('+', ' ')) },
+  { sign: '%', changed: /\+/, write: (value) => encodeURIComponent(replaceAll(value, '+', ' ')) },
   { sign: '%', changed: /[ +!'()~]/, write: encodeField },
 ]
 
@@ -108,7 +108,7 @@ function coverValues(mask: TextMask, texts: string, request: HttpRequest): boole
 
 // As a form writes it: a plus sign may have been a space. URLSearchParams takes five times as long.
 function encodeField(value: string): string {
-  return encodeURIComponent(value.replaceAll('+', ' ')).replace(/%20|[!'()~]/g, (part) =>
+  return encodeURIComponent(replaceAll(value, '+', ' ')).replace(/%20|[!'()~]/g, (part) =>
     part === '%20' ? '+' : `%${part.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 }

@@ -1,3 +1,5 @@
+import { replaceAll } from '../http/params.ts'
+
 // The shortest piece of a value that is masked: a shorter one may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
@@ -121,9 +123,4 @@ function fold(text: string): string {
   const folded = replaceAll(replaceAll(text, '+', ' '), 'İ', 'i').toLowerCase()
   if (!VARIANT.test(folded)) return folded
   return VARIANTS.reduce((all, [letter, common]) => replaceAll(all, letter, common), folded)
-}
-
-/** `text.replaceAll()`, but a match takes 24 ns and not 80 ns: a hostile text consists of them. */
-export function replaceAll(text: string, search: string, replacement: string): string {
-  return text.includes(search) ? text.split(search).join(replacement) : text
 }
