@@ -10,10 +10,10 @@ import { issuesForClient, messageForClient } from '../reporting/client-message.t
 import { jsonLine } from '../reporting/printable.ts'
 import { type DevelopmentDetails, type ErrorPage, errorPage } from './error-page.ts'
 
-/** Returns what the page of a failed request shows besides in development. */
+/** Returns the details that the page of a failed request shows in development. */
 export type DetailsOf = (request: HttpRequest, exception: Error) => DevelopmentDetails
 
-// The first one is for a client that accepts all of them, or none.
+// A client that accepts all of them, or none, gets the first one.
 const OFFERS = ['application/problem+json', 'application/json', 'text/html', 'text/plain'] as const
 type Offer = (typeof OFFERS)[number]
 
@@ -24,7 +24,7 @@ const SERVER_ERROR = 'The server failed to answer this request.'
  * Creates the built-in controller `error`. Its action responds with the status of the exception, in
  * the media type that `Accept` asks for.
  *
- * @param detailsOf Returns what the page shows besides in development (default: nothing).
+ * @param detailsOf Returns the details that the page shows in development (default: none).
  */
 export function createErrorController(detailsOf?: DetailsOf): {
   error(request: HttpRequest, response: HttpResponse): void
@@ -57,7 +57,7 @@ export function createErrorController(detailsOf?: DetailsOf): {
   }
 }
 
-/** Makes the fixed response to a failure of the error action. Calls nothing of the application. */
+/** Fills in the fixed response to a failure of the error action. Runs no code of the application. */
 export function failsafe(response: HttpResponse): HttpResponse {
   response.status = 500
   setSafeHeaders(response)
@@ -65,7 +65,7 @@ export function failsafe(response: HttpResponse): HttpResponse {
   return response
 }
 
-// RFC 9457; `errors` as in the example of its section 3.
+// The format of RFC 9457, with `errors` as in the example of its section 3.
 function problemOf({ title, status, detail, issues = [], id }: ErrorPage): object {
   const problem = { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
   if (issues.length === 0) return problem
@@ -78,7 +78,7 @@ function linesOf({ status, title, detail, issues = [], id }: ErrorPage): string 
   return `${[`${status} ${title}`, ...details, `urn:uuid:${id}`].join('\n')}\n`
 }
 
-// Clients repeat a few headers. To parse one takes 3 µs, a quarter of an unrouted request.
+// Clients send the same few headers. Parsing one takes 3 µs, a quarter of an unrouted request.
 const offers = new Map<string, Offer>()
 const MAX_OFFERS = 100
 
@@ -91,7 +91,7 @@ function offerFor(accept: string): Offer {
   return offer
 }
 
-// The client learns nothing about the failure of a server.
+// A 5xx shows the client no details of the failure.
 function pageOf(id: string, status: number, exception: Error, original: HttpRequest): ErrorPage {
   const title = STATUS_CODES[status] ?? 'Error'
   if (status >= 500) return { status, title, detail: SERVER_ERROR, id }
@@ -102,7 +102,7 @@ function pageOf(id: string, status: number, exception: Error, original: HttpRequ
   return { status, title, detail: truncate(messageForClient(exception, original)), issues, id }
 }
 
-// Only scrubbed text: half of a value would not be recognized as one.
+// The text must be scrubbed before: scrubbing would not recognize half of a value.
 function truncate(text: string): string {
   return text.slice(0, MAX_DETAIL).toWellFormed()
 }

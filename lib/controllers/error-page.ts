@@ -13,7 +13,7 @@ export interface ErrorPage {
   readonly id: string
 }
 
-/** What an error page shows besides in development; scrubbed as every report is. */
+/** The details of an error page in development, scrubbed as every report is. */
 export interface DevelopmentDetails {
   readonly report: ErrorReport
   /** The registered actions, such as `news/list`, `admin/report/daily`. */

@@ -7,7 +7,7 @@ import { scrubException } from './scrubbed-exception.ts'
 
 /** Returns the message of an exception for the client, without the values of its request. */
 export function messageForClient(exception: Error, request: HttpRequest): string {
-  // First, because a scanner gets one of these for each path that it tries.
+  // Checks this first, because a scanner gets such an error for each path that it tries.
   if (isAboutNames(exception, request)) return printable(String(read(exception, 'message')))
   const { raw, scrubber } = scrubException(exception, request, false)
   return typeof raw.message === 'string' ? printable(scrubber.text(raw.message)) : ''
@@ -21,6 +21,6 @@ export function issuesForClient(
   if (!isInstance(ValidationError, exception)) return []
   const { raw, scrubber } = scrubException(exception, request, false)
   const clean = (text: string): string => printable(scrubber.text(text))
-  // The paths too: a strict schema names an unknown field, and that may be a secret without a name.
+  // Scrubs the paths too: a strict schema names an unknown field, which may be a secret itself.
   return raw.issues.map(({ path, message }) => ({ path: clean(path), message: clean(message) }))
 }

@@ -32,15 +32,15 @@ export interface DispatchMessage {
   readonly controller: string
   /** The action as requested, shown as the module is. */
   readonly action: string
-  /** The status of the response; undefined but at the end of a dispatch. */
+  /** The status of the response; only at the end of a dispatch. */
   readonly status: number | undefined
-  /** The kind of the error; undefined but at a re-dispatch. */
+  /** The kind of the error; only at a re-dispatch. */
   readonly type: ErrorType | undefined
 }
 
 /** Publishes a request to a channel; before a re-dispatch, the original request. */
 export function publish(channel: Channel, request: HttpRequest, status?: number): void {
-  // Makes no message without a subscriber.
+  // Without a subscriber, no message is created.
   if (!channel.hasSubscribers) return
   const handler = channel === channels.redispatch ? request.errorHandler : undefined
   const subject = handler?.request ?? request

@@ -34,7 +34,7 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly second?: ExceptionReport
 }
 
-/** An error that is handed in to be reported. */
+/** An error to report. */
 export interface Failure {
   /** The exception; then the exception of the error action, if there is one. */
   readonly exceptions: readonly Error[]
@@ -44,18 +44,18 @@ export interface Failure {
   readonly durationMs?: number | undefined
 }
 
-/** What a report may show, and what it asks the front controller. */
+/** The options of a report. */
 export interface ReportOptions {
   /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>
-  /** Whether a path of this service has a controller. */
+  /** Returns whether a path of this service has a controller. */
   readonly hasController: (path: string) => boolean
 }
 
 const MAX_PARAMS = 40
 const MAX_VALUE = 100
 
-/** Makes the report of an error. Every report is made here, so one set of rules covers them all. */
+/** Creates the report of an error. One function creates all of them, so one rule covers all. */
 export function makeReport(id: string, failure: Failure, options: ReportOptions): ErrorReport {
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
@@ -97,18 +97,18 @@ export function shapesOf(
   return shapes
 }
 
-// Two names of one shape are two parameters.
+// Two parameters can have names of the same shape: the second one gets a suffix.
 function unusedName(shapes: Readonly<Record<string, string>>, name: string): string {
   let unused = name
   for (let i = 2; unused in shapes; i++) unused = `${name}~${i}`
   return unused
 }
 
-// Messages that Portico makes itself are safe: they contain no value of a request but its names.
+// Messages that Portico creates itself are safe: of a request, they contain only its names.
 function safeMessageOf(exception: Error, request: HttpRequest | undefined): { message?: string } {
   if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
   if (request === undefined || !isAboutNames(exception, request)) return {}
   const name = isInstance(NoActionError, exception) ? request.action : request.controller
-  // A function, because `$&` in a name is no pattern.
+  // Replaces by a function: in a string, `$&` would be a pattern.
   return { message: exception.message.replace(name, () => safeName(name)) }
 }

@@ -18,7 +18,7 @@ export interface ExceptionReport {
   readonly errors?: readonly ExceptionReport[]
 }
 
-/** What was read of an exception. Not scrubbed: it never leaves this folder. */
+/** The properties of an exception, not scrubbed. They must not leave this folder. */
 export interface RawException {
   readonly name: string
   readonly message: unknown
@@ -30,12 +30,12 @@ export interface RawException {
   readonly errors: readonly RawException[]
 }
 
-/** Removes what may be secret from the texts of an exception. */
+/** Removes possible secrets from the texts of an exception. */
 export interface Scrubber {
   readonly text: (text: string) => string
-  /** For the name of a class, and for a code. */
+  /** Scrubs the name of a class, or a code. */
   readonly name: (name: string) => string
-  /** For a line of a stack. */
+  /** Scrubs a line of a stack. */
   readonly frame: (frame: string) => string
 }
 
@@ -47,7 +47,7 @@ const MAX_FRAME = 160
 const MAX_DEPTH = 4
 const MAX_ISSUES = 20
 
-/** Reads an exception, its causes and its errors; each property once, as a getter may change. */
+/** Reads an exception, its causes and its errors. Reads each property once: a getter may change. */
 export function readException(
   exception: unknown,
   hasStack: boolean,
@@ -79,7 +79,7 @@ export function textsOf(raw: RawException): string[] {
   return [name, ...codes, ...stack, ...messages, ...issueTexts, ...inner]
 }
 
-/** Makes the report of an exception. */
+/** Creates the report of an exception. */
 export function toExceptionReport(raw: RawException, scrubber: Scrubber): ExceptionReport {
   const { name, message, code, stack, previous, errors } = raw
   const toReport = (inner: RawException): ExceptionReport => toExceptionReport(inner, scrubber)
@@ -95,7 +95,7 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
   }
 }
 
-// By index: the list of an untrusted value may throw.
+// Reads by index: the iterator of an untrusted value may throw.
 function firstErrors(errors: unknown): readonly unknown[] {
   return errors === undefined
     ? []
@@ -111,7 +111,7 @@ function firstIssues(issues: unknown): readonly ValidationIssue[] {
       }))
 }
 
-// Only lines that look like a frame, and only below the message, which the stack repeats.
+// Returns only lines that look like a frame and follow the message, which the stack repeats.
 function framesOf(stack: string, message: string): readonly string[] {
   return stack
     .slice(Math.max(stack.indexOf(message) + message.length, 0), MAX_STACK)
@@ -126,7 +126,7 @@ function messageOf(message: unknown, { text }: Scrubber): string {
   return message === null ? 'null' : typeof message
 }
 
-// A long number may be a value: a one-time password that was parsed.
+// A long number may be a value of the request, such as a one-time password that was parsed.
 function codeOf(code: number | string, { name }: Scrubber): number | string {
   if (isShortNumber(code)) return code
   const scrubbed = name(String(code))

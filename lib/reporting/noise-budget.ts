@@ -1,6 +1,6 @@
-/** The number of errors that were counted, and not logged, since the last summary. */
+/** The errors since the last summary that were counted but not logged. */
 export interface Summary {
-  /** The exact number, of all kinds. */
+  /** The exact number of errors of all kinds. */
   readonly total: number
   /** The number of each of the 12 most frequent kinds, by its name. */
   readonly kinds: Readonly<Record<string, number>>
@@ -40,7 +40,7 @@ export class NoiseBudget {
     const counts = [...this.#counts].sort(([, one], [, other]) => other - one)
     this.#counts = new Map()
     this.#inFull = 0
-    // A scanner has filled it. Forget its kinds, so that new ones are logged again.
+    // A scanner has filled the set. Forgets all kinds, so that new ones are logged again.
     if (this.#logged.size >= MAX_KINDS) this.#logged.clear()
     return {
       total: counts.reduce((total, [, count]) => total + count, 0),

@@ -12,7 +12,7 @@ export function jsonLine(value: unknown): string {
 }
 
 function toEscapes(character: string): string {
-  // By UTF-16 code units: JSON has no escape for a whole character past U+FFFF.
+  // Escapes UTF-16 code units: JSON has no escape for a whole character past U+FFFF.
   return Array.from(
     { length: character.length },
     (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,

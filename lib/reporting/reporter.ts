@@ -21,7 +21,7 @@ const SUMMARY_INTERVAL_MS = 60_000
  */
 export class Reporter {
   readonly #options: ReporterOptions
-  // Two budgets: a scanner's thousand kinds of 404 must not use up what server errors need.
+  // Two budgets, because the thousand kinds of 404 of a scanner must not hide server errors.
   readonly #serverErrors = new NoiseBudget()
   readonly #rejections = new NoiseBudget()
   #timer: NodeJS.Timeout | undefined
@@ -83,13 +83,14 @@ export class Reporter {
   }
 }
 
-// Without the time: a logger adds its own.
+// Leaves out the time, because a logger adds its own.
 function log(logger: Logger, { time: _, ...report }: ErrorReport): void {
   const level = report.status >= 500 ? 'error' : 'warn'
   logger[level]({ event: 'error', ...report }, report.message)
 }
 
-// By the safe names without the lengths of shapes, such as token(22): a thousand random tokens are one kind.
+// Uses the safe names without the lengths of shapes, such as token(22): a thousand random tokens
+// are one kind.
 function kindOf({ exceptions, request }: Failure, spell = (name: string): string => name): string {
   const { module, controller, action } = safeNames(request)
   const type = typeOf(exceptions[0] ?? new Error())
@@ -106,12 +107,12 @@ function fold(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
 }
 
-// An unsupported version of HTTP is a 505, and nevertheless an error of the client.
+// An unsupported version of HTTP has the status 505, although it is an error of the client.
 function isRejection({ status, request }: Failure): boolean {
   return status < 500 || request?.rejection !== undefined
 }
 
-// A client that has gone away is no error of the server.
+// A client that has gone away is not an error of the server.
 function isClientGoneOnly({ exceptions, request }: Failure): boolean {
   return exceptions.length > 0 && exceptions.every((exception) => isClientGone(exception, request))
 }

@@ -11,7 +11,7 @@ export type SafeNames = Pick<Route, 'module' | 'controller' | 'action'>
 // The names that the routing fills in.
 const DEFAULTS: readonly string[] = ['default', 'index']
 
-// The names of a request that contain a value of it. Kept, so that its values are searched once.
+// The names of each request that contain one of its values: they are searched for once.
 const secretNames = new WeakMap<HttpRequest, readonly string[]>()
 
 /**
@@ -40,15 +40,15 @@ function secretNamesOf(request: HttpRequest, names: readonly string[]): readonly
   return secret
 }
 
-/** Whether a name of a request is a segment of its path, where names stand. */
+/** Returns whether a name is one of the segments of the path that can be names. */
 export function isRequested(name: string, { path }: HttpRequest): boolean {
   return path.startsWith(`${name}/`, 1) || path.split('/', 4).includes(name)
 }
 
 /**
- * Whether the message of an exception quotes the requested name and nothing else of the request.
- * Such a message is not scrubbed: if a parameter has the value `signin` too, the name is still
- * shown.
+ * Returns whether the message of an exception contains only the requested name, and nothing else of
+ * the request. Such a message is not scrubbed: if a parameter also has the value `signin`, the name
+ * is still shown.
  */
 export function isAboutNames(exception: Error, request: HttpRequest): boolean {
   const { controller, action } = request

@@ -9,11 +9,11 @@ import { TextMask, WINDOW } from './text-mask.ts'
 // because they are guessed at once.
 const MIN_VALUE_LENGTH = 4
 
-// These limit the CPU time of one error: the characters of all texts, and of the values in all their
-// writings. A text past a limit is not searched.
+// Limits of the CPU time of one error: the characters of all texts, and of the values in all their
+// forms. A text past a limit is not searched.
 const MAX_TEXT = 16_384
 const MAX_SEARCHED = 262_144
-// A value takes time besides its characters.
+// The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 16
 
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
@@ -29,11 +29,11 @@ const HARMLESS_HEADERS = new Set(
   ].flatMap((names) => names.split(' ')),
 )
 
-/** A way in which a text may have written a value. */
+/** A form in which a text may contain a value. */
 interface Writing {
-  /** A character that every text written so contains. */
+  /** A character that every text with this form contains. */
   readonly sign: string
-  /** Matches values that this writing changes, other than a writing above. */
+  /** Matches values that this form changes in another way than the forms above. */
   readonly changed: RegExp
   readonly write: (value: string) => string
 }
@@ -91,7 +91,7 @@ function coverValues(mask: TextMask, texts: string, request: HttpRequest): boole
     left -= value.length + SEARCH_OVERHEAD
     if (left >= 0) mask.cover(label, value)
   }
-  // Before the values are taken apart: that takes time too.
+  // Checks the limit before the values are split, because that takes time too.
   if (left < 0) return false
   for (const [label, value] of valuesOf(request, form)) {
     for (const decoded of decodings(value)) {
@@ -106,14 +106,14 @@ function coverValues(mask: TextMask, texts: string, request: HttpRequest): boole
   return true
 }
 
-// As a form writes it: a plus sign may have been a space. URLSearchParams takes five times as long.
+// Encodes like a form: a plus sign may have been a space. URLSearchParams takes five times as long.
 function encodeField(value: string): string {
   return encodeURIComponent(replaceAll(value, '+', ' ')).replace(/%20|[!'()~]/g, (part) =>
     part === '%20' ? '+' : `%${part.charCodeAt(0).toString(16).toUpperCase()}`,
   )
 }
 
-// V8 quotes the text that is no JSON: of a parameter, or of a body that is not searched here.
+// V8 quotes invalid JSON. It may be a parameter, or part of a body that is not searched here.
 function withoutSnippet(text: string): string {
   const end = /"(?:\.\.\.)? is not valid JSON/.exec(text)
   const start = text.indexOf('"')
@@ -140,12 +140,12 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   const { path, pairs, module, controller, action } = request
   const names = new Set([module, controller, action].filter(isName))
   for (const segment of path.split('/')) if (!names.delete(segment)) yield ['path', segment]
-  // Joined too: a text may quote the path.
+  // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) yield [labelOf(name), value]
 }
 
-// As sent: a text may quote that, or what it was decoded to.
+// Returns the values as they were sent. A text may contain that form, or the decoded form.
 function* fieldValues(search: string): Generator<LabelledValue> {
   for (const field of search.split('&')) {
     if (field === '') continue
@@ -172,7 +172,7 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   }
 }
 
-// The parts that mean something by themselves: the values of a nested query, the items of a list.
+// Returns the parts with a meaning of their own: values of a nested query, items of a list.
 function* piecesOf(label: string, value: string): Generator<LabelledValue> {
   for (const piece of value.split(/[\s?&#;,"]+/, MAX_PIECES)) {
     const equals = piece.indexOf('=')
@@ -183,7 +183,7 @@ function* piecesOf(label: string, value: string): Generator<LabelledValue> {
   }
 }
 
-// The value and what it decodes to, again and again. So the values of nested URLs are found too.
+// Returns the value, and the results of decoding it repeatedly: so nested URLs are searched too.
 function* decodings(value: string): Generator<string> {
   let decoded = value.toWellFormed()
   for (let i = 0; i <= MAX_DECODINGS; i++) {
@@ -194,7 +194,7 @@ function* decodings(value: string): Generator<string> {
   }
 }
 
-// Leaves a plus sign and bad escapes as they are.
+// Decodes, but does not change plus signs and invalid escapes.
 function decode(text: string): string {
   return text.includes('%') ? decodeSegment(replaceAll(text, '+', '%2B')) : text
 }

@@ -4,7 +4,7 @@ import { isAboutNames } from './request-names.ts'
 import { scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
 
-/** An exception that was read, with the scrubber for its texts. */
+/** The properties of an exception, and the scrubber for its texts. */
 export interface ScrubbedException {
   readonly raw: RawException
   readonly hasStack: boolean
@@ -18,14 +18,14 @@ const WELL_KNOWN =
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
 
-/** The scrubber without a request: any text may quote a value, but programmers write frames. */
+/** The scrubber for errors without a request: any text may contain a value, but frames do not. */
 export const shapesAlone: Scrubber = {
   text: shapeOf,
   name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
   frame: (frame) => frame,
 }
 
-// Of each request the exceptions that were scrubbed last.
+// The exceptions of each request that were scrubbed last.
 const known = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
 
 /**
@@ -63,7 +63,7 @@ function scrubTogether(
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
-// A text that was not searched is shown by its shape alone.
+// Shows only the shape of a text that was not searched.
 function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
   const results = scrubAll(texts, request)
   const scrubbed = new Map(texts.map((text, i) => [text, results[i]]))

@@ -1,10 +1,10 @@
-// A form field of a megabyte must not take longer than a short one.
+// The shape of a form field of 1 MB must not take longer than that of a short one.
 const MAX_EXAMINED = 1_024
 const MAX_ITEMS = 10_000
 
 /**
- * Returns the shape of a value: what kind of thing it is, and nothing of its content. Every string
- * has a shape, the first one in this table that fits:
+ * Returns the shape of a value: its kind and length, and nothing of its content. Every string has a
+ * shape, the first one in this table that fits:
  *
  * | shape       | value                                                             |
  * |-------------|-------------------------------------------------------------------|
@@ -31,22 +31,22 @@ export function shapeOf(value: string): string {
 
 /**
  * Returns a name from a request if it looks like a name, else its shape. A secret may stand where a
- * name is expected (`/4/0AfJohXkq...`): long mixtures of letters and digits are no names.
+ * name is expected (`/4/0AfJohXkq...`), so a long mixture of letters and digits is not a name.
  */
 export function safeName(name: string): string {
   return name === '' || isName(name) ? name : shapeOf(name)
 }
 
-/** Whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, and not a token. */
+/** Returns whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, not a token. */
 export function isName(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text) && !isToken(text)
 }
 
-// Names consist of words. In doubt a text is a token: a shape in place of a name is a nuisance, a
-// secret in place of a name is a leak.
+// Names consist of words. In doubt, a text counts as a token: a shape in place of a name is a
+// nuisance, but a secret in place of a name is a leak.
 function isToken(text: string): boolean {
   if (text.length < 9) return false
-  // No word has 6 consonants in a row, or 24 letters; a row of x is no secret either.
+  // No word has 6 consonants in a row, or 24 letters. A row of x is not a secret.
   const isNoWord = /[bcdfghjklmnpqrstvwxz]{6}|[a-z]{24}/i.test(text)
   return isMixture(text) || (isNoWord && new Set(text.toLowerCase()).size >= 6)
 }

@@ -1,8 +1,8 @@
 import type { HttpRequest } from '../http/request.ts'
 
-/** What an operator can learn from an unrouted request of a sign-in. */
+/** The hint for an operator about an unrouted request of a sign-in. */
 export interface SignIn {
-  /** What the request looks like, by the names of its parameters. */
+  /** The kind of request, recognized by the names of its parameters. */
   readonly looksLike: 'authorization request' | 'callback' | 'provider page'
   /** The likely cause, for the operator; names only, never a value. */
   readonly hint: string
@@ -24,7 +24,7 @@ const PROVIDER_PARAMETERS = [
 /**
  * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) whose path is not routed.
  *
- * @param hasController Whether a path of this service has a controller.
+ * @param hasController Returns whether a path of this service has a controller.
  * @returns undefined if the request looks like none.
  */
 export function recognizeSignIn(

@@ -1,9 +1,9 @@
 import { replaceAll } from '../http/params.ts'
 
-// The shortest piece of a value that is masked: a shorter one may be a coincidence.
+// The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
-// Entries of the filter for each character of the texts, so that few runs of values pass by chance.
+// Entries of the filter for each character of the texts: few values pass by chance.
 const FILTER_SPARSITY = 32
 // Many messages and most values contain it.
 const COMMONPLACE = 'https://'
@@ -18,8 +18,8 @@ const COMMONPLACE = 'https://'
 export class TextMask {
   readonly #texts: readonly string[]
   readonly #folded: readonly string[]
-  // 1 for the hash of each run of 4 and of 8 characters of the texts. To ask it takes 10 ns for each
-  // character of a value, to ask a Map of the runs 80 ns.
+  // 1 for the hash of each run of 4 and of 8 characters of the texts. A look-up takes 10 ns for each
+  // character of a value; in a Map of the runs, it would take 80 ns.
   readonly #filter: Uint8Array
   // The runs of the values that passed the filter, each with the label of its first value.
   readonly #labels = new Map<string, string>()
@@ -39,7 +39,7 @@ export class TextMask {
     }
   }
 
-  /** Masks what the texts share with a value. */
+  /** Masks the characters that the texts share with a value. */
   cover(label: string, value: string): void {
     const folded = fold(value)
     if (folded.length < WINDOW) {
@@ -55,7 +55,7 @@ export class TextMask {
     })
   }
 
-  /** Returns the texts, with labels such as `[dsh]` in place of what is masked. */
+  /** Returns the texts, with labels such as `[dsh]` in place of masked characters. */
   texts(): string[] {
     return this.#texts.map((text, i) => withLabels(text, this.#labelsOf(this.#folded[i] ?? '')))
   }
@@ -66,7 +66,7 @@ export class TextMask {
     this.#lengths.add(run.length)
   }
 
-  // Each character shifts those before it, so that only the last `length` of them are in the hash.
+  // Each character shifts the earlier ones, so only the last `length` of them are in the hash.
   #eachRun(text: string, length: number, visit: (hash: number, at: number) => void): void {
     const last = this.#filter.length - 1
     let bits = 0
@@ -100,7 +100,7 @@ function withLabels(text: string, labels: readonly (string | undefined)[]): stri
     let end = at + 1
     while (end < text.length && (labels[end] === undefined) === (label === undefined)) end++
     const run = text.slice(at, end)
-    // White space at the ends of a run says nothing, and keeps the words apart.
+    // White space at the ends of a run is not secret, and it separates the words.
     masked +=
       label === undefined || run === COMMONPLACE
         ? run
@@ -110,7 +110,7 @@ function withLabels(text: string, labels: readonly (string | undefined)[]): stri
   return masked
 }
 
-// Small letters that share their capital with another one, such as ı and i, ς and σ.
+// Small letters that have the same capital as another one, such as ı and i, ς and σ.
 const VARIANTS = [...'µıſͅςϐϑϕϖϰϱϵᲀᲁᲂᲃᲄᲅᲆᲇᲈẛι'].map(
   (letter) => [letter, letter.toUpperCase().toLowerCase()] as const,
 )

@@ -24,7 +24,7 @@ const pages = ['README.md', ...docs.sort().map((name) => `docs/${name}`)].map((n
   blocks: blocksOf(readFileSync(repositoryFile(name), 'utf8')),
 }))
 
-// What a page must contain beyond that.
+// Further texts that a page must contain.
 interface Expectation {
   /** The number of scripts that the page has at least. */
   readonly leastScripts?: number
