@@ -95,31 +95,31 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   })
 }
 
-// The bytes of a body. All chunks after the first are copied into blocks: a Buffer for each of them would take 386
-// bytes of memory for each byte of a body that arrives in chunks of one byte.
+// Collects the bytes of a body. Copies all chunks after the first into blocks: a Buffer for each of
+// them would take 386 bytes of memory for each byte of a body that arrives in chunks of one byte.
 class Collector {
   #first: Buffer | undefined
   readonly #blocks: Buffer[] = []
-  #length = 0
+  #copied = 0
 
   add(chunk: Buffer): void {
-    this.#length += chunk.length
-    if (this.#first === undefined) this.#first = chunk
-    else this.#copy(chunk)
+    if (this.#first === undefined) {
+      this.#first = chunk
+      return
+    }
+    for (let at = 0; at < chunk.length; ) {
+      const used = this.#copied % BLOCK_BYTES
+      if (used === 0) this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
+      const length = chunk.copy(this.#blocks.at(-1) as Buffer, used, at)
+      at += length
+      this.#copied += length
+    }
   }
 
   toBuffer(): Buffer {
     const first = this.#first ?? Buffer.alloc(0)
-    return this.#blocks.length === 0 ? first : Buffer.concat([first, ...this.#blocks], this.#length)
-  }
-
-  #copy(chunk: Buffer): void {
-    const length = this.#length - chunk.length - (this.#first?.length ?? 0)
-    for (let at = 0; at < chunk.length; ) {
-      const used = (length + at) % BLOCK_BYTES
-      if (used === 0) this.#blocks.push(Buffer.allocUnsafeSlow(BLOCK_BYTES))
-      at += chunk.copy(this.#blocks.at(-1) as Buffer, used, at)
-    }
+    if (this.#copied === 0) return first
+    return Buffer.concat([first, ...this.#blocks], first.length + this.#copied)
   }
 }
 

@@ -40,8 +40,8 @@ function secretNamesOf(request: HttpRequest, names: readonly string[]): readonly
   return secret
 }
 
-/** Returns whether a name is one of the segments of the path that can be names. */
-export function isRequested(name: string, { path }: HttpRequest): boolean {
+// Returns whether a name is one of the segments of the path that can be names.
+function isRequested(name: string, { path }: HttpRequest): boolean {
   return path.startsWith(`${name}/`, 1) || path.split('/', 4).includes(name)
 }
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { PassThrough, Readable } from 'node:stream'
-import { describe, it, type TestContext } from 'node:test'
+import { Readable } from 'node:stream'
+import { describe, it } from 'node:test'
 import { waitForFirstBytes } from '../../lib/dispatch/first-bytes.ts'
+import { incoming, text } from '../support/streams.ts'
 
 describe('waitForFirstBytes()', () => {
   const LONG_MS = 60_000
@@ -72,15 +73,3 @@ describe('waitForFirstBytes()', () => {
     )
   })
 })
-
-function incoming(t: TestContext): PassThrough {
-  const stream = new PassThrough()
-  t.after(() => stream.on('error', () => {}).destroy())
-  return stream
-}
-
-async function text(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
-}

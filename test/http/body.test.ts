@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { PassThrough, Readable } from 'node:stream'
-import { describe, it, type TestContext } from 'node:test'
+import { Readable } from 'node:stream'
+import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import {
@@ -12,6 +12,7 @@ import {
   streamBody,
   tooLarge,
 } from '../../lib/http/body.ts'
+import { incoming, text } from '../support/streams.ts'
 
 const tooLargeFor = (maxBytes: number) => ({
   name: 'HttpError',
@@ -19,18 +20,6 @@ const tooLargeFor = (maxBytes: number) => ({
   message: `The body is larger than ${maxBytes} bytes`,
 })
 const gone = { name: 'ClientGoneError', status: 400, message: 'The client has gone away' }
-
-function incoming(t: TestContext): PassThrough {
-  const stream = new PassThrough()
-  t.after(() => stream.on('error', () => {}).destroy())
-  return stream
-}
-
-async function text(stream: Readable): Promise<string> {
-  const chunks: Buffer[] = []
-  for await (const chunk of stream) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
-}
 
 async function reading(source: BodySource, maxBytes: number): Promise<Buffer> {
   return readBody(source, maxBytes)
