@@ -2,8 +2,12 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 
-// Maximum pipelined requests in flight per connection. Later ones wait, and reading is paused.
-const MAX_IN_FLIGHT = 64
+// Maximum requests in flight per connection. Later ones wait, and reading is paused.
+const MAX_IN_FLIGHT = 8
+// A pipelined request starts only while the responses before it hold fewer bytes than this.
+const MAX_WAITING_BYTES = 65_536
+// Beyond this number of waiting requests, reading stays paused until they have started.
+const MAX_QUEUED = 64
 
 /**
  * The state that the exchanges on one socket share.
@@ -15,24 +19,25 @@ export class Connection {
   readonly socket: Socket
   /** The response to the most recent request. */
   latest: ServerResponse | undefined
-  /** Number of requests after the last one that arrived while no response was active. */
-  pipelined = 0
+  /** Whether the most recent request arrived while a response was active. */
+  isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
   /** The functions that are called when the socket closes. */
   readonly onClose: Set<() => void> = new Set()
-  // Number of pipelined requests that have started and whose responses are not sent yet.
-  #active = 0
+  // The responses to the requests that have started. Empty until a request is pipelined.
+  readonly #inFlight = new Set<ServerResponse>()
   // Functions that start the pipelined requests that have not started, in order of arrival.
   readonly #queued: (() => void)[] = []
-  #isPaused = false
+  #resumeReading: (() => void) | undefined
 
   constructor(socket: Socket) {
     this.socket = socket
     socket.once('close', () => {
       this.#queued.length = 0
+      this.#resumeReading?.()
       for (const listener of this.onClose) listener()
     })
   }
@@ -42,53 +47,71 @@ export class Connection {
     return this.latest?.writableFinished ? undefined : this.latest
   }
 
+  /** Records a request that has arrived. */
+  recordRequest(out: ServerResponse, mustBeLast: boolean): void {
+    const { activeResponse } = this
+    this.latest = out
+    this.hasLastRequest = mustBeLast
+    this.isPipelined = activeResponse !== undefined
+    // The response to a request that is not pipelined is not tracked until another request arrives.
+    if (activeResponse !== undefined && this.#inFlight.size === 0) this.#track(activeResponse)
+  }
+
   /**
-   * Records a request that has arrived, and pauses reading if too many are pipelined.
+   * Starts a pipelined request as soon as fewer than the maximum are in flight and the client has
+   * read enough of the responses before it. Pauses reading until then.
    *
    * @param maxPauseMs Maximum length of one pause (default 5,000), because the timeout of a partly
    *   received request continues during a pause.
    */
-  recordRequest(out: ServerResponse, mustBeLast: boolean, maxPauseMs = 5_000): void {
-    const { activeResponse } = this
-    this.latest = out
-    this.hasLastRequest = mustBeLast
-    if (activeResponse === undefined) this.pipelined = 0
-    else if (++this.pipelined >= MAX_IN_FLIGHT) this.#pauseReading(activeResponse, maxPauseMs)
+  startInTurn(out: ServerResponse, start: () => void, maxPauseMs = 5_000): void {
+    this.#queued.push(() => {
+      this.#track(out)
+      start()
+    })
+    this.#startQueued()
+    if (this.#queued.length > 0) this.#pauseReading(maxPauseMs)
   }
 
-  // Pauses until the response before the latest one closes: its request has arrived completely.
-  #pauseReading(out: ServerResponse, maxPauseMs: number): void {
+  #track(out: ServerResponse): void {
+    this.#inFlight.add(out)
+    // A response finishes when the socket has taken its last byte.
+    out.once('finish', () => {
+      this.#inFlight.delete(out)
+      this.#startQueued()
+    })
+  }
+
+  #startQueued(): void {
+    while (this.#queued.length > 0 && this.#hasRoom()) this.#queued.shift()?.()
+    if (this.#queued.length === 0) this.#resumeReading?.()
+  }
+
+  #hasRoom(): boolean {
+    if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
+    let waiting = 0
+    for (const out of this.#inFlight) waiting += out.writableLength
+    return waiting < MAX_WAITING_BYTES
+  }
+
+  #pauseReading(maxPauseMs: number): void {
     const { socket } = this
     socket.pause()
-    if (this.#isPaused) return
+    if (this.#resumeReading !== undefined) return
     const pauseAgain = (): void => void socket.pause()
-    const resumeReading = (): void => {
+    const timer = setTimeout(() => {
+      if (this.#queued.length < MAX_QUEUED) this.#resumeReading?.()
+      else timer.refresh()
+    }, maxPauseMs).unref()
+    this.#resumeReading = () => {
       clearTimeout(timer)
-      out.off('close', resumeReading)
       socket.off('resume', pauseAgain)
-      this.#isPaused = false
+      this.#resumeReading = undefined
       // Nothing more is read after a fault.
       if (this.fault === undefined) socket.resume()
     }
-    const timer = setTimeout(resumeReading, maxPauseMs).unref()
-    this.#isPaused = true
     // node:http resumes the socket after each message and for each body.
     socket.on('resume', pauseAgain)
-    out.once('close', resumeReading)
-  }
-
-  /** Starts a pipelined request as soon as fewer than the maximum are in flight. */
-  startInTurn(out: ServerResponse, start: () => void): void {
-    const startNow = (): void => {
-      this.#active++
-      out.once('finish', () => {
-        this.#active--
-        this.#queued.shift()?.()
-      })
-      start()
-    }
-    if (this.#active < MAX_IN_FLIGHT) startNow()
-    else this.#queued.push(startNow)
   }
 
   /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */

@@ -26,11 +26,11 @@ export class Exchange implements ResponseTarget {
     handler: Handler,
     options: ExchangeOptions,
   ) {
-    const { headerLimits, maxPauseMs, onAccess, expectsContinue } = options
+    const { headerLimits, onAccess, expectsContinue } = options
     this.#startedAt = onAccess === undefined ? 0 : performance.now()
     const framing = readFraming(message, headerLimits)
     this.incoming = new IncomingRequest(message, out, framing, expectsContinue?.has(message))
-    this.incoming.connection.recordRequest(out, this.incoming.mustBeLast, maxPauseMs)
+    this.incoming.connection.recordRequest(out, this.incoming.mustBeLast)
     this.#handler = handler
     this.#options = options
     this.#request = new HttpRequest(this.incoming)
@@ -51,8 +51,9 @@ export class Exchange implements ResponseTarget {
   /** Calls the handler, or queues the request if too many pipelined ones are in flight. */
   start(): void {
     const { connection, out } = this.incoming
-    if (connection.pipelined === 0) this.#start()
-    else connection.startInTurn(out, () => this.#start())
+    if (connection.isPipelined) {
+      connection.startInTurn(out, () => this.#start(), this.#options.maxPauseMs)
+    } else this.#start()
   }
 
   // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived

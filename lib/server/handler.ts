@@ -44,6 +44,7 @@ export interface ListenerOptions {
   /**
    * Maximum time for which reading is paused when a client pipelines too many requests, in
    * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.
+   * Does not apply while 64 or more requests wait.
    */
   readonly maxPauseMs?: number | undefined
   /** Called once per request, when its response has been sent or its client has left. */

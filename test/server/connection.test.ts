@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
-import { Socket } from 'node:net'
-import { describe, it } from 'node:test'
-import { createRequestListener, HttpResponse } from '../../lib/index.ts'
+import { connect, Socket } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, it, type TestContext } from 'node:test'
+import { type Action, createRequestListener, HttpResponse } from '../../lib/index.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, listening, send } from '../support/http.ts'
-import { keepAliveBytesOf, listenWithActions, settled, withClose } from '../support/wire.ts'
+import {
+  keepAliveBytesOf,
+  listenWithActions,
+  serveActions,
+  settled,
+  withClose,
+} from '../support/wire.ts'
 
 describe('connectionOf()', () => {
   it('returns one connection for all exchanges of a socket, and another for each socket', () => {
@@ -45,6 +54,30 @@ describe('Connection.activeResponse', () => {
   })
 })
 
+const PAGE_BYTES = 1_000_000
+const page = 'a'.repeat(PAGE_BYTES)
+
+// Pages of 1 MB, and the maximum of bytes that wait for a client that does not read: 64 KiB and one
+// response, or what the 8 actions add that run at the same time.
+const pages: readonly [kind: string, maxWaiting: number, action: Action][] = [
+  ['text', 65_536 + PAGE_BYTES, (_, response) => response.text(page)],
+  [
+    'text after a while',
+    8 * PAGE_BYTES,
+    async (_, response) => {
+      await new Promise(setImmediate)
+      response.text(page)
+    },
+  ],
+  [
+    'streams',
+    8 * 100_000,
+    (_, response) => {
+      response.body = Readable.from(page.match(/.{100000}/g) ?? [])
+    },
+  ],
+]
+
 describe('Pipelined requests', () => {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
 
@@ -68,7 +101,7 @@ describe('Pipelined requests', () => {
     )
   })
 
-  it('start up to 64 at a time, and no more are read until a response has been sent', async (t) => {
+  it('start up to 8 at a time, and no more are read until a response has been sent', async (t) => {
     for (const bytes of [
       'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n',
       `POST /app/wait HTTP/1.1\r\nHost: a\r\n${form}Content-Length: 3\r\n\r\na=1`,
@@ -86,32 +119,100 @@ describe('Pipelined requests', () => {
       })
       const received = send(port, bytes.repeat(count - 1) + withClose(bytes))
       await settled(() => started)
-      assert.ok(started <= 1 + 64, `${started} of ${count} are active`)
+      assert.equal(started, 8)
       released.resolve()
       assert.equal((await received).match(/ 200 OK/g)?.length, count)
       assert.equal(started, count)
     }
   })
 
-  it('are read again after maxPauseMs, so that a partly received request does not time out', async (t) => {
-    const released = deferred()
-    const read = deferred()
-    let requests = 0
-    const handler = {
-      async handle() {
-        await released.promise
-        return new HttpResponse()
-      },
-    }
-    const server = createServer(createRequestListener(handler, { maxPauseMs: 20 }))
-    server.on('request', () => {
-      if (++requests === 10_000) read.resolve()
+  for (const [kind, maxWaiting, action] of pages) {
+    it(`start only while the responses before them hold less than 64 KiB: ${kind}`, async (t) => {
+      let started = 0
+      const outs: ServerResponse[] = []
+      const { port, service } = await serveActions(t, {
+        page(request, response) {
+          started++
+          return action(request, response)
+        },
+      })
+      service.server.prependListener('request', (_, out) => outs.push(out))
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1').pause()
+      t.after(() => socket.destroy())
+      const count = 40
+      const target = '/app/page'
+      socket.write(keepAliveBytesOf({ target }).repeat(count - 1) + bytesOf({ target }))
+      await settled(() => started)
+      const held = outs.reduce((sum, out) => sum + out.writableLength, 0)
+      assert.ok(started < count, `${started} have started`)
+      assert.ok(held <= maxWaiting + 8 * 1_024, `${held} bytes are waiting`)
+      assert.equal((await text(socket)).match(/ 200 OK/g)?.length, count)
     })
-    const port = await listening(t, server)
+  }
+
+  it('are not held back by the bodies of responses to HEAD', async (t) => {
+    const started: string[] = []
+    const { port } = await serveActions(t, {
+      page(request, response) {
+        started.push(request.method)
+        response.text('a'.repeat(PAGE_BYTES))
+      },
+    })
+    const head = { method: 'HEAD', target: '/app/page' }
+    const received = await send(port, keepAliveBytesOf(head).repeat(99) + bytesOf(head))
+    assert.equal(received.match(/ 200 OK/g)?.length, 100)
+    assert.equal(started.length, 100)
+  })
+
+  it('are read again after maxPauseMs, so that a partly received request does not time out', async (t) => {
+    const { port, requests, released } = await listenWithDelay(t, 20)
+    const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
+    const socket = connect(port, '127.0.0.1')
+    const received = text(socket)
+    socket.write(bytes.repeat(9) + bytes.slice(0, 5))
+    await requests(9)
+    socket.write(withClose(bytes).slice(5))
+    await requests(10)
+    released.resolve()
+    assert.equal((await received).match(/ 200 OK/g)?.length, 10)
+  })
+
+  it('are not read after maxPauseMs while many of them wait', async (t) => {
+    let read = 0
+    const { port, requests, released } = await listenWithDelay(t, 1, () => read++)
     const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
     const received = send(port, bytes.repeat(9_999) + withClose(bytes))
-    await read.promise
+    await requests(100)
+    await settled(() => read)
+    // The parser cannot be paused within the bytes that one read has returned.
+    assert.ok(read <= 2 * Math.ceil(65_536 / bytes.length), `${read} have been read`)
     released.resolve()
     assert.equal((await received).match(/ 200 OK/g)?.length, 10_000)
   })
 })
+
+/**
+ * Serves an action that waits until it is released.
+ *
+ * @returns The port, a function that waits until this number of requests has been parsed, and the release.
+ */
+async function listenWithDelay(t: TestContext, maxPauseMs: number, onRequest = () => {}) {
+  const released = deferred()
+  const handler = {
+    async handle() {
+      await released.promise
+      return new HttpResponse()
+    },
+  }
+  let parsed = 0
+  const server = createServer(createRequestListener(handler, { maxPauseMs }))
+  server.on('request', () => {
+    parsed++
+    onRequest()
+  })
+  const port = await listening(t, server)
+  const requests = async (count: number): Promise<void> => {
+    while (parsed < count) await once(server, 'request')
+  }
+  return { port, requests, released }
+}
