@@ -38,6 +38,16 @@ export function toReadable(body: BodyChunks): Readable {
 }
 
 /**
+ * Checks a chunk of a stream in object mode, which may hold any value.
+ *
+ * @throws {TypeError} If the chunk is neither a string nor bytes.
+ */
+export function checkChunk(chunk: unknown): void {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return
+  throw new TypeError(`Expected a chunk of the body to be a string or bytes, got ${typeof chunk}`)
+}
+
+/**
  * Reads a whole body.
  *
  * @returns A buffer if the source is text or bytes; a promise of a buffer if it is a stream.

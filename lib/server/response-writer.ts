@@ -1,4 +1,5 @@
 import { pipeline, Readable } from 'node:stream'
+import { checkChunk } from '../http/body.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import type { IncomingRequest } from './incoming-request.ts'
@@ -100,7 +101,7 @@ async function* countBytes(
   target: ResponseTarget,
 ): AsyncGenerator<Buffer | string> {
   for await (const chunk of chunks) {
-    // Throws for an object, which would end the process if it were written to the socket.
+    checkChunk(chunk)
     const bytes = Buffer.byteLength(chunk)
     // The client would read bytes past the declared length as the start of the next response.
     if (length !== undefined && target.bytes + bytes > length) break

@@ -170,6 +170,23 @@ describe('writeResponse() with a stream', () => {
     assert.doesNotMatch(body, LAST_CHUNK)
   })
 
+  it('sends a 500 when it yields an object at first', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      odd(_, response) {
+        response.body = Readable.from([{ no: 'bytes' }, 'text'])
+      },
+    })
+    const target = '/app/odd'
+    const { status, headers, body } = await exchange(port, { target })
+    assert.deepEqual([status, headers['content-type']], [500, 'application/problem+json'])
+    assert.doesNotMatch(body, /text/)
+    assert.equal((await exchange(port, { method: 'HEAD', target })).status, 500)
+    assert.deepEqual(
+      reports.map((report) => report.status),
+      [500, 500],
+    )
+  })
+
   it('closes the connection when an object follows its first bytes', async (t) => {
     const { port, reports } = await serveActions(t, {
       odd(_, response) {
