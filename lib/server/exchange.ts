@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { statusOf } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
@@ -107,11 +108,12 @@ export class Exchange implements ResponseTarget {
     this.#recordAccess(response)
     if (out.headersSent) connection.socket.destroy()
     else writeResponse(response, this)
-    this.report(error, response)
+    this.#handler.report?.(error, { request: this.#request, status: 500 })
   }
 
-  report(error: unknown, { request }: HttpResponse): void {
-    this.#handler.report?.(error, { request, status: 500 })
+  // A body that streams the body of the request fails with the error of the client.
+  report(error: Error, { request }: HttpResponse): void {
+    this.#handler.report?.(error, { request, status: statusOf(error) })
   }
 
   // `onAccess` is called once per request, with the last response that was attempted.

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import type { Action } from '../../lib/index.ts'
 import type { ServerLimits } from '../../lib/server/serve.ts'
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
-import { parse, send } from '../support/http.ts'
+import { exchange, parse, send } from '../support/http.ts'
 import { startServing } from '../support/serving.ts'
 
 const FORM = 'Host: a\r\nContent-Type: application/x-www-form-urlencoded\r\n'
@@ -82,6 +84,39 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
     assert.equal(parse(response).status, 400)
   })
 
+  it('is the fault of the client when a response already streams: 400, 408, and not a 500', async (t) => {
+    const chunks = `POST /a/echo HTTP/1.1\r\n${CHUNKED}3\r\nabc\r\n`
+    const partly = 'POST /a/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc'
+    for (const [bytes, rest, status, code] of [
+      [chunks, 'ZZ\r\n', 400, 'HPE_INVALID_CHUNK_SIZE'],
+      [partly, '', 408, 'ERR_HTTP_REQUEST_TIMEOUT'],
+    ] as const) {
+      const { port, reports } = await start(t, rest === '' ? slow : {})
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+      socket.write(bytes)
+      const [first] = await once(socket, 'data')
+      socket.write(rest)
+      const received = first + (await text(socket))
+      assert.match(received, /^HTTP\/1\.1 200 OK.*abc/s)
+      assert.doesNotMatch(received, /\r\n0\r\n\r\n$/)
+      assert.deepEqual(
+        reports.map((report) => [report.status, report.code, report.controller]),
+        [[status, code, 'a']],
+      )
+    }
+  })
+
+  it('is no error when the client closes the connection and a response already streams', async (t) => {
+    const { port, reports, echoed } = await start(t)
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(`POST /a/echo HTTP/1.1\r\n${CHUNKED}3\r\nabc\r\n`)
+    await once(socket, 'data')
+    socket.destroy()
+    await echoed
+    await exchange(port, { target: '/a/form' })
+    assert.deepEqual(reports, [])
+  })
+
   it('is no error when the client has closed the connection', async (t) => {
     const { port, reports, aborted } = await start(t)
     const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -92,7 +127,7 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
 })
 
 async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
-  const [aborted, broken] = [deferred(), deferred()]
+  const [aborted, broken, echoed] = [deferred(), deferred(), deferred()]
   const read: Action = async (request, response) => {
     let bytes = 0
     for await (const chunk of request.body) bytes += chunk.length
@@ -108,6 +143,9 @@ async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
     async again(request, response) {
       await Promise.resolve(read(request, response)).catch(() => {})
       await read(request, response)
+    },
+    echo(request, response) {
+      response.body = request.body.once('close', echoed.resolve)
     },
     waits: (request) =>
       new Promise((resolve) => {
@@ -126,5 +164,5 @@ async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
   const front = createFront({ a: actions, error: { error } }, { onReport })
   const { port, service } = await startServing(t, front, { limits })
   service.server.once('clientError', () => broken.resolve())
-  return { port, reports, aborted: aborted.promise }
+  return { port, reports, aborted: aborted.promise, echoed: echoed.promise }
 }
