@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { statusOf } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
+import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
@@ -65,10 +66,8 @@ export class Exchange implements ResponseTarget {
   }
 
   #respond(): void {
-    const handler = this.#handler
-    const request = this.#request
     try {
-      const response = handler.respond ? handler.respond(request) : handler.handle(request)
+      const response = this.#callHandler()
       if (isPromiseLike(response)) {
         response.then(
           (settled) => this.#deliver(settled),
@@ -80,6 +79,14 @@ export class Exchange implements ResponseTarget {
     } catch (error) {
       this.#fail(error)
     }
+  }
+
+  #callHandler(): HttpResponse | Promise<HttpResponse> {
+    const { target, method, rejection } = this.incoming
+    // With the target `*`, OPTIONS applies to the whole server (RFC 9110, section 9.3.7).
+    if (target === '*' && method === 'OPTIONS' && rejection === undefined) return methodsOfServer()
+    const handler = this.#handler
+    return handler.respond ? handler.respond(this.#request) : handler.handle(this.#request)
   }
 
   #deliver(response: HttpResponse): void {
@@ -129,4 +136,11 @@ export class Exchange implements ResponseTarget {
     }
     connection.watchOutcome(out, report, report)
   }
+}
+
+function methodsOfServer(): HttpResponse {
+  const response = new HttpResponse()
+  response.status = 204
+  response.headers.set('Allow', STANDARD_METHODS.join(', '))
+  return response
 }

@@ -6,8 +6,14 @@ import { describe, it } from 'node:test'
 import { connectionOf } from '../../lib/server/connection.ts'
 import type { Access } from '../../lib/server/handler.ts'
 import { deferred } from '../support/deferred.ts'
-import { exchange, parse, send } from '../support/http.ts'
-import { keepAliveBytesOf, listenWithActions, serveActions, withClose } from '../support/wire.ts'
+import { bytesOf, exchange, parse, send } from '../support/http.ts'
+import {
+  keepAliveBytesOf,
+  listenWithActions,
+  serveActions,
+  splitResponses,
+  withClose,
+} from '../support/wire.ts'
 
 const get = (action: string): string => `GET /app/${action} HTTP/1.1\r\nHost: a\r\n\r\n`
 const post = (action: string, fields: string): string =>
@@ -203,6 +209,31 @@ describe('The option onAccess', () => {
 })
 
 describe('Exchange', () => {
+  it('responds to OPTIONS with the target `*` with the methods of the server, without the handler', async (t) => {
+    const log: Access[] = []
+    const { port, reports } = await serveActions(
+      t,
+      { index: (_, response) => response.text('ok') },
+      { onAccess: (access) => void log.push(access) },
+    )
+    const options = { method: 'OPTIONS', target: '*' }
+    const received = await send(port, keepAliveBytesOf(options) + bytesOf(options))
+    for (const bytes of splitResponses(received)) {
+      const { status, headers, body } = parse(bytes)
+      assert.deepEqual(
+        [status, headers.allow, headers['content-length'], body],
+        [204, 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS', undefined, ''],
+      )
+    }
+    assert.deepEqual(
+      log.map(({ method, response }) => [method, response.status, response.request?.target]),
+      Array(2).fill(['OPTIONS', 204, '*']),
+    )
+    assert.deepEqual(reports, [])
+    assert.equal((await exchange(port, { ...options, method: 'GET' })).status, 400)
+    assert.equal((await exchange(port, { ...options, headers: [['Host', 'b']] })).status, 400)
+  })
+
   it('leaves no listener on a connection that is kept alive', async (t) => {
     const { port, sockets } = await listenWithActions(t, {
       text: ({ signal }, response) => response.text(String(signal.aborted)),
