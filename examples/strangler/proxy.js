@@ -148,9 +148,9 @@ function mutableCopy(value) {
  * @param {unknown} error
  */
 function withRejection({ method, target, headers, client, signal }, error) {
-  const { address: remoteAddress } = client
+  const { address: remoteAddress, protocol } = client
   const rejection = signal.aborted ? signal.reason : toHttpError(error)
-  return new HttpRequest({ method, target, headers, signal, remoteAddress, rejection })
+  return new HttpRequest({ method, target, headers, signal, remoteAddress, protocol, rejection })
 }
 
 /** @param {unknown} cause */

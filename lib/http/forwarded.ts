@@ -39,16 +39,17 @@ export function networks(texts: readonly string[]): BlockList {
 }
 
 /**
- * Returns the client of a request. This is the peer of the connection. If the peer is a trusted proxy, it
+ * Returns the client of a request. This is the peer of the connection, with its protocol. If the peer is a trusted proxy, it
  * is the last address before the trusted ones in `X-Forwarded-For` or in `Forwarded` (RFC 7239). If a
  * request has both headers, the client sent one of them, so neither is used.
  */
-export function clientOf(peer: string, headers: RequestHeaders, trusted: BlockList): Client {
-  let client: Client = {
-    address: withoutPort(peer),
-    protocol: 'http',
-    host: joinFields(headers.host),
-  }
+export function clientOf(
+  peer: string,
+  headers: RequestHeaders,
+  trusted: BlockList,
+  protocol: Client['protocol'] = 'http',
+): Client {
+  let client: Client = { address: withoutPort(peer), protocol, host: joinFields(headers.host) }
   const hasForwarded = headers.forwarded !== undefined
   const hasXForwarded = headers['x-forwarded-for'] !== undefined
   if (!isTrusted(client.address, trusted) || hasForwarded === hasXForwarded) return client

@@ -25,6 +25,8 @@ export interface HttpRequestInit {
   readonly aborted?: boolean | undefined
   /** The address of the peer (default ''). */
   readonly remoteAddress?: string | undefined
+  /** The protocol of the connection (default `http`). */
+  readonly protocol?: 'http' | 'https' | undefined
   /** The error that rejects the message because of its framing, although it could be parsed (default none). */
   readonly rejection?: HttpError | undefined
 }

@@ -102,7 +102,7 @@ export class HttpRequest {
     const { source, headers, target } = this.#state.message
     const host = authorityOf(target) ?? headers.host
     const { trusted } = this.#state.settings
-    return clientOf(source.remoteAddress ?? '', { ...headers, host }, trusted)
+    return clientOf(source.remoteAddress ?? '', { ...headers, host }, trusted, source.protocol)
   }
 
   /** The key/value pairs of the path. */

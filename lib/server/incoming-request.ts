@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
 import { ClientGoneError, HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
@@ -122,6 +123,10 @@ export class IncomingRequest implements HttpRequestInit {
     return this.connection.socket.remoteAddress ?? ''
   }
 
+  get protocol(): 'http' | 'https' {
+    return protocolOf(this.connection.socket)
+  }
+
   get aborted(): boolean {
     return this.connection.socket.destroyed
   }
@@ -158,6 +163,11 @@ export class IncomingRequest implements HttpRequestInit {
     if (!isObserved && this.#bodyBytes === 0) message.read()
     if (isObserved && this.#bodyState === 'consumed') message.resume()
   }
+}
+
+/** Returns the protocol of a connection: only a socket of `node:tls` is encrypted. */
+export function protocolOf(socket: Socket & { readonly encrypted?: boolean }): 'http' | 'https' {
+  return socket.encrypted === true ? 'https' : 'http'
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { HttpRequest } from '../http/request.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
+import { protocolOf } from './incoming-request.ts'
 import { createRequestListener } from './request-listener.ts'
 
 /** A middleware as Express, Polka, Connect and `@fastify/middie` accept it. */
@@ -53,5 +54,6 @@ export function createMiddleware(handler: Handler, options: MiddlewareOptions = 
 // The request has no body: the middleware that responds must be able to read it.
 function bodilessRequest(message: IncomingMessage, target: string): HttpRequest {
   const { method, headers, socket } = message
-  return new HttpRequest({ method, target, headers, remoteAddress: socket.remoteAddress })
+  const { remoteAddress } = socket
+  return new HttpRequest({ method, target, headers, remoteAddress, protocol: protocolOf(socket) })
 }

@@ -1,12 +1,20 @@
 import assert from 'node:assert/strict'
 import { createServer, IncomingMessage } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
+import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
 import { READ_ALREADY } from '../../lib/http/body.ts'
-import { createRequestListener, HttpRequest, incomingMessageOf } from '../../lib/index.ts'
+import {
+  type Action,
+  createMiddleware,
+  createRequestListener,
+  HttpRequest,
+  incomingMessageOf,
+} from '../../lib/index.ts'
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
@@ -185,6 +193,47 @@ describe('IncomingRequest.remoteAddress', () => {
       who: ({ client }, response) => response.text(client.address),
     })
     assert.equal((await exchange(port, { target: '/app/who' })).body, '127.0.0.1')
+  })
+})
+
+describe('IncomingRequest.protocol', () => {
+  // With a pre-shared key, TLS needs no certificate.
+  const key = { psk: Buffer.from('key'), identity: 'test' }
+  const tls = { ciphers: 'PSK-AES128-GCM-SHA256', maxVersion: 'TLSv1.2' } as const
+
+  it('is https on a server with TLS, for the action and for the router', async (t) => {
+    const routed: string[] = []
+    const router = {
+      route({ client }: HttpRequest) {
+        routed.push(client.protocol)
+        return { module: 'default', controller: 'app', action: 'who' }
+      },
+    }
+    const who: Action = ({ client }, response) => response.json(client)
+    const front = createFront({ app: { who } }, { router, trustProxy: ['127.0.0.1'] })
+    const middleware = createMiddleware(front, { fallThrough: true })
+    const server = createTlsServer({ ...tls, pskCallback: () => key.psk }, (message, out) =>
+      middleware(message, out, () => assert.fail()),
+    )
+    const port = await listening(t, server)
+    for (const [field, protocol] of [
+      ['X: a', 'https'],
+      ['X-Forwarded-For: 6.6.6.6', 'https'],
+      ['X-Forwarded-For: 6.6.6.6\r\nX-Forwarded-Proto: http', 'http'],
+    ] as const) {
+      const checkServerIdentity = (): undefined => undefined
+      const socket = connectTls({ ...tls, port, pskCallback: () => key, checkServerIdentity })
+      socket.write(withClose(`GET / HTTP/1.1\r\nHost: a\r\n${field}\r\n\r\n`))
+      assert.equal(JSON.parse(parse(await text(socket)).body).protocol, protocol)
+    }
+    assert.deepEqual([...new Set(routed)], ['https', 'http'])
+  })
+
+  it('is http on a server without TLS', async (t) => {
+    const { port } = await serveActions(t, {
+      who: ({ client }, response) => response.text(client.protocol),
+    })
+    assert.equal((await exchange(port, { target: '/app/who' })).body, 'http')
   })
 })
 
