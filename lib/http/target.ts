@@ -1,3 +1,5 @@
+import { HttpError } from './errors.ts'
+
 // Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
 
@@ -22,4 +24,11 @@ export function authorityOf(target: string): string | undefined {
 export function withoutOrigin(path: string): string {
   const origin = path.startsWith('/') ? undefined : ORIGIN.exec(path)?.[0]
   return origin === undefined ? path : path.slice(origin.length) || '/'
+}
+
+/** Returns the error for a target that is longer than a limit; undefined if it is not. */
+export function rejectLongTarget(target: string, maxBytes: number): HttpError | undefined {
+  // node:http reads each byte of a target as one character.
+  if (target.length <= maxBytes) return undefined
+  return new HttpError(414, `The request target is longer than ${maxBytes} bytes`)
 }

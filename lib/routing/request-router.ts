@@ -5,7 +5,7 @@ import { exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import type { RequestSettings } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
-import { splitTarget } from '../http/target.ts'
+import { rejectLongTarget, splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -104,9 +104,7 @@ export class RequestRouter {
   }
 
   #reject({ rejection, target }: HttpRequest): HttpError | undefined {
-    const { maxTargetBytes } = this.#options.limits
-    if (rejection !== undefined || target.length <= maxTargetBytes) return rejection
-    return new HttpError(414, `The request target is longer than ${maxTargetBytes} bytes`)
+    return rejection ?? rejectLongTarget(target, this.#options.limits.maxTargetBytes)
   }
 
   #rejectExcess({ target }: HttpRequest, { pairs }: Route): HttpError | undefined {

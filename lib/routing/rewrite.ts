@@ -1,6 +1,6 @@
 import { HttpError, NoRouteError } from '../http/errors.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
-import { UNPRINTABLE } from './segments.ts'
+import { unprintableIn } from './segments.ts'
 
 /** The result of {@link rewrite}. */
 export interface Rewritten {
@@ -33,7 +33,8 @@ export function rewrite(target: string, basePath = ''): Rewritten {
     // The URIError adds no facts.
     return rejected(path, 'The path is not percent-encoded UTF-8')
   }
-  if (UNPRINTABLE.test(q)) return rejected(path, 'The path holds a control character')
+  const unprintable = unprintableIn(q)
+  if (unprintable !== undefined) return rejected(path, `The path holds a ${unprintable}`)
   return { path, q }
 }
 

@@ -17,11 +17,9 @@ export interface Pair {
   readonly encoding: PairEncoding
 }
 
-/**
- * Matches characters that no path may hold, encoded or not. A control character could forge a line in a
- * log, and a lone surrogate has no UTF-8 form.
- */
-export const UNPRINTABLE: RegExp = /[\p{Cc}\p{Cs}]/u
+// A control character could forge a line in a log, and a lone surrogate has no UTF-8 form.
+const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
+const CONTROL = /\p{Cc}/u
 
 const SLASH = 0x2f
 
@@ -46,6 +44,12 @@ export function trimSlashes(path: string): string {
   return path.slice(start, end)
 }
 
+/** Returns what a text holds that no path may hold, encoded or not; undefined if there is nothing. */
+export function unprintableIn(text: string): 'control character' | 'lone surrogate' | undefined {
+  if (!UNPRINTABLE.test(text)) return undefined
+  return CONTROL.test(text) ? 'control character' : 'lone surrogate'
+}
+
 /** Reports whether clients send a segment unchanged and routing accepts it. */
 export function isSegment(segment: string): boolean {
   return PCHARS.test(segment) && !DOT_SEGMENT.test(segment) && isDecodable(segment)
@@ -58,8 +62,9 @@ export function isSegment(segment: string): boolean {
  * @throws {TypeError} If no segment can hold the text.
  */
 export function encodeSegment(text: string, what: string): string {
-  if (UNPRINTABLE.test(text)) {
-    throw new TypeError(`No URL can hold ${what}: a path has no control characters`)
+  const unprintable = unprintableIn(text)
+  if (unprintable !== undefined) {
+    throw new TypeError(`No URL can hold ${what}: a path has no ${unprintable}s`)
   }
   if (isDots(text)) {
     throw new TypeError(`No URL can hold ${what}: clients resolve "." and ".."`)

@@ -23,6 +23,9 @@ const STATUSES: Readonly<Record<string, number>> = {
 // The client closed the connection within a message.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
+// Maximum length of a method with the space after it and empty lines before it.
+const MAX_METHOD_BYTES = 32
+
 /**
  * Handles bytes that the parser of `node:http` rejects, requests that arrive too late, and the
  * method CONNECT.
@@ -43,9 +46,9 @@ function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number)
 }
 
 function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): boolean {
-  if (packet === undefined || !/^[A-Z]+ /.test(packet.toString('latin1', 0, 16))) return false
-  const lineEnd = packet.indexOf('\n')
-  return lineEnd < 0 || lineEnd > maxTargetBytes
+  const start = packet?.toString('latin1', 0, MAX_METHOD_BYTES + maxTargetBytes + 1) ?? ''
+  const [, target = ''] = /^[\r\n]*[A-Z-]+ ([^ \r\n]*)/.exec(start) ?? []
+  return target.length > maxTargetBytes
 }
 
 function onClientError(

@@ -31,7 +31,9 @@ export class Exchange implements ResponseTarget {
     const { headerLimits, onAccess, expectsContinue } = options
     this.#startedAt = onAccess === undefined ? 0 : performance.now()
     const framing = readFraming(message, headerLimits)
-    this.incoming = new IncomingRequest(message, out, framing, expectsContinue?.has(message))
+    const isExpecting = expectsContinue?.has(message) === true
+    const { maxTargetBytes } = headerLimits
+    this.incoming = new IncomingRequest(message, out, framing, isExpecting, maxTargetBytes)
     this.incoming.connection.recordRequest(out, this.incoming.mustBeLast)
     this.#handler = handler
     this.#options = options

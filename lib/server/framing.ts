@@ -1,12 +1,14 @@
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/errors.ts'
 
-/** Limits of the header section of a request. */
+/** Limits of the request line and the header section. */
 export interface HeaderLimits {
   /** Maximum number of bytes of all field lines (default 16,384); beyond it 431. */
   readonly maxHeaderBytes: number
   /** Maximum number of field lines (default 100); beyond it 431. */
   readonly maxHeaderFields: number
+  /** Maximum number of bytes of a request target (default: only that of the handler); beyond it 414. */
+  readonly maxTargetBytes?: number | undefined
 }
 
 export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }

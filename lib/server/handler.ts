@@ -34,7 +34,10 @@ export interface Access {
 
 /** Options of {@link createRequestListener}. */
 export interface ListenerOptions {
-  /** Limits of the header section (default 100 fields, 16,384 bytes); beyond them 431. */
+  /**
+   * Limits of the header section (default 100 fields, 16,384 bytes), beyond them 431; and of the
+   * target (default: only that of the handler), beyond it 414.
+   */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /**
    * Returns whether the server is stopping (default: always false). If it is, the last response of

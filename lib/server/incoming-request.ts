@@ -4,6 +4,7 @@ import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
 import { ClientGoneError, HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
+import { rejectLongTarget } from '../http/target.ts'
 import { type Connection, connectionOf } from './connection.ts'
 import type { Framing } from './framing.ts'
 
@@ -42,14 +43,16 @@ export class IncomingRequest implements HttpRequestInit {
     message: IncomingMessage,
     out: ServerResponse,
     { rejection, upgrades, bodyBytes }: Framing,
-    expectsContinue = false,
+    expectsContinue: boolean,
+    maxTargetBytes = Number.POSITIVE_INFINITY,
   ) {
     this.message = message
     this.out = out
     this.connection = connectionOf(message.socket)
     this.method = message.method ?? 'GET'
     this.target = message.url ?? '/'
-    this.rejection = rejection
+    // After a target that is too long, the framing of the message is still clear.
+    this.rejection = rejection ?? rejectLongTarget(this.target, maxTargetBytes)
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'

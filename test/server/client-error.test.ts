@@ -25,6 +25,7 @@ describe('handleClientErrors()', () => {
     ['an invalid length', `${head}Content-Length: +5\r\n\r\n`, 400, 'HPE_INVALID_CONTENT_LENGTH'],
     ['a length and a chunked body', `${head}Content-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n`, 400, 'HPE_INVALID_TRANSFER_ENCODING'],
     ['a header section of 30 kB', `${head}X: ${'a'.repeat(30_000)}\r\n\r\n`, 431, 'HPE_HEADER_OVERFLOW'],
+    ['a header section of 30 kB behind a target of 8 KiB', `GET ${'/'.padEnd(8_192, 'a')} HTTP/1.1\r\nX: ${'a'.repeat(30_000)}\r\n\r\n`, 431, 'HPE_HEADER_OVERFLOW'],
     ['a target of 30 kB', `GET /${'a'.repeat(30_000)} HTTP/1.1\r\n\r\n`, 414, 'HPE_HEADER_OVERFLOW'],
     ['a target without an end', `GET /${'a'.repeat(30_000)}`, 414, 'HPE_HEADER_OVERFLOW'],
   ]
@@ -121,6 +122,10 @@ describe('handleClientErrors()', () => {
     ['HPE_HEADER_OVERFLOW', undefined, 431],
     ['HPE_HEADER_OVERFLOW', 'GET / HTTP/1.1\r\nX: a', 431],
     ['HPE_HEADER_OVERFLOW', `GET /${'a'.repeat(100)} HTTP/1.1\r\n`, 414],
+    ['HPE_HEADER_OVERFLOW', `GET /${'a'.repeat(49)} HTTP/1.1\r\nX: a`, 431],
+    ['HPE_HEADER_OVERFLOW', `GET /${'a'.repeat(50)} HTTP/1.1\r\nX: a`, 414],
+    ['HPE_HEADER_OVERFLOW', `M-SEARCH /${'a'.repeat(50)}`, 414],
+    ['HPE_HEADER_OVERFLOW', `\r\nGET /${'a'.repeat(50)}\r\nX: a`, 414],
     ['HPE_HEADER_OVERFLOW', `X: ${'a'.repeat(100)}`, 431],
   ]
   for (const [i, [code, rawPacket, status]] of codes.entries()) {

@@ -70,6 +70,15 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     })
   }
 
+  it('are enforced by the server if they are lower than those of the front controller', async (t) => {
+    const { port } = await start(t, { server: { maxTargetBytes: 20 } })
+    const target = '/app/index?'.padEnd(20, 'a')
+    const received = await send(port, get(target) + get(`${target}a`) + next)
+    const bodies = received.split(/(?=HTTP\/1\.1 )/).map((response) => parse(response).body)
+    const tooLong = 'error/error: The request target is longer than 20 bytes'
+    assert.deepEqual(bodies, ['ok', tooLong, 'next'])
+  })
+
   it('abort the signal of a request whose action takes too long', async (t) => {
     const aborted = deferred<unknown>()
     const { port } = await start(t, {
