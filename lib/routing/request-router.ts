@@ -69,7 +69,7 @@ export class RequestRouter {
   }
 
   #routeByPath(request: HttpRequest): HttpRequest {
-    const { path, q, route, rejection } = this.#routedPath(request.target)
+    const { path, q, route, rejection } = this.#routedPath(request)
     return withState(request, {
       path,
       q,
@@ -80,7 +80,7 @@ export class RequestRouter {
   }
 
   #routeBy(router: Router, request: HttpRequest): HttpRequest {
-    const rewritten = request.path === '' ? this.rewrite(request) : request
+    const rewritten = this.#isRewritten(request) ? request : this.rewrite(request)
     const found = router.route(rewritten)
     const route = found === undefined ? EMPTY_ROUTE : checkedRoute(found)
     const missing = found === undefined ? new NoRouteError() : undefined
@@ -89,18 +89,27 @@ export class RequestRouter {
     return withState(rewritten, { route, rejection })
   }
 
-  #routedPath(target: string): RoutedPath {
-    const { path } = splitTarget(target)
+  #routedPath(request: HttpRequest): RoutedPath {
+    const { target } = request
+    const raw = splitTarget(target).path
     // A target with a `#` in its query must be rejected, but the memo has only paths.
-    const remembered = target.includes('#') ? undefined : this.#remembered.get(path)
+    const remembered = target.includes('#') ? undefined : this.#remembered.get(raw)
     if (remembered !== undefined) return remembered
-    const rewritten = rewrite(target, this.#options.basePath)
-    const routed = { ...rewritten, route: this.#table.routePath(rewritten.path) }
-    if (routed.rejection === undefined && path.length <= MAX_REMEMBERED_LENGTH) {
+    const { path, q, rejection } = this.#isRewritten(request)
+      ? stateOf(request)
+      : rewrite(target, this.#options.basePath)
+    const routed = { path, q, rejection, route: this.#table.routePath(path) }
+    if (rejection === undefined && raw.length <= MAX_REMEMBERED_LENGTH) {
       if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
-      this.#remembered.set(path, routed)
+      this.#remembered.set(raw, routed)
     }
     return routed
+  }
+
+  // With plugins, a request is rewritten before it is routed. Another front controller, with another
+  // base path, may have rewritten it too.
+  #isRewritten(request: HttpRequest): boolean {
+    return stateOf(request).settings === this.#settings
   }
 
   #reject({ rejection, target }: HttpRequest): HttpError | undefined {

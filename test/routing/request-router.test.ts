@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { FrontController, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  FrontController,
+  type FrontControllerOptions,
+  HttpRequest,
+  type HttpResponse,
+} from '../../lib/index.ts'
 
 const front = new FrontController({
   controllers: new Map([
@@ -49,5 +54,54 @@ describe('A path that is remembered', () => {
       const [status, body] = await answer(`/news/list/id/${i % 1_250}`)
       assert.deepEqual([status, (body as string[])[2]], [200, String(i % 1_250)])
     }
+  })
+})
+
+describe('A path that is rewritten for a plugin', () => {
+  const handle = async (t: TestContext, target: string, options: FrontControllerOptions = {}) => {
+    const decode = t.mock.method(globalThis, 'decodeURIComponent')
+    const seen: string[] = []
+    const plugin = {
+      routeStartup: (request: HttpRequest) => void seen.push(request.q),
+      routeShutdown: (request: HttpRequest) => void seen.push(request.q, request.controller),
+    }
+    const controllers = new Map([['news', { list() {} }]])
+    const front = new FrontController({ controllers, plugins: [plugin], ...options })
+    const { status } = await front.handle(new HttpRequest({ target }))
+    return { status, seen, decoded: decode.mock.calls.map(({ arguments: [text] }) => text) }
+  }
+
+  it('is not rewritten again when it is routed', async (t) => {
+    for (const [target, status, q, controller] of [
+      ['/news/list/%C3%BC', 200, '/news/list/ü', 'news'],
+      [`/news/list/%C3%BC${'a'.repeat(200)}`, 200, `/news/list/ü${'a'.repeat(200)}`, 'news'],
+      ['/news/list/%FF', 400, '/news/list/%FF', 'news'],
+      ['/nosuch/%C3%BC', 404, '/nosuch/ü', 'nosuch'],
+    ] as const) {
+      const { decoded, ...facts } = await handle(t, target)
+      assert.deepEqual(facts, { status, seen: [q, q, controller] })
+      assert.equal(decoded.filter((text) => text === target).length, 1, target)
+      t.mock.restoreAll()
+    }
+  })
+
+  it('is rewritten for a new request that the plugin returns', async (t) => {
+    const routeStartup = (): HttpRequest => new HttpRequest({ target: '/app/news/list' })
+    const options = { basePath: '/app', plugins: [{ routeStartup }] }
+    assert.equal((await handle(t, '/elsewhere', options)).status, 200)
+  })
+
+  it('is rewritten again for another front controller', async () => {
+    const controllers = new Map([['news', { list() {} }]])
+    const inner = new FrontController({ controllers, basePath: '/app' })
+    const statuses: number[] = []
+    const routeStartup = async (request: HttpRequest): Promise<void> => {
+      statuses.push((await inner.handle(request)).status)
+    }
+    const outer = new FrontController({ controllers, plugins: [{ routeStartup }] })
+    for (const target of ['/news/list', '/app/news/list', '/news/list']) {
+      await outer.handle(new HttpRequest({ target }))
+    }
+    assert.deepEqual(statuses, [404, 200, 404])
   })
 })
