@@ -17,8 +17,9 @@ export interface MiddlewareOptions extends ListenerOptions {
    * Whether to call `next()` for a request without an action (default: no, the error controller
    * responds). The body of the request then stays unread, and nothing is reported.
    *
-   * Only the target decides: no plugin runs before `next()`. A method that an action does not allow
-   * gets a 405.
+   * Only the names in the target decide: no plugin runs before `next()`. A method that an action
+   * does not allow gets a 405. A malformed target that names an action (`/news/list/%ff`) gets a 400;
+   * one that names none (`/%ff`) is left to the framework, whose route it may be.
    */
   readonly fallThrough?: boolean | undefined
 }

@@ -103,6 +103,24 @@ for (const [name, mount] of Object.entries(frameworks)) {
       assert.equal(reports.length, 0)
     })
 
+    it('falls through for a malformed target that names no action, and rejects one that names an action', async (t) => {
+      const { ask, reports } = await mounted(t, { fallThrough: true })
+      for (const target of ['/app/%ff', '/app/nosuch/%00', `/app/nosuch?${'a'.repeat(9_000)}`]) {
+        const { body } = await ask({ method: 'POST', target, headers: form, body: 'a=1' })
+        // Fastify itself rejects a path that does not decode.
+        assert.match(body, target.includes('%ff') ? /host .* a=1|FST_ERR_BAD_URL/ : /host .* a=1/)
+      }
+      assert.equal(reports.length, 0)
+      for (const [target, status] of [
+        ['/app/news/list/%00', 400],
+        [`/app/news/list?${'a'.repeat(9_000)}`, 414],
+        [`/app/news/list?${'a&'.repeat(1_001)}`, 400],
+      ] as const) {
+        assert.equal((await ask({ target })).status, status, target)
+      }
+      assert.equal(reports.length, 3)
+    })
+
     it('responds with its own error page if there is no action and it does not fall through', async (t) => {
       const { ask, reports } = await mounted(t)
       assert.equal((await ask({ target: '/app/nosuch' })).status, 404)
