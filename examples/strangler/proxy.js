@@ -102,6 +102,11 @@ function hasBody({ headers }) {
   return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
 }
 
+// ZF1 routes by the first two. Libraries of PHP read `Proxy` as the proxy of their own requests (CVE-2016-5385).
+const NOT_FORWARDED = ['x-original-url', 'x-rewrite-url', 'proxy', 'forwarded', 'expect']
+// Only a trusted proxy may send these. ZF1 prefers `Client-IP` to `X-Forwarded-For`.
+const ABOUT_CLIENT = /^(?:x-forwarded-.*|(?:x-|true-)?client-ip|x-real-ip|x-cluster-client-ip)$/
+
 /**
  * Keeps `Host` as the client sent it: the old site builds links and cookies from it.
  *
@@ -109,13 +114,23 @@ function hasBody({ headers }) {
  * @param {boolean} behindProxy
  */
 function headersFor({ headers, client }, behindProxy) {
-  const { forwarded: _, expect: __, ...sent } = endToEndHeaders(headers)
-  if (!behindProxy) {
-    sent['x-forwarded-for'] = client.address
-    sent['x-forwarded-proto'] = client.protocol
-    sent['x-forwarded-host'] = client.host
+  const kept = Object.entries(endToEndHeaders(headers)).filter(
+    ([name]) => isUnambiguous(name) && !NOT_FORWARDED.includes(name),
+  )
+  if (behindProxy) return Object.fromEntries(kept)
+  return {
+    ...Object.fromEntries(kept.filter(([name]) => !ABOUT_CLIENT.test(name))),
+    'x-forwarded-for': client.address,
+    'x-forwarded-proto': client.protocol,
+    'x-forwarded-host': client.host,
   }
-  return sent
+}
+
+// PHP has one variable for `X-Forwarded-For`, `X_Forwarded_For` and `X.Forwarded.For`: HTTP_X_FORWARDED_FOR.
+// nginx ignores such names too (ignore_invalid_headers).
+/** @param {string} name */
+function isUnambiguous(name) {
+  return /^[a-z0-9-]+$/.test(name)
 }
 
 // RFC 9110, section 7.6.1: these headers, and those that `Connection` names, belong to one connection only.

@@ -142,6 +142,24 @@ describe('The strangler in front of PHP', { skip: hasPhp ? false : 'php is not i
     }
   })
 
+  it('passes on no header that PHP would read as another one, or as the path', async (t) => {
+    const url = await startStrangler(t, php.url)
+    const names = [
+      ...['X-Original-URL', 'X-Rewrite-URL', 'Proxy', 'Client-IP', 'X-Real-IP', 'X-Forwarded-Port'],
+      ...['X_Forwarded_For', 'X.Forwarded.For', 'X_Original_URL', 'X_Any', 'Content.Length'],
+    ]
+    const lines = ['GET /account HTTP/1.1', 'Host: a', 'Connection: close', 'X-Kept-2: kept']
+    const canaries = names.map((name) => `${name}: /canary`)
+    const bytes = `${[...lines, ...canaries].join('\r\n')}\r\n\r\n`
+    const { body } = parse(await send(portOf(url), bytes))
+    const { headers, variables } = JSON.parse(unchunked(body))
+    for (const seen of [headers, variables]) {
+      assert.doesNotMatch(JSON.stringify(seen), /canary/)
+      assert.match(JSON.stringify(seen), /kept/)
+    }
+    assert.equal(variables.HTTP_X_FORWARDED_FOR, '127.0.0.1')
+  })
+
   it('passes on error pages, and responses without a body, unchanged', async (t) => {
     const url = await startStrangler(t, php.url)
     for (const [path, status] of [
@@ -276,11 +294,18 @@ describe('createStrangler()', () => {
   })
 
   it('passes on the forwarded headers of a trusted proxy', async (t) => {
-    const headers = { 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https' }
+    const headers = {
+      ...{ 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https', 'X-Real-IP': '10.1.2.3' },
+      ...{ 'X-Original-URL': '/canary', Proxy: 'canary', X_Forwarded_For: 'canary' },
+    }
     const { url } = await strangle(t, ECHO, { behindProxy: true })
     const { body } = await request(`${url}/`, { headers })
     const seen = (await body.json()) as Record<string, string>
-    assert.deepEqual([seen['x-forwarded-for'], seen['x-forwarded-proto']], ['10.1.2.3', 'https'])
+    assert.deepEqual(
+      [seen['x-forwarded-for'], seen['x-forwarded-proto'], seen['x-real-ip']],
+      ['10.1.2.3', 'https', '10.1.2.3'],
+    )
+    assert.doesNotMatch(JSON.stringify(seen), /canary/)
   })
 
   it('passes on no message with ambiguous framing, no TRACE, and no target without a path', async (t) => {

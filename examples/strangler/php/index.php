@@ -58,6 +58,7 @@ switch ($path) {
             'method' => $_SERVER['REQUEST_METHOD'],
             'target' => bin2hex($_SERVER['REQUEST_URI']),
             'headers' => getallheaders(),
+            'variables' => array_filter($_SERVER, fn ($name) => str_starts_with($name, 'HTTP_'), ARRAY_FILTER_USE_KEY),
             'form' => $_POST,
             'cookies' => $_COOKIE,
             'body' => base64_encode(file_get_contents('php://input')),
