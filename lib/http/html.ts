@@ -33,10 +33,14 @@ export function escapeHtml(text: string): string {
 
 /**
  * Creates markup from a template. Every value is escaped, except markup of another template. The items of
- * a list are joined.
+ * a list are joined. `null`, `undefined` and `false` print nothing, so a part can depend on a condition.
+ *
+ * Escaping protects the content of an element and a quoted attribute. It does not protect a `<script>`, a
+ * `<style>`, an unquoted attribute, or the URL of a link: `href="${url}"` runs a `javascript:` URL. Check
+ * that a URL from a user begins with `https://`, `http://` or `/`.
  *
  * @example
- * html`<li>${name}</li>`
+ * html`<li>${name}${isNew && html` <b>new</b>`}</li>`
  */
 export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
   let text = parts[0] ?? ''
@@ -45,6 +49,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly unknown[])
 }
 
 function toMarkup(value: unknown): string {
+  if (value === null || value === undefined || value === false) return ''
   if (value instanceof Markup) return value.toString()
   return Array.isArray(value) ? value.map(toMarkup).join('') : escapeHtml(String(value))
 }

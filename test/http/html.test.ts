@@ -36,8 +36,14 @@ describe('html``', () => {
   })
 
   it('converts any value to text', () => {
-    const values = [0, null, undefined, false, { toString: () => '<o>' }]
-    assert.equal(values.map((value) => html`${value}`).join(), '0,null,undefined,false,&lt;o&gt;')
+    const values = [0, Number.NaN, true, '', { toString: () => '<o>' }]
+    assert.equal(values.map((value) => html`${value}`).join(), '0,NaN,true,,&lt;o&gt;')
+  })
+
+  it('prints nothing for null, undefined and false, also in a list', () => {
+    const isNew = false
+    assert.equal(html`<p>${null}${undefined}${isNew && html`<b>new</b>`}</p>`.toString(), '<p></p>')
+    assert.equal(html`${['a', null, [undefined, false], 'b']}`.toString(), 'ab')
   })
 
   it('reads escape sequences in the template like any string', () => {
