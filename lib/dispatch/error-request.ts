@@ -9,3 +9,10 @@ export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequ
     errorHandler: { exception, type: typeOf(exception), request },
   })
 }
+
+/** Reports whether a request is for `error/error` itself, and not for an action that it forwarded to. */
+export function isErrorRequest(request: HttpRequest): boolean {
+  const { errorHandler, module, controller, action } = request
+  const isErrorAction = module === 'default' && controller === 'error' && action === 'error'
+  return errorHandler !== undefined && isErrorAction
+}

@@ -2,6 +2,7 @@ import { nextRequest } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { isErrorRequest } from './error-request.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** A function that a plugin runs at one point of a request. A request that it returns replaces the current one. */
@@ -11,7 +12,12 @@ export type Hook = (
   // biome-ignore lint/suspicious/noConfusingVoidType: most hooks return nothing.
 ) => void | HttpRequest | Promise<void | HttpRequest>
 
-/** Hooks that run for every request, at the six points of ZF1. */
+/**
+ * Hooks that run for every request, at the six points of ZF1.
+ *
+ * A plugin whose hook throws is skipped for the action `error/error`, and for nothing else. Its hooks run again if the error
+ * action forwards. If they throw again, the response is a bare 500.
+ */
 export interface Plugin {
   /** Before the request is rewritten and routed. */
   readonly routeStartup?: Hook
@@ -19,7 +25,10 @@ export interface Plugin {
   readonly routeShutdown?: Hook
   /** Before the first dispatch; the form has been read. */
   readonly dispatchLoopStartup?: Hook
-  /** Before each dispatch, including that of the error action. A returned request is dispatched instead. */
+  /**
+   * Before each dispatch, including that of the error action. A returned request is dispatched instead. An access rule
+   * belongs here: the hooks above do not see the target of a forward.
+   */
   readonly preDispatch?: Hook
   /** After each dispatch that did not fail. A returned request is dispatched next. */
   readonly postDispatch?: Hook
@@ -75,8 +84,10 @@ export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) =>
 
 /** Runs the hooks of all plugins for one request, in the order of the plugins. @internal */
 export class PluginBroker {
-  #plugins: readonly Plugin[]
+  readonly #plugins: readonly Plugin[]
   readonly #withDeadline: WithDeadline
+  // At most one: after the second exception of a request, no hook is called.
+  #failed: Plugin | undefined
 
   constructor(plugins: readonly Plugin[], withDeadline: WithDeadline) {
     this.#plugins = plugins
@@ -87,6 +98,9 @@ export class PluginBroker {
   *notify(hook: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
     let current = request
     for (const plugin of this.#plugins) {
+      // A plugin that rejects everything must not also reject the error action. It is skipped for nothing else: the error
+      // action may forward to an action that the plugin protects.
+      if (plugin === this.#failed && isErrorRequest(current)) continue
       try {
         const returned = plugin[hook]?.(current, response)
         const next = isPromiseLike(returned)
@@ -94,8 +108,7 @@ export class PluginBroker {
           : returned
         current = nextRequest(next, hook) ?? current
       } catch (thrown) {
-        // Skips this plugin for the rest of the request: one that rejects everything must not also reject the error action.
-        this.#plugins = this.#plugins.filter((other) => other !== plugin)
+        this.#failed = plugin
         throw thrown
       }
     }

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
+import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { PluginBroker, type WithDeadline } from '../../lib/dispatch/plugin.ts'
 import { run } from '../../lib/dispatch/steps.ts'
-import { HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import { HttpError, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 import { pluginHooks } from '../support/plugin-hooks.ts'
 
@@ -55,7 +56,7 @@ describe('PluginBroker.notify()', () => {
     assert.deepEqual(received, [request, first, first, second])
   })
 
-  it('throws what a plugin throws, and skips that plugin afterwards', async () => {
+  it('throws what a plugin throws, and then skips that plugin for the error action only', async () => {
     const calls: string[] = []
     const rejecting: Plugin = {
       preDispatch() {
@@ -66,10 +67,14 @@ describe('PluginBroker.notify()', () => {
     }
     const other: Plugin = { preDispatch: () => void calls.push('other') }
     const broker = new PluginBroker([rejecting, other], within)
-    await assert.rejects(async () => run(broker.notify('preDispatch', request, response)), /no/)
-    await run(broker.notify('preDispatch', request, response))
-    await run(broker.notify('postDispatch', request, response))
+    const notify = async (about: HttpRequest, hook: keyof Plugin): Promise<HttpRequest> =>
+      run(broker.notify(hook, about, response))
+    const errorRequest = toErrorRequest(request, new Error('no'))
+    await assert.rejects(notify(request, 'preDispatch'), /no/)
+    await notify(errorRequest, 'preDispatch')
+    await notify(errorRequest, 'postDispatch')
     assert.deepEqual(calls, ['rejecting', 'other'])
+    await assert.rejects(notify(errorRequest.forward({ action: 'other' }), 'preDispatch'), /no/)
   })
 
   it('throws for a return value that is no request', async () => {
@@ -179,6 +184,66 @@ describe('FrontController.handle() with a plugin', () => {
         ['rejected'],
       )
     }
+  })
+
+  describe('that a client can make throw', () => {
+    // decodeURIComponent() throws for a malformed cookie.
+    const guard: Plugin = {
+      preDispatch({ module, headers }) {
+        const user = decodeURIComponent(String(headers.cookie ?? ''))
+        if (module === 'admin' && user !== 'editor') throw new HttpError(403, 'Editors only')
+      },
+    }
+    const forwardTo = (module: string) => ({
+      error: (request: HttpRequest) =>
+        request.forward({ module, controller: 'index', action: 'index' }),
+    })
+
+    it('still protects an action that the error action forwards to', async () => {
+      const ran: string[] = []
+      const admin = new Map([['index', { index: () => void ran.push('admin') }]])
+      for (const target of ['/', '/admin', '/nosuch', '/%']) {
+        for (const cookie of ['%', 'guest']) {
+          const front = createFront(
+            { error: forwardTo('admin'), index: { index() {} } },
+            { plugins: [guard], modules: new Map([['admin', admin]]) },
+          )
+          const { status } = await front.handle(new HttpRequest({ target, headers: { cookie } }))
+          const isPublic = target === '/' && cookie === 'guest'
+          assert.equal(status, isPublic ? 200 : 500, `${target} ${cookie}`)
+        }
+      }
+      assert.deepEqual(ran, [])
+    })
+
+    it('runs again for the target of the forward, and allows it if its rule does', async () => {
+      const front = createFront(
+        {
+          error: forwardTo('default'),
+          index: { index: (_: HttpRequest, response: HttpResponse) => response.text('home') },
+        },
+        { plugins: [guard], modules: new Map([['admin', new Map([['index', { index() {} }]])]]) },
+      )
+      const { body } = await front.handle(new HttpRequest({ target: '/admin' }))
+      assert.equal(body, 'home')
+    })
+
+    it('causes no endless loop', async () => {
+      let calls = 0
+      for (const hook of ['preDispatch', 'postDispatch', 'dispatchLoopShutdown'] as const) {
+        const plugin: Plugin = {
+          [hook]: () => {
+            calls++
+            throw new Error('always')
+          },
+        }
+        const controllers = { error: forwardTo('default'), index: { index() {} } }
+        const front = createFront(controllers, { plugins: [plugin] })
+        const { status, exceptions } = await front.handle(new HttpRequest({ target: '/' }))
+        assert.deepEqual([status, exceptions.length], [500, 2])
+      }
+      assert.equal(calls, 6)
+    })
   })
 
   it('limits the time of a hook as the time of an action', async () => {
