@@ -67,15 +67,21 @@ export function failsafe(response: HttpResponse): HttpResponse {
 
 // The format of RFC 9457, with `errors` as in the example of its section 3.
 function problemOf({ title, status, detail, issues = [], id }: ErrorPage): object {
-  const problem = { type: 'about:blank', title, status, detail, instance: `urn:uuid:${id}` }
-  if (issues.length === 0) return problem
   const errors = issues.map(({ path, message }) => ({ parameter: path, detail: message }))
-  return { ...problem, errors }
+  return {
+    type: 'about:blank',
+    title,
+    status,
+    detail,
+    ...(id === undefined ? {} : { instance: `urn:uuid:${id}` }),
+    ...(errors.length === 0 ? {} : { errors }),
+  }
 }
 
 function linesOf({ status, title, detail, issues = [], id }: ErrorPage): string {
   const details = issues.length > 0 ? issues.map(formatIssue) : [detail]
-  return `${[`${status} ${title}`, ...details, `urn:uuid:${id}`].join('\n')}\n`
+  const ids = id === undefined ? [] : [`urn:uuid:${id}`]
+  return `${[`${status} ${title}`, ...details, ...ids].join('\n')}\n`
 }
 
 // Clients send the same few headers. Parsing one takes 3 µs, a quarter of an unrouted request.

@@ -2,6 +2,7 @@ import { html, Markup } from '../http/html.ts'
 import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
+import { visitorText } from './visitor-text.ts'
 
 /** The content of an error page. */
 export interface ErrorPage {
@@ -10,7 +11,8 @@ export interface ErrorPage {
   readonly detail: string
   /** The issues of the parameters, shown in place of the detail. */
   readonly issues?: readonly ValidationIssue[]
-  readonly id: string
+  /** The id of the report; undefined if the log does not have it. */
+  readonly id: string | undefined
 }
 
 /** The details of an error page in development, scrubbed as every report is. */
@@ -25,7 +27,9 @@ export interface DevelopmentDetails {
 const STYLE =
   ':root{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}' +
   'body{max-width:42rem;margin:16vh auto 4rem;padding:0 1.5rem}' +
-  'h1{margin:0;font-size:1.75rem;letter-spacing:-.02em}small{opacity:.65}'
+  'h1{margin:0;font-size:1.75rem;line-height:1.25;letter-spacing:-.02em}' +
+  'p,li{overflow-wrap:anywhere}small,.detail{opacity:.75}code{font-size:.85em}' +
+  'footer{margin-top:2.5rem;padding-top:.5rem;border-top:1px solid #8884}'
 
 const DEVELOPMENT_STYLE =
   'h2{margin:2.5rem 0 .5rem;font-size:1.1rem}dt{opacity:.65}dd{margin:0}' +
@@ -34,12 +38,11 @@ const DEVELOPMENT_STYLE =
   'pre{white-space:pre-wrap;padding:1rem;border-radius:.5rem;background:#8882;font-size:.8rem}'
 
 /** Renders a small complete page. It has no script and loads nothing. */
-export function errorPage(
-  { status, title, detail, issues = [], id }: ErrorPage,
-  development?: DevelopmentDetails,
-): string {
+export function errorPage(page: ErrorPage, development?: DevelopmentDetails): string {
+  const { status, title, detail, issues = [], id } = page
+  const { heading, advice } = visitorText(status)
   const style = development ? STYLE + DEVELOPMENT_STYLE : STYLE
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(style)}</style><main><h1>${title}</h1>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}<p><small>Error ${status} &middot; ${id}</small></p>${development ? renderDetails(development) : ''}</main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(style)}</style><main><h1>${heading}</h1><p>${advice}</p>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p class="detail">${detail}</p>`}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}<p><small>Error ${status} &middot; ${title}</small></p></footer>${development && renderDetails(development)}</main></html>
 `.toString()
 }
 

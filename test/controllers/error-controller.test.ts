@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { STATUS_CODES } from 'node:http'
 import { describe, it } from 'node:test'
 import { createErrorController, failsafe } from '../../lib/controllers/error-controller.ts'
+import { visitorText } from '../../lib/controllers/visitor-text.ts'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
@@ -137,8 +138,10 @@ describe('createErrorController().error()', () => {
             assert.equal(body, `${status} ${title}\n${detail}\nurn:uuid:${request.id}\n`)
           } else {
             const escaped = detail.replace('<why>', '&lt;why&gt;')
-            assert.ok(String(body).includes(`<h1>${title}</h1><p>${escaped}</p>`))
-            assert.ok(String(body).includes(`Error ${status} &middot; ${request.id}`))
+            assert.ok(String(body).includes(`<p class="detail">${escaped}</p>`))
+            assert.ok(String(body).includes(`<h1>${visitorText(status).heading}</h1>`))
+            assert.ok(String(body).includes(`Error ${status} &middot; ${title}`))
+            assert.ok(String(body).includes(`<code>${request.id}</code>`))
           }
           assert.equal(
             headers.get('Content-Security-Policy'),

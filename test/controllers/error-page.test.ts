@@ -23,14 +23,26 @@ const report: ErrorReport = {
 const development = { report, registered: ['news/list', 'news/view'], nearest: undefined }
 
 describe('errorPage()', () => {
-  it('is a small complete page: status, title, detail, id', () => {
+  it('is a small complete page that a visitor understands, and has the message of the error', () => {
     const text = errorPage(page)
     assert.match(text, /^<!doctype html><html lang="en"><meta charset="utf-8">/)
-    assert.ok(text.includes('<title>404 Not Found</title>'))
-    assert.ok(text.includes('<h1>Not Found</h1><p>No such page</p>'))
-    assert.ok(text.includes('<small>Error 404 &middot; ID</small>'))
+    assert.ok(text.includes('<title>Page not found</title>'))
+    assert.match(
+      text,
+      /<h1>Page not found<\/h1><p>There is no page at this address\..*No such page/,
+    )
+    assert.ok(text.includes('<small>Error 404 &middot; Not Found</small>'))
     assert.match(text, /<\/main><\/html>\n$/)
     assert.ok(Buffer.byteLength(errorPage({ ...page, detail: '&'.repeat(200) })) < 4_096)
+  })
+
+  it('says what the id is for, unless there is none', () => {
+    const purpose = 'When you report this problem, quote this number:'
+    assert.ok(errorPage(page).includes(`<p>${purpose}<br><code>ID</code></p>`))
+    assert.doesNotMatch(
+      errorPage({ ...page, id: undefined }),
+      /quote this number|ID|<code>|undefined/,
+    )
   })
 
   it('has no script and loads nothing, in light and in dark', () => {
@@ -73,7 +85,7 @@ describe('errorPage()', () => {
       },
     )
     assert.doesNotMatch(text, /<script/)
-    assert.equal(text.split(escaped).length - 1, 4 + 10 + 1 + 3 + 1 + 2 + 1)
+    assert.equal(text.split(escaped).length - 1, 3 + 10 + 1 + 3 + 1 + 2 + 1)
   })
 
   it('shows no more than that in production', () => {
