@@ -8,9 +8,15 @@ import { setUnchecked } from '../http/response-headers.ts'
 import { formatIssue } from '../http/validation-error.ts'
 import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
 import { jsonLine } from '../reporting/printable.ts'
-import { type DevelopmentDetails, type ErrorPage, errorPage } from './error-page.ts'
+import {
+  type DevelopmentDetails,
+  developmentFacts,
+  developmentLines,
+} from './development-details.ts'
+import { developmentPage } from './development-page.ts'
+import { type ErrorPage, errorPage } from './error-page.ts'
 
-/** Returns the details that the page of a failed request shows in development. */
+/** Returns the details that the response to a failed request shows in development. */
 export type DetailsOf = (request: HttpRequest, exception: Error) => DevelopmentDetails
 
 // A client that accepts all of them, or none, gets the first one.
@@ -24,7 +30,7 @@ const SERVER_ERROR = 'The server failed to answer this request.'
  * Creates the built-in controller `error`. Its action responds with the status of the exception, in
  * the media type that `Accept` asks for.
  *
- * @param detailsOf Returns the details that the page shows in development (default: none).
+ * @param detailsOf Returns the details that the response shows in development (default: none).
  */
 export function createErrorController(detailsOf?: DetailsOf): {
   error(request: HttpRequest, response: HttpResponse): void
@@ -41,16 +47,17 @@ export function createErrorController(detailsOf?: DetailsOf): {
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
       const page = pageOf(request.id, response.status, exception, original)
+      const details = detailsOf?.(original, exception)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {
         case 'text/html':
-          response.html(errorPage(page, detailsOf?.(original, exception)))
+          response.html(details ? developmentPage(page, details) : errorPage(page))
           setUnchecked(response.headers, 'Content-Security-Policy', PAGE_POLICY)
           break
         case 'text/plain':
-          response.text(linesOf(page))
+          response.text(linesOf(page, details))
           break
         default:
-          response.text(jsonLine(problemOf(page)))
+          response.text(jsonLine(problemOf(page, details)))
           setUnchecked(response.headers, 'Content-Type', 'application/problem+json')
       }
     },
@@ -66,7 +73,8 @@ export function failsafe(response: HttpResponse): HttpResponse {
 }
 
 // The format of RFC 9457, with `errors` as in the example of its section 3.
-function problemOf({ title, status, detail, issues = [], id }: ErrorPage): object {
+function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): object {
+  const { title, status, detail, issues = [], id } = page
   const errors = issues.map(({ path, message }) => ({ parameter: path, detail: message }))
   return {
     type: 'about:blank',
@@ -75,13 +83,16 @@ function problemOf({ title, status, detail, issues = [], id }: ErrorPage): objec
     detail,
     ...(id === undefined ? {} : { instance: `urn:uuid:${id}` }),
     ...(errors.length === 0 ? {} : { errors }),
+    ...(details && { development: developmentFacts(details) }),
   }
 }
 
-function linesOf({ status, title, detail, issues = [], id }: ErrorPage): string {
-  const details = issues.length > 0 ? issues.map(formatIssue) : [detail]
+function linesOf(page: ErrorPage, details: DevelopmentDetails | undefined): string {
+  const { status, title, detail, issues = [], id } = page
+  const texts = issues.length > 0 ? issues.map(formatIssue) : [detail]
   const ids = id === undefined ? [] : [`urn:uuid:${id}`]
-  return `${[`${status} ${title}`, ...details, ...ids].join('\n')}\n`
+  const facts = details ? ['', ...developmentLines(details)] : []
+  return `${[`${status} ${title}`, ...texts, ...ids, ...facts].join('\n')}\n`
 }
 
 // Clients send the same few headers. Parsing one takes 3 µs, a quarter of an unrouted request.

@@ -1,24 +1,135 @@
+import { realpathSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import type {
+  ApplicationFrame,
+  DevelopmentDetails,
+  LocatedException,
+  Route,
+} from '../controllers/development-details.ts'
 import type { DetailsOf } from '../controllers/error-controller.ts'
+import { fileOf } from '../controllers/load-controllers.ts'
 import { statusOf } from '../http/exceptions.ts'
+import { isLocal } from '../http/loopback.ts'
+import { clientParamsOf, type HttpRequest } from '../http/request.ts'
 import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
-import { nearestName } from '../routing/nearest-name.ts'
-import type { Dispatcher } from './dispatcher.ts'
+import type { ExceptionReport } from '../reporting/exception-report.ts'
+import { printable } from '../reporting/printable.ts'
+import { scrubAll } from '../reporting/scrub.ts'
+import { type Destinations, urlsOf } from './action-urls.ts'
+import { fullName, type RegisteredAction } from './dispatcher.ts'
+import { nearestOf } from './nearest-action.ts'
+import { type LocatedFrame, locateFrame, readExcerpt } from './source-excerpt.ts'
 
-/**
- * Creates the function that returns the details of an error page: the report, and what is
- * registered.
- *
- * @param dispatcher Called late: the error controller is created before the dispatcher.
- */
-export function createDetails(options: ReportOptions, dispatcher: () => Dispatcher): DetailsOf {
+/** The options of the details. */
+export interface DevelopmentOptions {
+  readonly reports: ReportOptions
+  /** Whether a client on this machine sees the values of its parameters. */
+  readonly showValues: boolean
+  /** Called late: the error controller is created before the dispatcher. */
+  readonly destinations: () => Destinations
+}
+
+// Reading and scrubbing excerpts takes time.
+const MAX_EXCERPTS = 6
+const MAX_VALUES = 40
+const MAX_VALUE = 400
+
+/** Creates the function that returns what the error page shows in development. */
+export function createDetails(options: DevelopmentOptions): DetailsOf {
+  const { showValues, destinations } = options
+  const reports = { ...options.reports, hasStack: true }
   return (request, exception) => {
-    const { registered } = dispatcher()
-    const requested = `${request.controller}/${request.action}`
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
+    const report = makeReport(request.id, failure, reports)
+    const values = showValues && isLocal(request) ? valuesOf(request) : undefined
+    const routes = routesOf(destinations())
+    const nearest = nearestOf(destinations(), request, exception)
     return {
-      report: makeReport(request.id, failure, options),
-      registered,
-      nearest: registered.includes(requested) ? undefined : nearestName(requested, registered),
+      report,
+      exception: locator(destinations(), request, values !== undefined)(report),
+      values,
+      routes,
+      nearest: nearest === undefined ? undefined : routeOf(nearest, routes),
+    } satisfies DevelopmentDetails
+  }
+}
+
+function routesOf(destinations: Destinations): readonly Route[] {
+  const reachable = destinations.dispatcher.actions.filter(({ isHidden }) => !isHidden)
+  return reachable.map((action) => {
+    const url = urlOf(destinations, action)
+    return { name: fullName(action), url, methods: action.methods ?? null }
+  })
+}
+
+// The name may be that of a controller alone.
+function routeOf(name: string, routes: readonly Route[]): Route | undefined {
+  const isNamed = (route: Route): boolean => [name, `${name}/index`].includes(route.name)
+  return routes.find(isNamed) ?? routes.find((route) => route.name.split('/').at(-2) === name)
+}
+
+function urlOf(destinations: Destinations, action: RegisteredAction): string | null {
+  try {
+    return urlsOf(destinations, action)[0]?.replace(/\/\.\.\.$/, '') ?? null
+  } catch {
+    // A custom router threw, because it needs more than the path.
+    return null
+  }
+}
+
+function locator(
+  destinations: Destinations,
+  request: HttpRequest,
+  hasValues: boolean,
+): (report: ExceptionReport) => LocatedException {
+  const folders = foldersOf(destinations)
+  let left = MAX_EXCERPTS
+  const withExcerpt = (frame: LocatedFrame): ApplicationFrame => {
+    const { path: _, ...location } = frame
+    const lines = left-- > 0 ? readExcerpt(frame, folders) : []
+    const texts = lines.map(({ text }) => text)
+    // The code may contain a value of the request, such as a password to compare with.
+    const safe = hasValues ? texts : scrubAll(texts, request)
+    const excerpt = lines.map(({ line }, i) => ({ line, text: printable(safe[i] ?? '...') }))
+    return { ...location, excerpt }
+  }
+  const locate = (exception: ExceptionReport): LocatedException => {
+    const { name, message, code, stack = [], previous, errors = [] } = exception
+    const located = stack.map((frame) => locateFrame(frame, folders) ?? frame)
+    return {
+      name,
+      message,
+      code,
+      frames: located.filter((frame) => typeof frame !== 'string').map(withExcerpt),
+      otherFrames: located.filter((frame) => typeof frame === 'string'),
+      previous: previous && locate(previous),
+      errors: errors.map(locate),
     }
   }
+  return locate
+}
+
+// The current folder, and the folders that contain a folder of controllers.
+function foldersOf({ dispatcher }: Destinations): readonly string[] {
+  const files = dispatcher.actions
+    .map(({ owner }) => fileOf(owner))
+    .filter((file) => file !== undefined)
+  const folders = [resolve(), ...files.map((file) => dirname(dirname(file)))]
+  return [...new Set(folders.map(realPath))]
+}
+
+// A frame has the real path of its file.
+function realPath(folder: string): string {
+  try {
+    return realpathSync(folder)
+  } catch {
+    // The folder was removed.
+    return folder
+  }
+}
+
+function valuesOf(request: HttpRequest): readonly (readonly [name: string, value: string])[] {
+  const show = (text: string): string => printable(text.slice(0, MAX_VALUE).toWellFormed())
+  const values = [...clientParamsOf(request)].slice(0, MAX_VALUES)
+  return values.map(([name, value]) => [show(name), show(value)])
 }

@@ -52,6 +52,12 @@ export class Dispatcher {
     }
   }
 
+  /** Replaces the error controller, after the one of the application has been checked like any other. */
+  replaceErrorController(owner: Controller): void {
+    const names = { module: 'default', controller: 'error', owner, isHidden: true }
+    this.#modules.get('default')?.set(this.#errorKey, actionsOf(names, this.#names))
+  }
+
   /** All actions, including those of the error controller. */
   get actions(): readonly RegisteredAction[] {
     const controllers = [...this.#modules.values()].flatMap((module) => [...module.values()])

@@ -6,6 +6,7 @@ import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
+import type { Destinations } from './action-urls.ts'
 import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
@@ -50,10 +51,14 @@ export class FrontController {
   constructor(options: FrontControllerOptions = {}) {
     this.#options = options
     const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
-    const develop = options.development ? createDetails(reports, () => this.#dispatcher) : undefined
-    const checked = checkedOptions(options, createErrorController(develop))
+    const { development = false, showValues = false } = options
+    const destinations = (): Destinations => ({ ...checked, router, dispatcher })
+    const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
+    const errorController = createErrorController(detailsOf)
+    const checked = checkedOptions(options, errorController)
     const router = new RequestRouter(checked)
     const dispatcher = new Dispatcher(checked.modules, checked.names)
+    if (development) dispatcher.replaceErrorController(errorController)
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =

@@ -62,8 +62,16 @@ export interface FrontControllerOptions {
   readonly logParams?: readonly string[] | undefined
   /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-*` and `Forwarded` are trusted (default none). */
   readonly trustProxy?: readonly string[] | undefined
-  /** Whether the built-in error page shows what failed and where (default false). */
+  /**
+   * Whether the response to an error shows what failed and where (default false). It replaces the error controller of the
+   * application. Not for a public server.
+   */
   readonly development?: boolean | undefined
+  /**
+   * Whether that response shows the values of the parameters, and not their shapes, to clients on the same machine
+   * (default false). Needs `development`.
+   */
+  readonly showValues?: boolean | undefined
 }
 
 const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
@@ -80,6 +88,7 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
   'logParams',
   'trustProxy',
   'development',
+  'showValues',
 ]
 
 /**
@@ -118,6 +127,9 @@ export function checkedOptions(
   }
   if (router !== undefined && options.routes !== undefined) {
     throw new TypeError('Expected "routes" or a "router", not both')
+  }
+  if (options.showValues && !options.development) {
+    throw new TypeError('Expected "development" with "showValues"')
   }
   if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
   for (const [i, plugin] of plugins.entries()) checkPlugin(plugin, `plugins[${i}]`)

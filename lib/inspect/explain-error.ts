@@ -1,4 +1,5 @@
-import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
+import type { RegisteredAction } from '../dispatch/dispatcher.ts'
+import { actionsOfModule, controllersOfModule, nearestOf } from '../dispatch/nearest-action.ts'
 import {
   type ErrorType,
   HttpError,
@@ -11,7 +12,6 @@ import { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
 import { safeName } from '../reporting/shape.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
-import { nearestName } from '../routing/nearest-name.ts'
 import { type ActionLocation, errorActionOf, locateAction, type Site } from './site.ts'
 
 /** The error that a request would end with. */
@@ -78,27 +78,6 @@ function reasonsForNoAction(site: Site, request: HttpRequest): readonly string[]
   return [`The controller ${missing}; it has ${listOf(registered)}`]
 }
 
-// Compares the whole name, then the start of the path (its first segment may be a misspelt module), and
-// then, if only a controller was requested, the controller.
-function nearestOf(site: Site, request: HttpRequest, exception: Error): string | undefined {
-  const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
-  if (!isMissing) return undefined
-  const { registered } = site.dispatcher
-  const { path, module, controller } = request
-  const start = path.split('/', 4).slice(1).join('/')
-  for (const requested of start.includes('/') ? [fullName(request), start] : []) {
-    const nearest = nearestName(requested, registered)
-    if (nearest !== undefined) return nearest
-  }
-  if (exception instanceof NoActionError) return undefined
-  return nearestName(controller, controllersOfModule(site, module))
-}
-
-function actionsOfModule({ dispatcher, names }: Site, module: string): readonly RegisteredAction[] {
-  const key = names.module(module)
-  return dispatcher.actions.filter((each) => names.module(each.module) === key)
-}
-
 function actionsOfController(
   site: Site,
   { module, controller }: HttpRequest,
@@ -106,12 +85,6 @@ function actionsOfController(
   const key = site.names.controller(controller)
   const actions = actionsOfModule(site, module)
   return actions.filter((each) => site.names.controller(each.controller) === key)
-}
-
-// The controllers that a client can request, each as often as it has actions.
-function controllersOfModule(site: Site, module: string): readonly string[] {
-  const visible = actionsOfModule(site, module).filter(({ isHidden }) => !isHidden)
-  return visible.map(({ controller }) => controller)
 }
 
 function listOf(names: readonly string[]): string {

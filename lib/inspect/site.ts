@@ -1,19 +1,14 @@
 import { readFileSync } from 'node:fs'
 import type { Controller } from '../controllers/controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
+import type { Destinations } from '../dispatch/action-urls.ts'
 import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
-import {
-  type FrontController,
-  type FrontControllerParts,
-  partsOf,
-} from '../dispatch/front-controller.ts'
-import { actionName, type NameKeys, nameKeys } from '../routing/name-rules.ts'
+import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
+import { actionName, nameKeys } from '../routing/name-rules.ts'
 import { lineOfExport } from './source-line.ts'
 
 /** The parts of a front controller that find the action of a request. No action and no plugin runs. */
-export interface Site extends Pick<FrontControllerParts, 'router' | 'dispatcher'> {
-  readonly basePath: string
-  readonly names: NameKeys
+export interface Site extends Destinations {
   isBuiltIn(controller: Controller): boolean
 }
 

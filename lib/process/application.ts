@@ -26,7 +26,7 @@ export async function createFrontController(
   config: Config,
   logger?: Logger,
 ): Promise<FrontController> {
-  const { controllers, names, basePath, env, logParams, trustProxy } = config
+  const { controllers, names, basePath, env, showValues, logParams, trustProxy } = config
   try {
     const loaded = controllers === undefined ? NO_CONTROLLERS : await loadControllers(controllers)
     const warnings = warningsAbout(loaded)
@@ -34,8 +34,8 @@ export async function createFrontController(
     else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
     const development = env === 'development'
     const limits = limitsOf(DEFAULT_LIMITS, config)
-    const options = { names, basePath, logger, logParams, trustProxy, development, limits }
-    return new FrontController({ ...loaded, ...options })
+    const shared = { names, basePath, logger, logParams, trustProxy, limits }
+    return new FrontController({ ...loaded, ...shared, development, showValues })
   } catch (error) {
     throw new ConfigError([(error as Error).message])
   }

@@ -1,4 +1,5 @@
 import { parseArgs, parseEnv } from 'node:util'
+import { isLoopback } from '../http/loopback.ts'
 import { nearestName } from '../routing/nearest-name.ts'
 import { type Command, type CommandName, commands, type Flag, options } from './commands.ts'
 import { type Config, ConfigError, type Setting, settings } from './settings.ts'
@@ -143,6 +144,7 @@ function parseSettings(
 // Finds settings that are valid alone, but contradict each other.
 function contradictions(config: Config): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
+  const { showValues, env, host } = config
   const problems: string[] = []
   if (headersTimeoutMs > requestTimeoutMs) {
     problems.push(
@@ -152,6 +154,15 @@ function contradictions(config: Config): string[] {
   if (actionTimeoutMs >= socketTimeoutMs) {
     problems.push(
       `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
+    )
+  }
+  if (showValues && env === 'production') {
+    problems.push(`--show-values needs --env development, but --env is "${env}"`)
+  }
+  // An invalid host is undefined here; its problem is listed already.
+  if (showValues && host !== undefined && !isLoopback(host)) {
+    problems.push(
+      `--show-values needs a --host on this machine, such as "127.0.0.1", but --host is ${quoted(host)}`,
     )
   }
   return problems

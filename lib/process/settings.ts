@@ -11,6 +11,7 @@ export interface Config extends Limits, ServerLimits {
   readonly names: 'exact' | 'zf1'
   readonly basePath: string
   readonly env: 'production' | 'development'
+  readonly showValues: boolean
   readonly workers: number
   readonly trustProxy: readonly string[]
   readonly healthPort: number | undefined
@@ -89,10 +90,13 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   env: {
     value: 'NAME',
-    help: 'in development the error page shows what went wrong, and where',
+    help: 'in development the response to an error shows what went wrong, and where',
     fallback: 'production',
     ...oneOf('production', 'development'),
   },
+  showValues: onOrOff(
+    'in development, on this machine only: show the values of parameters too, not their shapes',
+  ),
   workers: {
     value: 'N',
     help: 'number of worker processes; 0 serves in the main process',
@@ -142,13 +146,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: [],
     ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
   },
-  accessLog: {
-    value: '',
-    help: 'log one line per request: method, names, status, duration, bytes',
-    fallback: false,
-    ...oneOf('true', 'false'),
-    parse: (text) => (text === 'true' || text === 'false' ? text === 'true' : undefined),
-  },
+  accessLog: onOrOff('log one line per request: method, names, status, duration, bytes'),
 }
 
 /** Every setting, by its name in {@link Config}. */
@@ -179,6 +177,18 @@ function count(fallback: number, help: string): Row<number> {
 function milliseconds(fallback: number, help: string, min = 1): Row<number> {
   const parser = wholeNumber(min, 2 ** 31 - 1)
   return { value: 'MS', help: `milliseconds ${help}`, fallback, ...parser }
+}
+
+// A switch: its flag has no value, and its variable is "true" or "false".
+function onOrOff(help: string): Row<boolean> {
+  const { expected, parse } = oneOf('true', 'false')
+  return {
+    value: '',
+    help,
+    fallback: false,
+    expected,
+    parse: (text) => (parse(text) === undefined ? undefined : text === 'true'),
+  }
 }
 
 function matching(pattern: RegExp, expected: string): TextParser<string> {

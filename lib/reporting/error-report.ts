@@ -50,6 +50,8 @@ export interface ReportOptions {
   readonly logParams: ReadonlySet<string>
   /** Returns whether a path of this service has a controller. */
   readonly hasController: (path: string) => boolean
+  /** Whether also a 4xx has a stack, as in development (default false). */
+  readonly hasStack?: boolean
 }
 
 const MAX_PARAMS = 40
@@ -59,7 +61,7 @@ const MAX_VALUE = 100
 export function makeReport(id: string, failure: Failure, options: ReportOptions): ErrorReport {
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
-  const hasStack = status >= 500
+  const hasStack = options.hasStack ?? status >= 500
   const reportOf = (each: Error): ExceptionReport => {
     if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)

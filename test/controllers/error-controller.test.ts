@@ -7,7 +7,7 @@ import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse, responseLifecycle } from '../../lib/http/response.ts'
-import { type ErrorReport, makeReport } from '../../lib/reporting/error-report.ts'
+import { detailsWith } from '../support/development.ts'
 
 const always = {
   'Cache-Control': 'no-store',
@@ -138,7 +138,7 @@ describe('createErrorController().error()', () => {
             assert.equal(body, `${status} ${title}\n${detail}\nurn:uuid:${request.id}\n`)
           } else {
             const escaped = detail.replace('<why>', '&lt;why&gt;')
-            assert.ok(String(body).includes(`<p class="detail">${escaped}</p>`))
+            assert.ok(String(body).includes(`<p>${escaped}</p>`))
             assert.ok(String(body).includes(`<h1>${visitorText(status).heading}</h1>`))
             assert.ok(String(body).includes(`Error ${status} &middot; ${title}`))
             assert.ok(String(body).includes(`<code>${request.id}</code>`))
@@ -176,25 +176,34 @@ describe('createErrorController().error()', () => {
     }
   })
 
-  it('shows details of the original request in development, on the page only', () => {
+  it('shows details of the original request in development, in every media type', () => {
     const calls: unknown[][] = []
     const exception = new NoRouteError()
-    const original = new HttpRequest({ target: '/x', headers: { accept: 'text/html' } })
+    const nearest = { name: 'news/list', url: '/near', methods: null }
     const controller = createErrorController((...given) => {
       calls.push(given)
-      return { report: reportOf(original, exception), registered: ['news/list'], nearest: 'near' }
+      return detailsWith({ nearest })
     })
-    const response = responseLifecycle.reset(new HttpResponse(), exception)
-    controller.error(toErrorRequest(original, exception), response)
-    assert.deepEqual(calls, [[original, exception]])
-    assert.match(String(response.body), /<h2>EXCEPTION_NO_ROUTE<\/h2>.*<li>news\/list<\/li>/s)
+    const bodies = ['text/html', 'application/json', 'text/plain'].map((accept) => {
+      const original = new HttpRequest({ target: '/x', headers: { accept } })
+      const response = responseLifecycle.reset(new HttpResponse(), exception)
+      controller.error(toErrorRequest(original, exception), response)
+      assert.deepEqual(calls.pop(), [original, exception])
+      assert.equal(response.status, 404)
+      return String(response.body)
+    })
+    const [html = '', json = '', text = ''] = bodies
+    assert.match(html, /<h1>boom<\/h1>.*<a href="\/near">/s)
+    const { status, detail, development } = JSON.parse(json)
+    assert.deepEqual([status, detail], [404, 'No route matched the request'])
+    assert.deepEqual([development.message, development.nearest], ['boom', nearest])
+    assert.match(text, /^404 Not Found\n.*\n\nDid you mean \/near\?\nError: boom\n$/s)
+  })
 
-    const json = new HttpRequest({ target: '/x' })
-    controller.error(
-      toErrorRequest(json, exception),
-      responseLifecycle.reset(new HttpResponse(), exception),
-    )
-    assert.equal(calls.length, 1)
+  it('shows none of them in production', () => {
+    for (const accept of ['text/html', 'application/json', 'text/plain']) {
+      assert.doesNotMatch(String(respond(new Error('x'), accept).body), /development|Error: x/)
+    }
   })
 
   it('throws if there is no exception', () => {
@@ -219,11 +228,6 @@ describe('failsafe()', () => {
     })
   })
 })
-
-function reportOf(request: HttpRequest, exception: Error): ErrorReport {
-  const failure = { exceptions: [exception], request, status: 404 }
-  return makeReport(request.id, failure, { logParams: new Set(), hasController: () => false })
-}
 
 function respond(exception: Error, accept?: string): HttpResponse {
   const original = new HttpRequest({ target: '/signin?dsh=SECRET', headers: { accept } })

@@ -329,6 +329,18 @@ describe('Dispatcher.hasController()', () => {
   })
 })
 
+describe('Dispatcher.replaceErrorController()', () => {
+  it('replaces the error action, and nothing else', () => {
+    const own = dispatcher({ error: { error: () => 'own' }, news: { list: () => 'news' } })
+    own.replaceErrorController({ error: () => 'replaced' })
+    const request = toErrorRequest(requestFor('news', 'list'), new Error('x'))
+    assert.equal(run(own, request, new HttpResponse()), 'replaced')
+    assert.equal(run(own, requestFor('news', 'list'), new HttpResponse()), 'news')
+    assert.throws(() => run(own, requestFor('error', 'error'), new HttpResponse()), /\(error\)/)
+    assert.deepEqual(own.registered, ['news/list'])
+  })
+})
+
 function check(rule: NameRule, controller: string, action: string, error?: object): void {
   const { dispatch } = bound(dispatcher({ 'user-admin': { saveAll: () => 'ran' } }, rule))
   if (error === undefined) assert.equal(dispatch(requestFor(controller, action)), 'ran')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HttpRequest } from '../../lib/index.ts'
+import { type FrontControllerOptions, HttpRequest, type HttpResponse } from '../../lib/index.ts'
 import { collectLog, collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
 import { createWatchedFront, fail, handleWith, namesOf } from '../support/loop.ts'
@@ -84,18 +84,51 @@ describe('FrontController.handle() with a logger and onReport', () => {
     }
     const fault = await page('/news/list?dsh=CANARY', true)
     for (const part of [
-      '<h2>EXCEPTION_OTHER</h2><p>Error: it was [dsh]</p><pre>',
+      '<h1>it was [dsh]</h1><p><strong>Error</strong> <small>EXCEPTION_OTHER',
       'front-controller-reports.test.js:',
-      '<p>Caused by</p><p>Error: because</p>',
-      '<dd>GET default/news/list</dd>',
+      '<h2>Caused by</h2><p><strong>Error: because</strong>',
+      'GET default/news/list</p>',
       '<dt>dsh</dt><dd>word(6)</dd>',
-      '<ul><li>news/list</li><li>news/save-all</li></ul>',
+      '<li><a href="/news/save-all">/news/save-all</a> <small>news/save-all</small></li>',
     ]) {
       assert.ok(fault.includes(part), part)
     }
     assert.doesNotMatch(fault, /CANARY|Did you mean/)
-    assert.match(await page('/nwes/list', true), /<dt>Did you mean<\/dt><dd>news\/list<\/dd>/)
+    assert.match(await page('/nwes/list', true), /Did you mean <a href="\/news\/list">/)
     assert.doesNotMatch(await page('/nwes/list', false), /EXCEPTION|Did you mean|save-all/)
+  })
+
+  describe('in development, with an error controller of the application', () => {
+    const controllers = {
+      news: {
+        list() {
+          throw new Error('boom')
+        },
+      },
+      error: { error: (_: HttpRequest, response: HttpResponse) => response.text('own') },
+    }
+    const respond = (options: FrontControllerOptions): Promise<HttpResponse> => {
+      const headers = { accept: 'text/html' }
+      return createFront(controllers, options).handle(
+        new HttpRequest({ target: '/news/list', headers }),
+      )
+    }
+
+    it('shows what failed in place of its page', async () => {
+      const { status, body } = await respond({ development: true })
+      assert.equal(status, 500)
+      assert.match(String(body), /<h1>boom<\/h1>/)
+    })
+
+    it('runs it in production', async () => {
+      assert.equal((await respond({})).body, 'own')
+      assert.equal((await respond({ development: false })).body, 'own')
+    })
+
+    it('still rejects one that cannot be registered', () => {
+      const error = Object.assign(() => {}, { method: 'GET' })
+      assert.throws(() => createFront({ error: { error } }, { development: true }), TypeError)
+    })
   })
 })
 

@@ -75,6 +75,15 @@ describe('checkedOptions()', () => {
     assert.deepEqual([logger, onReport], [undefined, undefined])
   })
 
+  it('rejects "showValues" without "development"', () => {
+    assert.throws(() => checked({ showValues: true }), {
+      name: 'TypeError',
+      message: 'Expected "development" with "showValues"',
+    })
+    assert.doesNotThrow(() => checked({ showValues: true, development: true }))
+    assert.doesNotThrow(() => checked({ showValues: false }))
+  })
+
   it('adds the built-in controllers: always error, and index when nothing is registered', () => {
     const controllers = (options: FrontControllerOptions): unknown[] =>
       checked(options).modules.map(([module, each]) => [module, Object.fromEntries(each)])

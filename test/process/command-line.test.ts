@@ -48,6 +48,11 @@ describe('parseCommandLine()', () => {
           { logLevel },
         ],
       ),
+      [
+        ['--env=development', '--show-values', '--host=localhost'],
+        {},
+        { env: 'development', showValues: true, host: 'localhost' },
+      ],
       [['--log-params', 'page'], {}, { logParams: ['page'] }],
       [[], { PORTICO_LOG_PARAMS: 'page,sort' }, { logParams: ['page', 'sort'] }],
       [
@@ -203,6 +208,22 @@ describe('parseCommandLine()', () => {
       [[], { PORTICO_ACCESS_LOG: '1' }, ['PORTICO_ACCESS_LOG is "1": expected "true" or "false"']],
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
+      [['--show-values'], {}, ['--show-values needs --env development, but --env is "production"']],
+      [
+        ['--env=development', '--host=0.0.0.0'],
+        { PORTICO_SHOW_VALUES: 'true' },
+        [
+          '--show-values needs a --host on this machine, such as "127.0.0.1", but --host is "0.0.0.0"',
+        ],
+      ],
+      [
+        ['--show-values', '--env=dev', '--host='],
+        {},
+        [
+          '--host is "": expected an address or a host name',
+          '--env is "dev": expected "production" or "development"',
+        ],
+      ],
       [['--host', '--version'], {}, ['--host is "": expected an address or a host name']],
       [['--prot=80'], {}, ['Unknown option "--prot": did you mean --port?']],
       [['--__proto__=80'], {}, ['Unknown option "--__proto__": see --help']],

@@ -16,6 +16,7 @@ describe('settings', () => {
       names: 'exact',
       basePath: '',
       env: 'production',
+      showValues: false,
       workers: 0,
       trustProxy: [],
       healthPort: undefined,
@@ -90,6 +91,7 @@ describe('settings', () => {
     ['actionTimeoutMs', [['1', 1]], ['0', '2147483648']],
     ['logLevel', [['warn', 'warn'], ['silent', 'silent']], ['debug', '']],
     ['logParams', [['page,sort', ['page', 'sort']]], ['', 'page,', 'page, sort']],
+    ['showValues', [['true', true], ['false', false]], ['yes', '1', '']],
     ['accessLog', [['true', true], ['false', false]], ['yes', '1', '']],
   ]
   for (const [name, good, bad] of table) {

@@ -56,7 +56,10 @@ describe('scrubException()', () => {
     const headers = { accept: 'text/html' }
     const target = `/news/list?dsh=${CANARY}`
     const response = await front.handle(new HttpRequest({ target, headers }))
-    assert.match(String(response.body), /<p>Error: no \[dsh\]<\/p><pre>list \(file:/)
+    assert.match(
+      String(response.body),
+      /<h1>no \[dsh\]<\/h1><p><strong>Error<\/strong>.*<span>list \(file:/,
+    )
     assert.deepEqual(messages, ['no [dsh]', 'no [dsh]', 'no [dsh]'])
     assert.deepEqual(Object.fromEntries(reads), {
       name: 1,

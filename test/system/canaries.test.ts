@@ -342,7 +342,7 @@ describe('An error that quotes the request', () => {
     for (const { name, quotes } of secrets) {
       const error = new Error(`Failed on ${quotes[0]}`, { cause: quotes[0] })
       const { body } = await fail(() => error, 'text/html', true)
-      assert.match(body, /<h2>EXCEPTION_OTHER<\/h2>/)
+      assert.match(body, /<small>EXCEPTION_OTHER/)
       assert.match(body, /Failed on \S*\[[\w.-]+\]/)
       assertClean(body, `development page, ${name}`)
     }

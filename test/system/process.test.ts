@@ -67,6 +67,10 @@ describe('node server.js', () => {
     [['--names', 'loose'], ['portico: --names is "loose": expected "exact" or "zf1"']],
     [['extra'], ['portico: Unexpected argument "extra"']],
     [
+      ['--show-values'],
+      ['portico: --show-values needs --env development, but --env is "production"'],
+    ],
+    [
       ['--controllers', '/no/such'],
       ['portico: The folder of controllers "/no/such" can\'t be read: ENOENT'],
     ],

@@ -1,0 +1,83 @@
+import { html, Markup } from '../http/html.ts'
+import { formatIssue } from '../http/validation-error.ts'
+import {
+  type ApplicationFrame,
+  type DevelopmentDetails,
+  type LocatedException,
+  locationOf,
+  type Route,
+} from './development-details.ts'
+import { type ErrorPage, renderList } from './error-page.ts'
+
+const STYLE =
+  ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}' +
+  'body{max-width:60rem;margin:2rem auto 4rem;padding:0 1.25rem;overflow-wrap:anywhere}' +
+  'h1{margin:.25rem 0 .5rem;font-size:1.5rem;line-height:1.3;white-space:pre-wrap}' +
+  'h2{margin:2.25rem 0 .5rem;font-size:1.1rem}p{margin:.5rem 0}' +
+  '.quiet,small,dt{opacity:.75}code,pre{font:.85rem/1.6 ui-monospace,monospace}' +
+  'details,.frame{margin:.4rem 0;border-radius:.4rem;background:#8881}' +
+  'summary,.frame{padding:.45rem .75rem}summary{cursor:pointer}' +
+  'pre{margin:0;padding:.5rem 0;overflow-x:auto;border-top:1px solid #8883}' +
+  'pre code{display:inline-block;min-width:100%}pre span,mark{display:block;padding:0 .75rem}' +
+  'mark{background:#e5484d40;color:inherit}pre i{opacity:.6;font-style:normal;user-select:none}' +
+  'ul{margin:0;padding-left:1.25rem}dl{display:grid;grid-template-columns:fit-content(40%) 1fr;' +
+  'gap:.25rem 1rem;margin:0}dd{margin:0}footer{margin-top:2.5rem;border-top:1px solid #8884}'
+
+/** Renders the page for development: what failed, where, and what can be requested instead. It has no script. */
+export function developmentPage(
+  { status, title, issues = [], id }: ErrorPage,
+  { report, exception, values, routes, nearest }: DevelopmentDetails,
+): string {
+  const { type, module, controller, action, method, params, looksLike, hint } = report
+  const names = [module, controller, action].join('/')
+  const { name, message, code } = exception
+  const heading = issues.length > 0 ? 'Invalid parameters' : message || name
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${heading}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
+`.toString()
+}
+
+function renderFrames({ frames, otherFrames }: LocatedException): Markup {
+  const [first] = frames
+  return html`${frames.map((frame) => renderFrame(frame, frame === first))}${otherFrames.length > 0 && html`<details><summary>${otherFrames.length} ${otherFrames.length === 1 ? 'frame' : 'frames'} of Portico, Node and libraries</summary><pre><code>${otherFrames.map((frame) => html`<span>${frame}\n</span>`)}</code></pre></details>`}`
+}
+
+function renderFrame(frame: ApplicationFrame, isOpen: boolean): Markup {
+  const { name, line, excerpt } = frame
+  const title = html`<strong>${name}</strong> <code>${locationOf(frame)}</code>`
+  if (excerpt.length === 0) return html`<div class="frame">${title}</div>`
+  const width = String(excerpt.at(-1)?.line).length
+  const lines = excerpt.map((each) => {
+    const text = html`<i>${String(each.line).padStart(width)}  </i>${each.text}\n`
+    return each.line === line ? html`<mark>${text}</mark>` : html`<span>${text}</span>`
+  })
+  return html`<details${isOpen && html` open`}><summary>${title}</summary><pre><code>${lines}</code></pre></details>`
+}
+
+function renderInner({ previous, errors }: LocatedException): Markup {
+  return html`${previous && renderException('Caused by', previous)}${errors.map((error) => renderException('One of its errors', error))}`
+}
+
+function renderException(title: string, exception: LocatedException): Markup {
+  const { name, message, code } = exception
+  return html`<h2>${title}</h2><p><strong>${name}: ${message}</strong> <small>${renderCode(code)}</small></p>${renderFrames(exception)}${renderInner(exception)}`
+}
+
+function renderParams(
+  params: Readonly<Record<string, string>>,
+  values: DevelopmentDetails['values'],
+): Markup {
+  const rows = values ?? Object.entries(params)
+  if (rows.length === 0) return html`<h2>Parameters</h2><p class="quiet">none</p>`
+  return html`<h2>Parameters</h2><dl>${rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}</dl>${!values && html`<p><small>These are shapes. <code>--show-values</code> shows the values to a browser on the same machine.</small></p>`}`
+}
+
+function renderCode(code: number | string): Markup {
+  return html`${code !== 0 && html` &middot; code ${code}`}`
+}
+
+// A link sends a GET, so an action for other methods is text.
+function renderRoute({ name, url, methods }: Route): Markup {
+  const isLinked = url !== null && (methods?.includes('GET') ?? true)
+  const text = isLinked ? html`<a href="${url}">${url}</a>` : html`${url}`
+  return html`${text} <small>${name}${methods && ` ${methods.join(', ')}`}</small>`
+}

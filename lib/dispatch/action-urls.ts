@@ -1,0 +1,34 @@
+import { HttpRequest } from '../http/request.ts'
+import type { NameKeys } from '../routing/name-rules.ts'
+import type { RequestRouter } from '../routing/request-router.ts'
+import type { Dispatcher, RegisteredAction } from './dispatcher.ts'
+
+/** The parts of a front controller that find the action of a URL, and the rule for names. */
+export interface Destinations {
+  readonly router: RequestRouter
+  readonly dispatcher: Dispatcher
+  readonly basePath: string
+  readonly names: NameKeys
+}
+
+/** Returns the URLs that lead to an action, the shortest first; `...` stands for key/value pairs. */
+export function urlsOf(site: Destinations, action: RegisteredAction): readonly string[] {
+  const { module, controller } = action
+  const names = [controller, action.action]
+  const starts = module === 'default' ? [[], [module]] : [[module]]
+  for (const start of starts) {
+    const urls = [start, [...start, controller], [...start, ...names, '...']]
+      .map((segments) => `/${segments.join('/')}`)
+      .filter((path) => leadsTo(site, path, action))
+      .map((path) => (path === '/' && site.basePath !== '' ? site.basePath : site.basePath + path))
+    // The long name, /default/news, is listed only if no short one leads there.
+    if (urls.length > 0) return urls
+  }
+  return []
+}
+
+// Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
+function leadsTo(site: Destinations, path: string, action: RegisteredAction): boolean {
+  const request = new HttpRequest({ target: site.basePath + path })
+  return site.dispatcher.find(site.router.route(request)) === action
+}

@@ -1,0 +1,44 @@
+import { NoActionError, NoControllerError } from '../http/errors.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { nearestName } from '../routing/nearest-name.ts'
+import type { Destinations } from './action-urls.ts'
+import { fullName, type RegisteredAction } from './dispatcher.ts'
+
+/**
+ * Returns the registered action, or the controller, with the name that is most similar to a requested one; undefined if none is
+ * similar, or the exception is not about a name.
+ */
+export function nearestOf(
+  site: Destinations,
+  request: HttpRequest,
+  exception: Error,
+): string | undefined {
+  const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
+  if (!isMissing) return undefined
+  const { registered } = site.dispatcher
+  // Compares the whole name, then the start of the path (its first segment may be a misspelt module), and
+  // then, if only a controller was requested, the controller.
+  const { path, module, controller } = request
+  const start = path.split('/', 4).slice(1).join('/')
+  for (const requested of start.includes('/') ? [fullName(request), start] : []) {
+    const nearest = nearestName(requested, registered)
+    if (nearest !== undefined) return nearest
+  }
+  if (exception instanceof NoActionError) return undefined
+  return nearestName(controller, controllersOfModule(site, module))
+}
+
+/** Returns the actions of a module. */
+export function actionsOfModule(
+  { dispatcher, names }: Destinations,
+  module: string,
+): readonly RegisteredAction[] {
+  const key = names.module(module)
+  return dispatcher.actions.filter((each) => names.module(each.module) === key)
+}
+
+/** Returns the controllers that a client can request, each as often as it has actions. */
+export function controllersOfModule(site: Destinations, module: string): readonly string[] {
+  const visible = actionsOfModule(site, module).filter(({ isHidden }) => !isHidden)
+  return visible.map(({ controller }) => controller)
+}

@@ -1,0 +1,30 @@
+import { isIP } from 'node:net'
+import { networks } from './forwarded.ts'
+import { type HttpRequest, stateOf } from './request.ts'
+
+const LOOPBACK = networks(['127.0.0.0/8', '::1'])
+
+// A proxy adds one of these.
+const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
+
+/** Reports whether a host is this machine: `localhost`, a name below it, or a loopback address. */
+export function isLoopback(host: string): boolean {
+  const address = host
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/^::ffff:(?=\d)/, '')
+  const family = isIP(address)
+  if (family === 0) return /^(?:[a-z0-9-]+\.)*localhost$/.test(address)
+  return LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
+}
+
+/**
+ * Reports whether a request was sent on this machine: from a loopback address, not through a proxy, and for a loopback
+ * host. The host shows a tunnel, and a name that a foreign site let point to this machine (DNS rebinding).
+ */
+export function isLocal(request: HttpRequest): boolean {
+  const { source, headers } = stateOf(request).message
+  if (!isLoopback(source.remoteAddress ?? '')) return false
+  if (Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return false
+  return isLoopback(String(headers.host ?? '').replace(/:\d*$/, ''))
+}
