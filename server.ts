@@ -30,8 +30,10 @@ import {
 import { explanationText, routesText } from './lib/process/routes-text.ts'
 import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
 import { onHangup, onStopSignal } from './lib/process/signals.ts'
-import { leaveCluster, Supervisor, WorkerError } from './lib/process/supervisor.ts'
+import { Supervisor } from './lib/process/supervisor.ts'
 import { isWatched, Watcher } from './lib/process/watcher.ts'
+import { leaveCluster, reportListen, requestSuccessor } from './lib/process/worker.ts'
+import { WorkerError } from './lib/process/worker-slot.ts'
 import { httpUrl } from './lib/server/serve.ts'
 
 // Parses the command line, and runs the command.
@@ -81,20 +83,28 @@ try {
 
 // Serves in this process, which is the only process or a worker.
 async function serve(config: Config): Promise<number> {
+  const hasParent = cluster.isWorker || isWatched()
+  // The message may arrive while the controllers load.
+  const stopMessage = new Promise<void>((stop) => {
+    if (hasParent) onStopMessage(stop)
+  })
   const log = createLog(config)
-  const front = await createFrontController(config, log)
+  const front = await Promise.race([createFrontController(config, log), stopMessage])
+  if (front === undefined) return 0
   let isReady = true
   let exitCode = 0
+  reportListen()
   const service = await listen(front, config, log)
   const health = await listenForHealth(config, () => isReady)
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
       exitCode = EXIT_FAILURE
       front.report(error)
-      stop()
+      if (!requestSuccessor()) stop()
     }
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
-    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
+    stopMessage.then(stop)
+    if (hasParent) return
     onStopSignal(stop)
     onHangup(log, stop)
   })
@@ -117,8 +127,9 @@ async function supervise(config: Config): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
   const log = createLog(config)
-  const { workers } = config
-  const supervisor = new Supervisor({ workers, logger: log, stopTimeoutMs: stopTimeoutMs(config) })
+  const { workers, port, host } = config
+  const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
+  const supervisor = new Supervisor(options)
   const health = await listenForHealth(config, () => supervisor.isReady)
   const stopped = new Promise<void>((stop) => {
     if (isWatched()) onStopMessage(stop)

@@ -1,48 +1,38 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
-import type { Logger } from '../reporting/logger.ts'
+import { type AddressInfo, createServer } from 'node:net'
 import { stopChild } from './child.ts'
+import { LISTEN_MESSAGE } from './worker.ts'
+import { type Address, WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
 
 /** The options of a {@link Supervisor}. */
-export interface SupervisorOptions {
+export interface SupervisorOptions extends WorkerSlotOptions {
   /** The number of workers. */
   readonly workers: number
-  readonly logger: Logger
-  /** Milliseconds that a worker may take to stop; then it is killed. */
-  readonly stopTimeoutMs: number
-}
-
-interface Address {
-  readonly address: string
+  /** The port of the workers; with 0, the supervisor picks a free one. */
   readonly port: number
+  /** The address that the workers listen on. */
+  readonly host: string
 }
-
-const READY_TIMEOUT_MS = 30_000
-const MIN_BACKOFF_MS = 100
-const MAX_BACKOFF_MS = 30_000
-// A worker that ran for this long did not fail at its start, so the delay is short again.
-const STEADY_MS = 10_000
 
 /**
- * Keeps workers running (`node:cluster`).
- *
- * Replaces a worker that ends, after a delay that doubles with each failure in a row. A reload replaces
- * the workers one by one, each as soon as its successor listens.
+ * Keeps workers running (`node:cluster`), each in its {@link WorkerSlot}. A reload replaces the workers one
+ * by one, each as soon as its successor listens.
  */
 export class Supervisor {
   readonly #options: SupervisorOptions
-  readonly #ready = new Set<Worker>()
+  readonly #slots: readonly WorkerSlot[]
   #stopping = false
   #reloading = false
-  #failures = 0
 
   constructor(options: SupervisorOptions) {
     this.#options = options
+    this.#slots = Array.from({ length: options.workers }, () => new WorkerSlot(options))
   }
 
   /** Whether at least one worker accepts requests. */
   get isReady(): boolean {
-    return !this.#stopping && this.#ready.size > 0
+    return this.#slots.some((slot) => slot.isReady)
   }
 
   /**
@@ -52,9 +42,11 @@ export class Supervisor {
    * @throws {WorkerError} If a worker ends before it listens, with its exit code; the worker prints the reason.
    */
   async start(): Promise<Address> {
-    const started = Array.from({ length: this.#options.workers }, () => this.#run(cluster.fork()))
-    const [first] = await Promise.all(started)
-    return first ?? { address: '', port: 0 }
+    const { port, host } = this.#options
+    if (port === 0) await holdFreePort(host)
+    if (this.#stopping) return { address: host, port }
+    const [first] = await Promise.all(this.#slots.map((slot) => slot.start()))
+    return first ?? { address: host, port }
   }
 
   /** Replaces the workers one by one. If a new worker fails, the reload ends and the remaining old ones stay. */
@@ -62,14 +54,11 @@ export class Supervisor {
     if (this.#reloading || this.#stopping) return
     this.#reloading = true
     try {
-      for (const old of [...this.#ready]) {
-        // The worker ended in the meantime, and #run() replaces it.
-        if (!this.#ready.has(old)) continue
-        await this.#run(cluster.fork())
-        await this.#retire(old)
-      }
+      for (const slot of this.#slots) await slot.renew()
+      if (this.#stopping) return
       this.#options.logger.info({ event: 'reload' }, 'All workers were replaced')
     } catch (error) {
+      if (this.#stopping) return
       this.#options.logger.error({ event: 'reload' }, `Reload aborted: ${(error as Error).message}`)
     } finally {
       this.#reloading = false
@@ -79,12 +68,13 @@ export class Supervisor {
   /**
    * Stops all workers.
    *
-   * @returns The highest exit code.
+   * @returns The highest exit code of the workers that listened.
    */
   async stop(): Promise<number> {
     this.#stopping = true
+    for (const slot of this.#slots) slot.stop()
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    const codes = await Promise.all(workers.map((worker) => this.#retire(worker)))
+    const codes = await Promise.all(workers.map((worker) => this.#stop(worker)))
     return Math.max(0, ...codes)
   }
 
@@ -93,64 +83,32 @@ export class Supervisor {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
   }
 
-  // Waits until a worker listens. From then on, it is replaced when it ends.
-  async #run(worker: Worker): Promise<Address> {
-    const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
-    const ended = once(worker, 'exit').then(([code]) => {
-      throw new WorkerError(code ?? 1)
-    })
-    const listening = Promise.race([once(worker, 'listening'), ended])
-    const [address] = await listening.finally(() => clearTimeout(timer))
-    this.#ready.add(worker)
-    const startedAt = performance.now()
-    worker.once('exit', (code, signal) => {
-      const isRetired = !this.#ready.delete(worker)
-      if (this.#stopping || isRetired) return
-      this.#failures = performance.now() - startedAt > STEADY_MS ? 0 : this.#failures + 1
-      this.#replaceLater(worker, code, signal)
-    })
-    return address
-  }
-
-  #replaceLater(worker: Worker, code: number, signal: string): void {
-    const delayMs = Math.min(MIN_BACKOFF_MS * 2 ** this.#failures, MAX_BACKOFF_MS)
-    const { pid } = worker.process
-    this.#options.logger.error(
-      { event: 'worker', pid, code, signal, delayMs },
-      `Worker ${pid} ended (${signal || code}); a new worker starts in ${delayMs} ms`,
-    )
-    setTimeout(() => {
-      if (this.#stopping) return
-      const successor = cluster.fork()
-      this.#run(successor).catch((error: WorkerError) => {
-        this.#failures++
-        this.#replaceLater(successor, error.exitCode, '')
-      })
-    }, delayMs)
-  }
-
-  async #retire(worker: Worker): Promise<number> {
-    this.#ready.delete(worker)
-    return worker.isDead() ? 0 : stopChild(worker.process, this.#options.stopTimeoutMs)
+  async #stop({ process: child }: Worker): Promise<number> {
+    const code = await stopChild(child, this.#options.stopTimeoutMs)
+    // A worker that listens ignores the signal, so this one has served nothing.
+    return child.signalCode === 'SIGTERM' ? 0 : code
   }
 }
 
-/** The error of a worker that ended before it listened. */
-export class WorkerError extends Error {
-  readonly exitCode: number
-
-  constructor(exitCode: number) {
-    super(`A worker ended with exit code ${exitCode} before it listened`)
-    this.exitCode = exitCode
+// Finds a free port for all workers, also for the successor of the last one. Listens until the first worker is
+// about to, so that no other program gets the port.
+async function holdFreePort(host: string): Promise<void> {
+  const server = createServer((socket) => socket.destroy())
+    .listen(0, host)
+    .unref()
+  // The workers report why they can't listen on this host.
+  const isListening = await once(server, 'listening').then(
+    () => true,
+    () => false,
+  )
+  if (!isListening) return
+  cluster.setupPrimary()
+  const { port } = server.address() as AddressInfo
+  cluster.setupPrimary({ args: [...(cluster.settings.args ?? []), `--port=${port}`] })
+  const release = (_: Worker, message: unknown): void => {
+    if (message !== LISTEN_MESSAGE) return
+    server.close()
+    cluster.off('message', release)
   }
-}
-
-/** Leaves the cluster, in a worker: connections that it has not accepted yet go to another worker. */
-export function leaveCluster(): Promise<void> {
-  const { worker } = cluster
-  return new Promise((resolve) => {
-    if (worker?.isConnected() !== true) return resolve()
-    worker.once('disconnect', resolve)
-    worker.disconnect()
-  })
+  cluster.on('message', release)
 }

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
+import { on, once } from 'node:events'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { STOP_MESSAGE } from '../../lib/process/child.ts'
-import { Supervisor, WorkerError } from '../../lib/process/supervisor.ts'
+import { Supervisor } from '../../lib/process/supervisor.ts'
+import { REPLACE_MESSAGE } from '../../lib/process/worker.ts'
+import { WorkerError } from '../../lib/process/worker-slot.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 
@@ -12,13 +14,15 @@ import { createFolder, writeFileIn } from '../support/folder.ts'
 const WORKER = `
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
-const { exitCode, stopCode, deaf } = JSON.parse(readFileSync(new URL('behaviour.json', import.meta.url), 'utf8'))
+const { exitCode, stopCode, deaf, asks } = JSON.parse(readFileSync(new URL('behaviour.json', import.meta.url), 'utf8'))
 if (exitCode !== undefined) process.exit(exitCode)
 process.on('message', (message) => {
   if (message === '${STOP_MESSAGE}' && !deaf) process.exit(stopCode)
 })
 process.on('disconnect', () => process.exit())
-createServer((socket) => socket.end()).listen(0, '127.0.0.1')
+createServer((socket) => socket.end()).listen(0, '127.0.0.1', () => {
+  if (asks) setImmediate(() => process.send('${REPLACE_MESSAGE}'))
+})
 `
 
 interface Behaviour {
@@ -28,6 +32,8 @@ interface Behaviour {
   readonly stopCode?: number
   /** Whether the worker ignores the stop message. */
   readonly deaf?: boolean
+  /** Whether the worker asks for a successor as soon as it listens. */
+  readonly asks?: boolean
 }
 
 describe('Supervisor', () => {
@@ -84,25 +90,84 @@ describe('Supervisor', () => {
     await logged('worker')
     assert.equal(supervisor.isReady, true)
     const pid = victim?.process.pid
-    assert.deepEqual(lines, [`Worker ${pid} ended (SIGKILL); a new worker starts in 200 ms`])
+    assert.deepEqual(lines, [`Worker ${pid} ended (SIGKILL); a new worker starts in 100 ms`])
     const [successor] = (await forked) as [Worker]
     await once(successor, 'listening')
     assert.deepEqual(pids(), [survivor?.process.pid, successor.process.pid])
   })
 
-  it('doubles the delay while successors fail, and keeps trying', async (t) => {
+  it('doubles the delay while successors fail, for this worker only, and keeps trying', async (t) => {
+    const { supervisor, behave, lines, logged } = supervised(t)
+    await supervisor.start()
+    const [victim, other] = workers()
+    behave({ exitCode: 5 })
+    victim?.process.kill('SIGKILL')
+    await logged('worker')
+    await logged('worker')
+    await logged('worker')
+    assert.deepEqual(delaysOf(lines), ['100', '200', '400'])
+    other?.process.kill('SIGKILL')
+    await logged('worker')
+    assert.equal(delaysOf(lines).at(-1), '100')
+    behave({})
+    let listening = 0
+    for await (const _ of on(cluster, 'listening')) if (++listening === 2) break
+    assert.equal(workers().length, 2)
+  })
+
+  it('waits at most 1 second after a worker that listened', async (t) => {
+    const { supervisor, lines, logged } = supervised(t)
+    await supervisor.start()
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const survivor = workers()[1]
+    for (let crash = 0; crash < 6; crash++) {
+      workers()
+        .find((worker) => worker !== survivor)
+        ?.process.kill('SIGKILL')
+      await logged('worker')
+      const forked = once(cluster, 'fork')
+      t.mock.timers.tick(1_000)
+      const [successor] = (await forked) as [Worker]
+      await once(successor, 'listening')
+    }
+    assert.deepEqual(delaysOf(lines), ['100', '200', '400', '800', '1000', '1000'])
+  })
+
+  it('starts the successor when a worker asks for it, and stops the worker when it listens', async (t) => {
+    const { supervisor, lines, logged } = supervised(t, { asks: true })
+    const started = supervisor.start()
+    const asked = logged('worker')
+    await started
+    const [first] = workers()
+    await asked
+    const forked = once(cluster, 'fork')
+    assert.ok(first)
+    assert.deepEqual([workers().length, supervisor.isReady], [2, true])
+    const ended = once(first, 'exit')
+    const [successor] = (await forked) as [Worker]
+    const [code] = await Promise.race([ended, once(successor, 'listening').then(() => ended)])
+    assert.deepEqual([code, successor.isDead()], [0, false])
+    assert.match(lines[0] ?? '', /^Worker \d+ had an exception; a new worker starts in 100 ms$/)
+  })
+
+  it('starts the missing workers at once on a reload', async (t) => {
     const { supervisor, behave, lines, logged } = supervised(t)
     await supervisor.start()
     behave({ exitCode: 5 })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     workers()[0]?.process.kill('SIGKILL')
     await logged('worker')
+    t.mock.timers.tick(100)
     await logged('worker')
+    let forks = 0
+    const count = (): void => void forks++
+    cluster.on('fork', count)
+    t.after(() => void cluster.off('fork', count))
     behave({})
-    const delays = lines.map((line) => / in (.*) ms/.exec(line)?.[1])
-    assert.deepEqual(delays, ['200', '400'])
-    const [successor] = (await once(cluster, 'fork')) as [Worker]
-    await once(successor, 'listening')
-    assert.equal(workers().length, 2)
+    await supervisor.reload()
+    t.mock.timers.tick(60_000)
+    assert.deepEqual([forks, workers().length], [2, 2])
+    assert.equal(lines.at(-1), 'All workers were replaced')
   })
 
   it('starts no successor if it stops in the meantime', async (t) => {
@@ -112,9 +177,9 @@ describe('Supervisor', () => {
     const count = (): void => void forks++
     cluster.on('fork', count)
     t.after(() => void cluster.off('fork', count))
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     workers()[0]?.process.kill('SIGKILL')
     await logged('worker')
-    t.mock.timers.enable({ apis: ['setTimeout'] })
     assert.equal(await supervisor.stop(), 0)
     t.mock.timers.tick(60_000)
     assert.equal(forks, 0)
@@ -177,6 +242,10 @@ function workers(): Worker[] {
     .filter((worker) => !worker.isDead())
 }
 
+function delaysOf(lines: readonly string[]): (string | undefined)[] {
+  return lines.map((line) => / in (.*) ms/.exec(line)?.[1])
+}
+
 function pids(): (number | undefined)[] {
   return workers().map((worker) => worker.process.pid)
 }
@@ -196,7 +265,7 @@ function options(lines: string[] = [], onEvent = (_: string): void => {}) {
     onEvent((fields as { event: string }).event)
   }
   const logger = { info: write, warn: write, error: write }
-  return { workers: 2, logger, stopTimeoutMs: 30_000 }
+  return { workers: 2, port: 3000, host: '127.0.0.1', logger, stopTimeoutMs: 30_000 }
 }
 
 function supervised(t: TestContext, behaviour: Behaviour = {}, stopTimeoutMs = 30_000): Supervised {

@@ -1,0 +1,180 @@
+import cluster, { type Worker } from 'node:cluster'
+import { once } from 'node:events'
+import type { Logger } from '../reporting/logger.ts'
+import { stopChild } from './child.ts'
+import { REPLACE_MESSAGE } from './worker.ts'
+
+/** The options of a {@link WorkerSlot}. */
+export interface WorkerSlotOptions {
+  readonly logger: Logger
+  /** Milliseconds that a worker may take to stop; then it is killed. */
+  readonly stopTimeoutMs: number
+}
+
+/** An address that a worker listens on. */
+export interface Address {
+  readonly address: string
+  readonly port: number
+}
+
+const READY_TIMEOUT_MS = 30_000
+const MIN_DELAY_MS = 100
+// After a worker that listened, the delay only limits the CPU time that a crash loop costs.
+const MAX_DELAY_MS = 1_000
+const MAX_START_DELAY_MS = 30_000
+// A worker that listened for this long did not fail because of its start.
+const STEADY_MS = 10_000
+
+/**
+ * Keeps one worker running.
+ *
+ * The successor of a worker starts when the worker ends or asks for it. A worker that asks serves until its
+ * successor listens. The delay before a start doubles with each worker in a row that ended soon.
+ */
+export class WorkerSlot {
+  readonly #options: WorkerSlotOptions
+  // The latest worker that listened, until it ends.
+  #worker: Worker | undefined
+  // The latest worker that ended or asked for a successor.
+  #lost: Worker | undefined
+  #starting: Promise<Address> | undefined
+  // The latest worker, until it listens.
+  #young: Worker | undefined
+  #timer: NodeJS.Timeout | undefined
+  #failures = 0
+  #isStopped = false
+
+  constructor(options: WorkerSlotOptions) {
+    this.#options = options
+  }
+
+  /** Whether a worker accepts requests. */
+  get isReady(): boolean {
+    return this.#worker !== undefined
+  }
+
+  /**
+   * Starts a worker, and waits until it listens.
+   *
+   * @throws {WorkerError} If it ends before it listens.
+   */
+  start(): Promise<Address> {
+    clearTimeout(this.#timer)
+    this.#starting = this.#start().finally(() => {
+      this.#starting = undefined
+    })
+    return this.#starting
+  }
+
+  /**
+   * Replaces the worker by one that starts now.
+   *
+   * @throws {WorkerError} If the new worker ends before it listens. The old one stays.
+   */
+  async renew(): Promise<void> {
+    // A worker that is starting may have loaded an old version of the controllers.
+    await this.#starting?.catch(() => {})
+    if (this.#isStopped) return
+    const old = this.#worker
+    await this.start().catch((error: WorkerError) => {
+      this.#recover(error)
+      throw error
+    })
+    if (old?.isDead() === false) await once(old, 'exit')
+  }
+
+  /** Starts no more workers, and ends the one that is starting. The supervisor stops the others. */
+  stop(): void {
+    this.#isStopped = true
+    this.#worker = undefined
+    clearTimeout(this.#timer)
+    // The stop message is lost until server.ts listens to it. From then on, the worker ignores the signal.
+    this.#young?.process.kill('SIGTERM')
+  }
+
+  #start(): Promise<Address> {
+    const worker = cluster.fork()
+    this.#young = worker
+    // A listener, because the next message may arrive before a promise is settled.
+    worker.once('listening', () => {
+      this.#young = undefined
+      if (!this.#isStopped) this.#watch(worker)
+    })
+    return untilListening(worker)
+  }
+
+  // Replaces the worker when it ends or asks for it.
+  #watch(worker: Worker): void {
+    this.#retire()
+    this.#worker = worker
+    const startedAt = performance.now()
+    const replace = (reason: string, fields: object = {}): void => {
+      if (worker !== this.#worker || worker === this.#lost) return
+      this.#lost = worker
+      this.#failures = performance.now() - startedAt > STEADY_MS ? 0 : this.#failures + 1
+      this.#replaceLater(worker, reason, fields, MAX_DELAY_MS)
+    }
+    worker.on('message', (message) => {
+      if (message === REPLACE_MESSAGE) replace('had an exception')
+    })
+    worker.once('exit', (code, signal) => {
+      replace(`ended (${signal || code})`, { code, signal })
+      if (worker === this.#worker) this.#worker = undefined
+    })
+  }
+
+  #replaceLater(worker: Worker, reason: string, fields: object, maxDelayMs: number): void {
+    const delayMs = this.#starting === undefined ? this.#delayMs(maxDelayMs) : 0
+    const { pid } = worker.process
+    this.#options.logger.error(
+      { event: 'worker', pid, ...fields, delayMs },
+      `Worker ${pid} ${reason}; a new worker starts in ${delayMs} ms`,
+    )
+    // A reload has started the successor.
+    if (this.#starting !== undefined) return
+    this.#timer = setTimeout(() => {
+      this.start().catch((error: WorkerError) => this.#recover(error))
+    }, delayMs)
+  }
+
+  // Tries again after a successor that did not start, unless the old worker still serves well.
+  #recover({ worker, exitCode: code }: WorkerError): void {
+    const serves = this.#worker !== undefined && this.#worker !== this.#lost
+    if (this.#isStopped || serves) return
+    this.#retire()
+    this.#failures++
+    this.#replaceLater(worker, `ended (${code})`, { code }, MAX_START_DELAY_MS)
+  }
+
+  #delayMs(maximum: number): number {
+    return this.#failures === 0 ? 0 : Math.min(MIN_DELAY_MS * 2 ** (this.#failures - 1), maximum)
+  }
+
+  #retire(): void {
+    const worker = this.#worker
+    this.#worker = undefined
+    if (worker?.isDead() === false) stopChild(worker.process, this.#options.stopTimeoutMs)
+  }
+}
+
+/** The error of a worker that ended before it listened. */
+export class WorkerError extends Error {
+  readonly worker: Worker
+  readonly exitCode: number
+
+  constructor(worker: Worker, exitCode: number) {
+    super(`A worker ended with exit code ${exitCode} before it listened`)
+    this.worker = worker
+    this.exitCode = exitCode
+  }
+}
+
+async function untilListening(worker: Worker): Promise<Address> {
+  const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
+  const ended = once(worker, 'exit').then(([code]) => {
+    throw new WorkerError(worker, code ?? 1)
+  })
+  const listening = Promise.race([once(worker, 'listening'), ended])
+  const [address] = await listening.finally(() => clearTimeout(timer))
+  return address
+}

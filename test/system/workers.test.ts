@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { connect, type Socket } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { createFolder, writeFileIn } from '../support/folder.ts'
+import { bytesOf, exchange } from '../support/http.ts'
+import { Load } from '../support/load.ts'
+import { acceptsConnections } from '../support/ports.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
+
+const APP = `
+import { Readable } from 'node:stream'
+export function who(_, response) { response.text(String(process.pid)) }
+export function drip(_, response) {
+  response.body = Readable.from((async function* () {
+    yield String(process.pid)
+    await new Promise(() => {})
+  })())
+}
+export function crash(request, response) {
+  if (request.param('pid') === String(process.pid)) setTimeout(() => { throw new Error('crashed') })
+  response.text(String(process.pid))
+}
+`
+
+// Prints a line, and is never loaded.
+const HANGING = `
+process.stdout.write('loading ' + process.pid + ';')
+setInterval(() => {}, 1_000)
+await new Promise(() => {})
+`
+
+// Longer than any of these tests: a worker whose response never ends stops when the test ends.
+const PATIENT = '--close-timeout-ms=600000'
+
+// A server that does not do what a test waits for would otherwise block the test run.
+const LIMIT = { timeout: 60_000 }
+
+describe('node server.js --workers 2, when workers crash', () => {
+  it(
+    'accepts connections and requests all the time, with slow responses in flight',
+    LIMIT,
+    async (t) => {
+      const { server, port } = await startWorkers(t, PATIENT)
+      const old = await pidsOf(port, 2)
+      const load = new Load(t, `http://127.0.0.1:${port}`, ['/app/who'], 4)
+      // Each worker has a response that never ends, so it never ends by itself.
+      const slow = await Promise.all([...old].map((pid) => openSlowResponse(t, port, pid)))
+      for (const pid of old) await crash(port, pid)
+      await load.until(() => newOf(load.bodies, old).length === 2 || load.failures.length > 0)
+      await load.more(100)
+      await load.stop()
+      assert.deepEqual(load.failures, [])
+      assert.deepEqual(
+        slow.map((socket) => socket.closed),
+        [false, false],
+      )
+      server.child.kill('SIGTERM')
+      server.child.kill('SIGTERM')
+      const { stdout } = await server.ended
+      const lost = logLinesOf(stdout).filter(({ event }) => event === 'worker')
+      assert.deepEqual(
+        lost.map(({ pid, message }) => [pid, message]).sort(),
+        [...old]
+          .sort()
+          .map((pid) => [pid, `Worker ${pid} had an exception; a new worker starts in 100 ms`]),
+      )
+    },
+  )
+
+  it('keeps the port that the system chose when all workers have died', LIMIT, async (t) => {
+    const { server, port } = await startWorkers(t)
+    for (const round of ['first', 'second']) {
+      const old = await pidsOf(port, 2)
+      for (const pid of old) process.kill(pid, 'SIGKILL')
+      // A connection that node:cluster has sent to a dying worker gets no response.
+      for (const pid of old) await server.printed(new RegExp(`Worker ${pid} ended`))
+      await waitUntilAccepted(port)
+      const pids = await pidsOf(port, 2, old)
+      assert.equal(pids.size, 2, round)
+    }
+  })
+
+  it('stops the crashed worker when its successor does not start', LIMIT, async (t) => {
+    const { server, port, controllers } = await startWorkers(t)
+    const [crashing = 0, other = 0] = await pidsOf(port, 2)
+    writeFileIn(controllers, 'app.mjs', 'export function who( {')
+    await crash(port, crashing)
+    await server.printed(/a new worker starts in 200 ms/)
+    while (isRunning(crashing)) await exchange(port, { target: '/app/who' })
+    assert.deepEqual([...(await pidsOf(port, 1))], [other])
+
+    writeFileIn(controllers, 'app.mjs', APP)
+    assert.equal((await pidsOf(port, 1, new Set([other]))).size, 1)
+  })
+})
+
+describe('node server.js --workers 2, when it stops', () => {
+  it('exits with 0 while the workers load controllers', LIMIT, async (t) => {
+    const controllers = createFolder(t, { 'app.mjs': HANGING })
+    const args = ['--workers=2', '--port=0', PATIENT, `--controllers=${controllers}`]
+    const server = new ServerProcess(t, args)
+    await server.printed(/loading.*loading/)
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  it('exits with 0 before the workers run their first line', LIMIT, async (t) => {
+    const server = new ServerProcess(t, ['--workers=2', '--port=0', PATIENT], {
+      NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(REPORT_FORK)}`,
+    })
+    await server.printed(/forked/)
+    server.child.kill('SIGTERM')
+    const { code, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+  })
+
+  for (const reloads of [false, true]) {
+    const when = reloads ? 'during a reload' : 'while a successor starts'
+    it(`exits with 0 ${when}, and leaves no process behind`, LIMIT, async (t) => {
+      const { server, port, controllers } = await startWorkers(t)
+      const pids = await pidsOf(port, 2)
+      writeFileIn(controllers, 'app.mjs', HANGING)
+      const [first = 0] = pids
+      if (reloads) server.child.kill('SIGHUP')
+      else process.kill(first, 'SIGKILL')
+      const starting = await server.printed(/loading \d+;/)
+      server.child.kill('SIGTERM')
+      const { code, stderr } = await server.ended
+      assert.deepEqual([code, stderr], [0, ''])
+      const young = Number(/\d+/.exec(starting)?.[0])
+      for (const pid of [...pids, young]) assert.equal(isRunning(pid), false)
+    })
+  }
+})
+
+// Prints a line when the primary process forks a worker.
+const REPORT_FORK = `
+import cluster from 'node:cluster'
+cluster.on('fork', () => process.stdout.write('forked '))
+`
+
+async function startWorkers(t: TestContext, ...more: string[]) {
+  const controllers = createFolder(t, { 'app.mjs': APP })
+  const args = ['--workers=2', '--port=0', `--controllers=${controllers}`, ...more]
+  const server = new ServerProcess(t, args)
+  return { server, controllers, port: await server.port() }
+}
+
+/** Collects the process ids of this number of workers, without those of the old ones. */
+async function pidsOf(port: number, count: number, old = new Set<number>()): Promise<Set<number>> {
+  const pids = new Set<number>()
+  while (pids.size < count) {
+    const { status, body } = await exchange(port, { target: '/app/who' })
+    if (status === 200 && !old.has(Number(body))) pids.add(Number(body))
+  }
+  return new Set([...pids].sort())
+}
+
+/** Opens connections until one of them has a response of this worker that never ends. */
+async function openSlowResponse(t: TestContext, port: number, pid: number): Promise<Socket> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    t.after(() => void socket.destroy())
+    let text = ''
+    socket.setEncoding('latin1').write(bytesOf({ target: '/app/drip' }))
+    while (!/\r\n\d{2,}\r\n$/.test(text)) [text] = [text + (await once(socket, 'data'))[0]]
+    if (text.includes(`\r\n${pid}\r\n`)) return socket
+    socket.destroy()
+  }
+}
+
+/** Lets a worker crash: sends requests until one reaches it. */
+async function crash(port: number, pid: number): Promise<void> {
+  let body = ''
+  while (Number(body) !== pid) {
+    const target = `/app/crash/pid/${pid}`
+    body = (await exchange(port, { target })).body
+  }
+}
+
+async function waitUntilAccepted(port: number): Promise<void> {
+  while (!(await acceptsConnections(port)));
+}
+
+function newOf(bodies: ReadonlySet<string>, old: ReadonlySet<number>): string[] {
+  return [...bodies].filter((body) => !old.has(Number(body)))
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
