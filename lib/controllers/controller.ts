@@ -40,8 +40,19 @@ export function checkAction(value: unknown): void {
   throw new TypeError(`Expected an action, got "${kind}"`)
 }
 
+type AnyFunction = (...args: never[]) => unknown
+
+const originals = new WeakMap<AnyFunction, AnyFunction>()
+
+/** Returns the function that `get()`, `withParams()` and others wrapped; the action itself if none did. @internal */
+export function originalOf(action: AnyFunction): AnyFunction {
+  const original = originals.get(action)
+  return original === undefined ? action : originalOf(original)
+}
+
 /** Copies the name and the properties of an action to the function that wraps it. */
-export function wrapAction(run: Action, original: (...args: never[]) => unknown): Action {
+export function wrapAction(run: Action, original: AnyFunction): Action {
+  originals.set(run, original)
   Object.assign(run, original)
   return Object.defineProperty(run, 'name', { value: original.name, configurable: true })
 }

@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs'
-import type { Controller } from '../controllers/controller.ts'
+import { type Controller, originalOf } from '../controllers/controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
 import type { Destinations } from '../dispatch/action-urls.ts'
 import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { actionName, nameKeys } from '../routing/name-rules.ts'
+import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
 
 /** The parts of a front controller that find the action of a request. No action and no plugin runs. */
 export interface Site extends Destinations {
   isBuiltIn(controller: Controller): boolean
+  /** The locations of the actions that are defined in a file, without those that a decorator of an application wrapped. */
+  readonly locations: ReadonlyMap<unknown, FunctionLocation>
 }
 
 /** Returns the parts of a front controller that find the action of a request. */
@@ -19,7 +22,8 @@ export function siteOf(front: FrontController): Site {
   const registered = [controllers, ...(modules?.values() ?? [])]
   const custom = new Set(registered.flatMap((each) => [...(each?.values() ?? [])]))
   const isBuiltIn = (controller: Controller): boolean => !custom.has(controller)
-  return { router, dispatcher, basePath, names: nameKeys[names], isBuiltIn }
+  const locations = locateFunctions(dispatcher.actions.map(({ run }) => originalOf(run)))
+  return { router, dispatcher, basePath, names: nameKeys[names], isBuiltIn, locations }
 }
 
 /** The name of an action, and the location of its source. */
@@ -27,7 +31,7 @@ export interface ActionLocation {
   /** Such as `news/list`, `admin/report/daily`. */
   readonly name: string
   readonly builtIn: boolean
-  /** The path of the controller's file; null if it is built in or was not loaded from a file. */
+  /** The path of the file that defines the action, else of its controller; null if it is built in or unknown. */
   readonly file: string | null
   /** The line of the file that defines the action, from 1; null if it was not found. */
   readonly line: number | null
@@ -35,9 +39,12 @@ export interface ActionLocation {
 
 /** Returns the location of an action. */
 export function locateAction(site: Site, action: RegisteredAction): ActionLocation {
+  const name = fullName(action)
+  if (site.isBuiltIn(action.owner)) return { name, builtIn: true, file: null, line: null }
+  const location = site.locations.get(originalOf(action.run))
+  if (location !== undefined) return { name, builtIn: false, ...location }
   const file = fileOf(action.owner) ?? null
-  const line = file === null ? null : lineOf(action, file)
-  return { name: fullName(action), builtIn: site.isBuiltIn(action.owner), file, line }
+  return { name, builtIn: false, file, line: file === null ? null : lineOf(action, file) }
 }
 
 function lineOf({ owner, action }: RegisteredAction, file: string): number | null {

@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { Controllers } from '../../lib/controllers/controller.ts'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { listRoutes } from '../../lib/inspect/list-routes.ts'
+import { createFolderInPackage } from '../support/folder.ts'
 import { repositoryFile } from '../support/repository.ts'
 
 const action = (): undefined => undefined
@@ -69,7 +71,7 @@ describe('listRoutes()', () => {
     )
   })
 
-  it('marks what is built in, and locates what was loaded from a file', async () => {
+  it('marks what is built in, and locates everything else', async () => {
     const folder = repositoryFile('examples/controllers')
     const { controllers, modules } = await loadControllers(folder)
     const memory = new Map([...controllers, ['memory', { list: action }]])
@@ -89,7 +91,12 @@ describe('listRoutes()', () => {
         'admin/report.js',
         'export async function daily(request, response) {',
       ],
-      ['memory/list', false, null, null],
+      [
+        'memory/list',
+        false,
+        relative(folder, fileURLToPath(import.meta.url)),
+        'const action = () => undefined;',
+      ],
       ['error/error', true, null, null],
     ]) {
       assert.deepEqual(
@@ -97,5 +104,53 @@ describe('listRoutes()', () => {
         expected,
       )
     }
+  })
+
+  it('locates the function that get(), withParams() and others wrap', async (t) => {
+    const folder = createFolderInPackage(t, {
+      'other.js': [
+        "export const schema = { '~standard': { version: 1, vendor: 'x', validate: () => ({}) } }",
+        'export function imported() {}',
+        'export const secured = (action) => (request, response) => action(request, response)',
+        '',
+      ].join('\n'),
+      'site/news.js': [
+        "import { defineController, get, methods, post, withParams } from 'portico'",
+        "import { imported, schema, secured } from '../other.js'",
+        'export const arrow = get(() => {})',
+        'export const nested = post(',
+        '  withParams(schema, async () => {}),',
+        ')',
+        'function local() {}',
+        "export const plain = methods(['GET', 'POST'], local)",
+        'export const elsewhere = get(imported)',
+        'export { imported }',
+        'export const decorated = get(secured(local))',
+        'export const { edit, find } = defineController({',
+        '  edit: get(() => {}),',
+        '  find() {},',
+        '})',
+        'export const bound = get(local.bind(undefined))',
+        '',
+      ].join('\n'),
+    })
+    const routes = listRoutes(new FrontController(await loadControllers(join(folder, 'site'))))
+    const located = routes.map(({ name, file, line }) => [
+      name,
+      file && `${relative(folder, file)}:${line}`,
+    ])
+    assert.deepEqual(Object.fromEntries(located), {
+      'news/arrow': 'site/news.js:3',
+      'news/nested': 'site/news.js:5',
+      'news/plain': 'site/news.js:7',
+      'news/elsewhere': 'other.js:2',
+      'news/imported': 'other.js:2',
+      // The location of the function is the same for all actions that secured() decorates.
+      'news/decorated': 'site/news.js:11',
+      'news/edit': 'site/news.js:13',
+      'news/find': 'site/news.js:14',
+      'news/bound': 'site/news.js:7',
+      'error/error': null,
+    })
   })
 })
