@@ -33,16 +33,16 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
   version: { help: 'print the version', ignoresSettings: true },
   check: { help: 'load everything, print the effective configuration, and exit' },
   healthcheck: {
-    help: 'check on the health port whether a running server is ready; exit code 0 if it is, 1 if not',
+    help: 'ask the health port whether the server is ready; exit code 0 or 1',
     needs: 'healthPort',
   },
   routes: {
-    help: 'print every URL that leads to an action, with methods, file and line, and exit',
+    help: 'print every URL with its methods, action, file and line, and exit',
     options: ['json'],
   },
   explain: {
     argument: 'TARGET',
-    help: 'print where a request would go, and why; exit code 0 if an action runs, 1 if not',
+    help: 'print where a request would go, and why; exit code 0 or 1',
     options: ['json', 'method'],
     // The target is not quoted: it may hold a secret.
     problemOf: (target) =>
@@ -51,7 +51,7 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
         : '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
   },
   watch: {
-    help: 'for development: restart when a file below the folder of controllers changes',
+    help: 'for development: restart when a file in --controllers changes',
     needs: 'controllers',
     defaults: { env: 'development' },
   },
@@ -70,6 +70,6 @@ export const options: Readonly<Record<string, Flag>> = {
   },
   'env-file': {
     argument: 'FILE',
-    help: 'a file of environment variables; the environment of the process takes precedence',
+    help: 'file of environment variables; the environment takes precedence',
   },
 }

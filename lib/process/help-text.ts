@@ -6,7 +6,9 @@ export function helpText(): string {
   const sections = [
     ['Commands:', Object.entries(commands).map(flagRow)],
     ['Options:', Object.entries(options).map(flagRow)],
-    ['Settings:', Object.values<Setting<unknown>>(settings).map(settingRow)],
+    ['Settings:', rowsOf((setting) => !isLimit(setting) && !isTime(setting))],
+    ['Limits:', rowsOf(isLimit)],
+    ['Times, in milliseconds:', rowsOf(isTime)],
   ] as const
   const width = Math.max(...sections.flatMap(([, rows]) => rows.map(([flag]) => flag.length)))
   return [
@@ -23,6 +25,18 @@ export function helpText(): string {
     'The suffix -ms of a flag may be omitted.',
     '',
   ].join('\n')
+}
+
+function rowsOf(isListed: (setting: Setting<unknown>) => boolean): readonly Row[] {
+  return Object.values<Setting<unknown>>(settings).filter(isListed).map(settingRow)
+}
+
+function isLimit({ flag }: Setting<unknown>): boolean {
+  return flag.startsWith('max-')
+}
+
+function isTime({ value }: Setting<unknown>): boolean {
+  return value === 'MS'
 }
 
 type Row = readonly [flag: string, help: string]

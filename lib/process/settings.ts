@@ -78,7 +78,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   names: {
     value: 'RULE',
-    help: 'how names in a URL match controllers: exact, or folded as in Zend Framework 1 (zf1)',
+    help: 'how names match: exact, or zf1 as in Zend Framework 1',
     fallback: 'exact',
     ...oneOf('exact', 'zf1'),
   },
@@ -90,13 +90,11 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   env: {
     value: 'NAME',
-    help: 'in development the response to an error shows what went wrong, and where',
+    help: 'development shows clients what failed, and where',
     fallback: 'production',
     ...oneOf('production', 'development'),
   },
-  showValues: onOrOff(
-    'in development, on this machine only: show the values of parameters too, not their shapes',
-  ),
+  showValues: onOrOff('with --env development, on this machine: show the values of parameters'),
   workers: {
     value: 'N',
     help: 'number of worker processes; 0 serves in the main process',
@@ -105,7 +103,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   trustProxy: {
     value: 'CIDRS',
-    help: 'proxies whose X-Forwarded-* and Forwarded are trusted, such as 10.0.0.0/8,::1 (default none)',
+    help: 'proxies whose X-Forwarded-* are trusted: 10.0.0.0/8,::1 (default none)',
     fallback: [],
     ...commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
   },
@@ -115,8 +113,8 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: undefined,
     ...wholeNumber(0, 65_535),
   },
-  drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is already 503', 0),
-  closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after --drain-delay-ms'),
+  drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is 503', 0),
+  closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after that'),
   maxBodyBytes: count(DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
   maxFields: count(DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
   maxTargetBytes: count(DEFAULT_LIMITS.maxTargetBytes, 'bytes of a request target'),
@@ -131,7 +129,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   ),
   socketTimeoutMs: milliseconds(
     DEFAULTS.socketTimeoutMs,
-    'without a byte in either direction; more than --action-timeout-ms',
+    'without a byte; more than --action-timeout-ms',
   ),
   actionTimeoutMs: milliseconds(DEFAULT_LIMITS.actionTimeoutMs, 'for an action'),
   logLevel: {
@@ -142,7 +140,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   logParams: {
     value: 'NAMES',
-    help: 'parameters whose values may appear in reports, such as page,sort (default none)',
+    help: 'parameters whose values are logged, such as page,sort (default none)',
     fallback: [],
     ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
   },
@@ -176,7 +174,7 @@ function count(fallback: number, help: string): Row<number> {
 
 function milliseconds(fallback: number, help: string, min = 1): Row<number> {
   const parser = wholeNumber(min, 2 ** 31 - 1)
-  return { value: 'MS', help: `milliseconds ${help}`, fallback, ...parser }
+  return { value: 'MS', help, fallback, ...parser }
 }
 
 // A switch: its flag has no value, and its variable is "true" or "false".

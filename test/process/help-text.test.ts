@@ -24,6 +24,17 @@ describe('helpText()', () => {
     assert.doesNotMatch(text, /undefined/)
   })
 
+  it('has no line of more than 100 characters, and each setting once', () => {
+    const lines = helpText().split('\n')
+    assert.deepEqual(
+      lines.filter((line) => line.length > 100),
+      [],
+    )
+    for (const { flag } of Object.values(settings)) {
+      assert.equal(lines.filter((line) => line.startsWith(`  --${flag} `)).length, 1, flag)
+    }
+  })
+
   it('lists every command and every option', () => {
     for (const [name, { argument }] of Object.entries({ ...commands, ...options })) {
       const left = argument === undefined ? `--${name}` : `--${name} ${argument}`
