@@ -2,7 +2,7 @@
 //
 //   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
 
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
@@ -14,12 +14,13 @@ const entryPoints = ['server.js', 'lib/index.js', 'lib/testing.js'].map((file) =
 
 // List the built files first: esbuild overwrites some of them with the bundle.
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
-await build({
+const { outputFiles } = await build({
   entryPoints,
   outdir: dist,
   outbase: dist,
   chunkNames: 'lib/[name]-[hash]',
   allowOverwrite: true,
+  write: false,
   bundle: true,
   splitting: true,
   packages: 'external',
@@ -30,9 +31,15 @@ await build({
   target: `node${engines.node.replace('>=', '')}`,
   logLevel: 'warning',
 })
+for (const { path, text } of outputFiles) await writeFile(path, withoutComments(text))
 const kept = new Set([...entryPoints, ...(await declarationsOf(entryPoints.slice(1)))])
 for (const file of built.map((name) => join(dist, name))) {
   if (!kept.has(file)) await rm(file)
+}
+
+// esbuild keeps the comments inside classes, which are 7 % of the bundle. Removes whole lines only.
+function withoutComments(text) {
+  return text.replace(/^ *\/\*\*[^]*?\*\/\n/gm, '').replace(/^ *\/\/.*\n/gm, '')
 }
 
 // Returns the declaration files that the entry points need, directly or through imports.
