@@ -12,7 +12,7 @@ import { type ErrorPage, renderList } from './error-page.ts'
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}' +
   'body{max-width:60rem;margin:2rem auto 4rem;padding:0 1.25rem;overflow-wrap:anywhere}' +
-  'h1{margin:.25rem 0 .5rem;font-size:1.5rem;line-height:1.3;white-space:pre-wrap}' +
+  'h1{margin:.25rem 0 .5rem;font-size:1.5rem;line-height:1.3}h1,.message{white-space:pre-wrap}' +
   'h2{margin:2.25rem 0 .5rem;font-size:1.1rem}p{margin:.5rem 0}' +
   '.quiet,small,dt{opacity:.75}code,pre{font:.85rem/1.6 ui-monospace,monospace}' +
   'details,.frame{margin:.4rem 0;border-radius:.4rem;background:#8881}' +
@@ -32,7 +32,7 @@ export function developmentPage(
   const names = [module, controller, action].join('/')
   const { name, message, code } = exception
   const heading = issues.length > 0 ? 'Invalid parameters' : message || name
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${heading}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${withLines(heading)}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
 `.toString()
 }
 
@@ -59,7 +59,7 @@ function renderInner({ previous, errors }: LocatedException): Markup {
 
 function renderException(title: string, exception: LocatedException): Markup {
   const { name, message, code } = exception
-  return html`<h2>${title}</h2><p><strong>${name}: ${message}</strong> <small>${renderCode(code)}</small></p>${renderFrames(exception)}${renderInner(exception)}`
+  return html`<h2>${title}</h2><p class="message"><strong>${name}: ${withLines(message)}</strong> <small>${renderCode(code)}</small></p>${renderFrames(exception)}${renderInner(exception)}`
 }
 
 function renderParams(
@@ -69,6 +69,11 @@ function renderParams(
   const rows = values ?? Object.entries(params)
   if (rows.length === 0) return html`<h2>Parameters</h2><p class="quiet">none</p>`
   return html`<h2>Parameters</h2><dl>${rows.map(([name, text]) => html`<dt>${name}</dt><dd>${text}</dd>`)}</dl>${!values && html`<p><small>These are shapes. <code>--show-values</code> shows the values to a browser on the same machine.</small></p>`}`
+}
+
+// A report escapes line breaks, for the log.
+function withLines(message: string): string {
+  return message.replaceAll('\\u000a', '\n').trimEnd()
 }
 
 function renderCode(code: number | string): Markup {

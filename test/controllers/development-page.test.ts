@@ -19,6 +19,13 @@ describe('developmentPage()', () => {
     assert.doesNotMatch(render(), /code 0|undefined|null|false/)
   })
 
+  it('shows the line breaks of a message', () => {
+    const text = render({
+      exception: exceptionWith({ message: 'Expected:\\u000a\\u000a1\\u000a' }),
+    })
+    assert.ok(text.includes('<h1>Expected:\n\n1</h1>'))
+  })
+
   it('begins with the issues of invalid parameters', () => {
     const issues = [{ path: 'id', message: 'Expected a number' }]
     const text = developmentPage({ ...page, issues }, detailsWith({}))
@@ -58,8 +65,14 @@ describe('developmentPage()', () => {
     const previous = exceptionWith({ name: 'RangeError', message: 'the cause' })
     const errors = [exceptionWith({ message: 'one of many' })]
     const text = render({ exception: exceptionWith({ previous, errors }) })
-    assert.match(text, /<h2>Caused by<\/h2><p><strong>RangeError: the cause<\/strong>/)
-    assert.match(text, /<h2>One of its errors<\/h2><p><strong>Error: one of many<\/strong>/)
+    assert.match(
+      text,
+      /<h2>Caused by<\/h2><p class="message"><strong>RangeError: the cause<\/strong>/,
+    )
+    assert.match(
+      text,
+      /<h2>One of its errors<\/h2><p class="message"><strong>Error: one of many<\/strong>/,
+    )
   })
 
   it('links what a GET can request, and the nearest of it', () => {

@@ -86,7 +86,7 @@ describe('FrontController.handle() with a logger and onReport', () => {
     for (const part of [
       '<h1>it was [dsh]</h1><p><strong>Error</strong> <small>EXCEPTION_OTHER',
       'front-controller-reports.test.js:',
-      '<h2>Caused by</h2><p><strong>Error: because</strong>',
+      '<h2>Caused by</h2><p class="message"><strong>Error: because</strong>',
       'GET default/news/list</p>',
       '<dt>dsh</dt><dd>word(6)</dd>',
       '<li><a href="/news/save-all">/news/save-all</a> <small>news/save-all</small></li>',
