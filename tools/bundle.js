@@ -39,7 +39,7 @@ for (const file of built.map((name) => join(dist, name))) {
 
 // esbuild keeps the comments inside classes, which are 7 % of the bundle. Removes whole lines only.
 function withoutComments(text) {
-  return text.replace(/^ *\/\*\*[^]*?\*\/\n/gm, '').replace(/^ *\/\/.*\n/gm, '')
+  return text.replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '').replace(/^ *\/\/.*\n/gm, '')
 }
 
 // Returns the declaration files that the entry points need, directly or through imports.
