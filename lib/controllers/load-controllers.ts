@@ -3,6 +3,7 @@ import { join, parse, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { toError } from '../http/exceptions.ts'
 import { type Controller, type Controllers, isAction } from './controller.ts'
+import { loadModule, ModuleTypeError } from './load-module.ts'
 import { locateSyntaxError } from './syntax-error.ts'
 
 const OWN_FOLDER = new URL('..', import.meta.url).href
@@ -20,9 +21,10 @@ export interface ControllerDirectory {
 
 /**
  * Loads the controllers of a folder, once. `<name>.js` is a controller of the default module,
- * `<module>/<name>.js` a controller of that module. The exported functions of a file are its actions.
+ * `<module>/<name>.js` a controller of that module. The exported functions of a file are its actions, or those
+ * of the object that is its default export or its `module.exports`.
  *
- * The extension may also be `.mjs`. Other files are ignored, and so are tests (`<name>.test.js`) and
+ * The extension may also be `.mjs` or `.cjs`. Other files are ignored, and so are tests (`<name>.test.js`) and
  * folders without a controller.
  *
  * @throws {Error} If the folder cannot be read, a file does not load, or two files have one name. The
@@ -74,7 +76,7 @@ async function readFolder(folder: string): Promise<Record<'files' | 'folders', s
   const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
   return {
     files: visible.filter(
-      (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.m?js$/.test(name),
+      (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.[cm]?js$/.test(name),
     ),
     folders: visible.filter((_, i) => stats[i]?.isDirectory()),
   }
@@ -92,18 +94,26 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
 }
 
 async function load(file: string): Promise<{ readonly controller: Controller }> {
-  // Wraps the file in another module: import() would treat a controller with an action `then` as a promise.
-  const source = `export * as controller from ${JSON.stringify(pathToFileURL(file).href)}`
-  const loading = import(`data:text/javascript,${encodeURIComponent(source)}`)
   try {
-    const loaded = await withTimeout(loading, LOAD_TIMEOUT_MS)
-    files.set(loaded.controller, file)
-    return loaded
+    const controller = controllerOf(await withTimeout(loadModule(file), LOAD_TIMEOUT_MS))
+    files.set(controller, file)
+    // In an object, because a controller may have an action `then`.
+    return { controller }
   } catch (thrown) {
     const error = toError(thrown)
     const reason = await reasonOf(file, error)
     throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })
   }
+}
+
+// Returns the exports of a file, or the object that is its default export if nothing else exports an action.
+// A transpiled module (`__esModule`) has a default export too.
+function controllerOf(exports: object): Controller {
+  const value: unknown = Reflect.get(exports, 'default')
+  const hasActions = Object.entries(exports).some(
+    ([name, each]) => name !== 'default' && isAction(each),
+  )
+  return typeof value === 'object' && value !== null && !hasActions ? value : exports
 }
 
 // Without a timeout, a top-level await that never settles would end the process without a message.
@@ -118,8 +128,18 @@ function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
 // Returns the message of an error, and the first location in its stack that is outside this package.
 async function reasonOf(file: string, error: Error): Promise<string> {
   const { message, stack = '' } = error
-  const locations = stack.match(/file:[^\s)]*:\d+(?::\d+)?/g) ?? []
   const location =
-    locations.find((each) => !each.startsWith(OWN_FOLDER)) ?? (await locateSyntaxError(file, error))
+    error instanceof ModuleTypeError
+      ? undefined
+      : (locationIn(stack) ?? (await locateSyntaxError(file, error)))
   return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
+}
+
+// The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
+// begins with path and line.
+function locationIn(stack: string): string | undefined {
+  const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
+  return locations
+    .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
+    .find((each) => !each.startsWith(OWN_FOLDER))
 }

@@ -3,8 +3,9 @@ const DEFINITION = '(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)'
 /**
  * Returns the line of a module's text that defines an export; the first line is 1.
  *
- * Finds `export function list`, `export const list =`, `export const { list } =`, `export default`, and
- * `export { local as list }`. For the last one, it returns the line that defines `local`, or else that of the export.
+ * Finds `export function list`, `export const list =`, `export const { list } =`, `export default`,
+ * `export { local as list }`, `exports.list =`, and a member of the object in `export default {` or
+ * `module.exports = {`. For a local name, it returns the line that defines it, or else that of the export.
  *
  * @returns null if the text has none of these. An example is `export * from './base.js'`.
  */
@@ -27,12 +28,27 @@ export function lineOfExport(source: string, name: string): number | null {
     // Only at the start of a line: an indented definition belongs to another function.
     patterns.push(`^${DEFINITION}${local}`, exportList.source)
   }
+  patterns.push(`^[ \\t]*(?:module\\.)?exports\\.${exported}(?=\\s*=)`)
+  const [member, isShorthand] = memberOf(code, exported)
+  if (isShorthand) patterns.push(`^${DEFINITION}${exported}`)
+  if (member !== undefined) patterns.push(member)
   for (const pattern of patterns) {
     const match = new RegExp(pattern, 'm').exec(code)
     // The match ends with the name, which may be lines below its beginning.
     if (match !== null) return code.slice(0, match.index + match[0].length).split('\n').length
   }
   return null
+}
+
+// Returns a pattern that finds a member of the exported object, and whether its value is a local name.
+function memberOf(
+  code: string,
+  member: string,
+): [pattern: string | undefined, isShorthand: boolean] {
+  const start = '^[ \\t]*(?:export\\s+default|module\\.exports\\s*=)\\s*(?:\\w+\\()?\\{'
+  const pattern = `(?<=${start}(?:[\\s\\S]*[\\n,])?\\s*(?:async\\s+)?(?:\\*\\s*)?)${member}(?=\\s*([(:,}]))`
+  const after = new RegExp(pattern, 'm').exec(code)?.[1]
+  return [after && pattern, after === ',' || after === '}']
 }
 
 function wordPattern(name: string): string {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, symlink } from 'node:fs/promises'
+import { mkdir, rm, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -118,6 +118,90 @@ describe('loadControllers()', () => {
     }
   })
 
+  for (const [what, path, source] of [
+    [
+      'a default export',
+      'news.js',
+      'export default { list(_, response) { response.text(this.a) }, a: "A" }',
+    ],
+    [
+      'module.exports',
+      'news.cjs',
+      'module.exports = { list(_, response) { response.text(this.a) }, a: "A" }',
+    ],
+    ['exports.<name>', 'news.cjs', 'exports.list = (_, response) => response.text("A")'],
+    [
+      'exports.<name> in a package without a type',
+      'none/news.js',
+      'exports.list = (_, response) => response.text("A")',
+    ],
+    [
+      'export in a package without a type',
+      'none/news.js',
+      'export const list = (_, response) => response.text("A")',
+    ],
+    [
+      'await in a package without a type',
+      'none/news.js',
+      'await 1\nexport const list = (_, response) => response.text("A")',
+    ],
+    [
+      'a transpiled default export',
+      'news.cjs',
+      `
+      Object.defineProperty(exports, '__esModule', { value: true })
+      exports.default = { list: (_, response) => response.text('A') }`,
+    ],
+  ] as const) {
+    it(`finds the actions of ${what}`, async (t) => {
+      const root = createModules(t, { 'none/package.json': '{}', [path]: source })
+      const { controllers } = await loadControllers(dirname(join(root, path)))
+      const front = new FrontController({ controllers })
+      const { body } = await front.handle(new HttpRequest({ target: '/news/list' }))
+      assert.equal(body, 'A')
+    })
+  }
+
+  it('ignores the default export of a file that exports actions by name', async (t) => {
+    const root = createModules(t, { 'news.js': `${list}\nexport default { other() {} }` })
+    const { controllers } = await loadControllers(root)
+    assert.deepEqual(Object.keys(controllers.get('news') ?? {}), ['default', 'list'])
+  })
+
+  it('names the file and the remedy if an ES module is loaded as CommonJS', async (t) => {
+    for (const source of [list, 'import "node:fs"', 'export const a = import.meta.url']) {
+      const root = createFolder(t, {
+        'package.json': '{"type":"commonjs"}',
+        'a/news.js': source,
+        'a/b.cjs': source,
+      })
+      const remedies = {
+        'a/b.cjs': 'name it "b.mjs"',
+        'a/news.js': `set "type": "module" in "${join(root, 'package.json')}", or name it "news.mjs"`,
+      }
+      for (const [path, remedy] of Object.entries(remedies)) {
+        await assert.rejects(loadControllers(join(root, 'a')), {
+          message: `The controller "${join(root, path)}" does not load: it is an ES module, but Node loads it as CommonJS: ${remedy}`,
+        })
+        await rm(join(root, path))
+      }
+    }
+  })
+
+  it('names the line of a CommonJS file that does not load', async (t) => {
+    for (const [source, reason] of [
+      ['throw new Error("no")', 'no, at URL:1:7'],
+      ['\nlet a = ;', "Unexpected token ';', at URL:2"],
+    ] as const) {
+      const root = createModules(t, { 'bad.cjs': source })
+      const file = join(root, 'bad.cjs')
+      const { href } = pathToFileURL(file)
+      await assert.rejects(loadControllers(root), {
+        message: `The controller "${file}" does not load: ${reason.replace('URL', href)}`,
+      })
+    }
+  })
+
   it('ignores tests', async (t) => {
     const broken = 'throw new Error("loaded")'
     const files = { 'news.js': list, 'news.test.js': broken, 'news.spec.mjs': broken }
@@ -128,8 +212,12 @@ describe('loadControllers()', () => {
   })
 
   it('rejects two files of one name', async (t) => {
-    for (const at of ['', 'admin/']) {
-      const root = createModules(t, { [`${at}news.js`]: list, [`${at}news.mjs`]: list })
+    for (const [at, extension] of [
+      ['', 'mjs'],
+      ['admin/', 'mjs'],
+      ['', 'cjs'],
+    ] as const) {
+      const root = createModules(t, { [`${at}news.js`]: list, [`${at}news.${extension}`]: '' })
       await assert.rejects(loadControllers(root), {
         message: `The controller "news" has two files in "${join(root, at).replace(/\/$/, '')}"`,
       })

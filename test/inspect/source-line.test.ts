@@ -68,4 +68,38 @@ describe('lineOfExport()', () => {
     }
     assert.equal(lineOfExport('', 'default'), null)
   })
+
+  for (const start of [
+    'export default {',
+    'module.exports = {',
+    'export default defineController({',
+  ]) {
+    const object = [
+      "const view = () => 'local'",
+      'const other = { list() {}, wrapped: 1 }',
+      start,
+      '  list(request, response) { wrapped() },',
+      '  async save() {},',
+      '  wrapped: get(() => {}),',
+      '  view, last',
+      '}',
+    ]
+    for (const [name, line] of [
+      ['list', 4],
+      ['save', 5],
+      ['wrapped', 6],
+      ['view', 1],
+      ['last', 7],
+      ['request', null],
+    ] as const) {
+      it(`finds "${name}" in ${start}`, () =>
+        assert.equal(lineOfExport(object.join('\n'), name), line))
+    }
+  }
+
+  it('finds exports.<name>', () => {
+    for (const start of ['', 'module.']) {
+      assert.equal(lineOfExport(`exports.other = 1\n${start}exports.list = () => {}`, 'list'), 2)
+    }
+  })
 })

@@ -1,0 +1,64 @@
+import { readFile, realpath } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, extname, join, parse } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { Script } from 'node:vm'
+
+/** An ES module in a file that Node loads as CommonJS. */
+export class ModuleTypeError extends Error {}
+
+// What V8 reports where a script has the syntax of an ES module.
+const ESM_SYNTAX =
+  /^Cannot use import statement outside|^Unexpected token 'export'|^Cannot use 'import\.meta'|^await is only valid/
+
+/**
+ * Loads the exports of a file, as Node does: the extension decides, then the `type` in the next
+ * package.json, then the syntax.
+ *
+ * @throws {ModuleTypeError} If the file is an ES module, and its package.json says that it is CommonJS.
+ * @throws Any error of the file.
+ */
+export async function loadModule(file: string): Promise<object> {
+  const type = await typeOf(file)
+  // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
+  if (type === 'commonjs') return Object(createRequire(file)(file))
+  // Imports another module that exports this one: import() would treat a module with an export `then` as a promise.
+  const source = `export * as exports from ${JSON.stringify(pathToFileURL(file).href)}`
+  return (await import(`data:text/javascript,${encodeURIComponent(source)}`)).exports
+}
+
+async function typeOf(file: string): Promise<'module' | 'commonjs'> {
+  const extension = extname(file)
+  if (extension === '.mjs') return 'module'
+  const { type, path } =
+    extension === '.cjs' ? { type: 'commonjs' } : await packageOf(await realpath(file))
+  if (type === 'module') return 'module'
+  if (!ESM_SYNTAX.test(syntaxErrorOf(await readFile(file, 'utf8')))) return 'commonjs'
+  if (type !== 'commonjs') return 'module'
+  const remedy = path === undefined ? '' : `set "type": "module" in "${path}", or `
+  throw new ModuleTypeError(
+    `it is an ES module, but Node loads it as CommonJS: ${remedy}name it "${parse(file).name}.mjs"`,
+  )
+}
+
+// Returns the next package.json in the folder of the file or above it.
+async function packageOf(
+  file: string,
+): Promise<{ readonly type?: unknown; readonly path?: string }> {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const path = join(folder, 'package.json')
+    const text = await readFile(path, 'utf8').catch(() => undefined)
+    if (text !== undefined) return { type: JSON.parse(text)?.type, path }
+    if (folder === dirname(folder)) return {}
+  }
+}
+
+// Returns the message of the syntax error that a text has as a CommonJS module; '' if there is none.
+function syntaxErrorOf(source: string): string {
+  try {
+    new Script(`(function () {${source.replace(/^#!/, '//')}\n})`)
+    return ''
+  } catch (thrown) {
+    return (thrown as Error).message
+  }
+}
