@@ -31,6 +31,7 @@ import { explanationText, routesText } from './lib/process/routes-text.ts'
 import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
 import { onHangup, onStopSignal } from './lib/process/signals.ts'
 import { Supervisor } from './lib/process/supervisor.ts'
+import { logWarnings } from './lib/process/warnings.ts'
 import { isWatched, Watcher } from './lib/process/watcher.ts'
 import { leaveCluster, reportListen, requestSuccessor } from './lib/process/worker.ts'
 import { WorkerError } from './lib/process/worker-slot.ts'
@@ -89,6 +90,7 @@ async function serve(config: Config): Promise<number> {
     if (hasParent) onStopMessage(stop)
   })
   const log = createLog(config)
+  logWarnings(log)
   const front = await Promise.race([createFrontController(config, log), stopMessage])
   if (front === undefined) return 0
   let isReady = true
@@ -127,6 +129,7 @@ async function supervise(config: Config): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
   const log = createLog(config)
+  logWarnings(log)
   const { workers, port, host } = config
   const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
   const supervisor = new Supervisor(options)

@@ -1,0 +1,35 @@
+import type { Logger } from '../reporting/logger.ts'
+
+const WINDOW_MS = 60_000
+const MAX_KINDS = 100
+const NAME = /^[A-Za-z]{0,60}Warning$/
+// DEP0170, MODULE_TYPELESS_PACKAGE_JSON
+const CODE = /^(?:[A-Z]{0,9}DEP\d{3,4}|[A-Z]{1,20}(?:_[A-Z]{1,20}){1,5})$/
+
+/**
+ * Logs the warnings of Node by name and code, such as `DeprecationWarning` and `DEP0170`, instead of printing
+ * them: their messages may quote values of a request. Each kind is logged once a minute. With the flag
+ * `--trace-warnings`, Node prints them too.
+ */
+export function logWarnings(logger: Logger): void {
+  if (!process.execArgv.includes('--trace-warnings')) process.removeAllListeners('warning')
+  const kinds = new Set<string>()
+  let windowStart = performance.now()
+  process.on('warning', (warning: Error & { readonly code?: unknown }) => {
+    const name = matching(warning.name, NAME) ?? 'Warning'
+    const code = matching(warning.code, CODE)
+    const kind = code === undefined ? name : `${name} ${code}`
+    if (performance.now() - windowStart > WINDOW_MS) {
+      kinds.clear()
+      windowStart = performance.now()
+    }
+    if (kinds.has(kind) || kinds.size >= MAX_KINDS) return
+    kinds.add(kind)
+    logger.warn({ event: 'node', name, code }, `Node warns: ${kind}`)
+  })
+}
+
+// An application may emit any value as name or code.
+function matching(value: unknown, pattern: RegExp): string | undefined {
+  return typeof value === 'string' && pattern.test(value) ? value : undefined
+}

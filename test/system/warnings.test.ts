@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createFolder } from '../support/folder.ts'
+import { exchange } from '../support/http.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
+
+// Each action makes Node, or the application, warn with a value of the request.
+const APP = `
+import { parse } from 'node:url'
+export function timeout(request, response) {
+  clearTimeout(setTimeout(() => {}, Number(request.param('ms'))))
+  response.text('ok')
+}
+export function url(request, response) {
+  parse(request.param('url'))
+  response.text('ok')
+}
+export function own(request, response) {
+  const text = request.param('text')
+  process.emitWarning(text, { type: text, code: text, detail: text })
+  response.text('ok')
+}
+`
+
+const requests = [
+  '/app/timeout/ms/4111111111111111',
+  '/app/url?url=http://a:CANARY-1@b:CANARY-2/CANARY-3',
+  '/app/own?text=CANARY4',
+  '/app/own?text=CANARY 5',
+]
+
+describe('node server.js, when Node warns', () => {
+  for (const workers of [0, 1]) {
+    it(`logs each kind once, without a value of the request (--workers ${workers})`, async (t) => {
+      const controllers = createFolder(t, { 'app.mjs': APP })
+      const args = ['--port=0', `--workers=${workers}`, `--controllers=${controllers}`]
+      const server = new ServerProcess(t, args)
+      const port = await server.port()
+      for (const target of [...requests, ...requests]) {
+        const { status } = await exchange(port, { target: target.replace(' ', '%20') })
+        assert.equal(status, 200)
+      }
+      server.child.kill('SIGTERM')
+      const { stdout, stderr } = await server.ended
+      assert.equal(stderr, '')
+      assert.doesNotMatch(stdout, /CANARY|4111/)
+      const lines = logLinesOf(stdout).filter(({ event }) => event === 'node')
+      assert.deepEqual(
+        lines.map(({ level, name, code, message }) => [level, name, code, message]),
+        [
+          ['warn', 'TimeoutOverflowWarning', undefined, 'Node warns: TimeoutOverflowWarning'],
+          ['warn', 'DeprecationWarning', 'DEP0170', 'Node warns: DeprecationWarning DEP0170'],
+          ['warn', 'Warning', undefined, 'Node warns: Warning'],
+        ],
+      )
+    })
+  }
+})
