@@ -39,14 +39,14 @@ export function createErrorController(detailsOf?: DetailsOf): {
     error(request, response) {
       const { errorHandler } = request
       if (errorHandler === undefined) throw new TypeError('Expected a request that failed')
-      const { exception, request: original } = errorHandler
+      const { exception, request: original, id } = errorHandler
       response.status = statusOf(exception)
       for (const [name, value] of Object.entries(headersOf(exception))) {
         response.headers.set(name, value)
       }
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
-      const page = pageOf(request.id, response.status, exception, original)
+      const page = pageOf(id, response.status, exception, original)
       const details = detailsOf?.(original, exception)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {
         case 'text/html':
@@ -109,7 +109,12 @@ function offerFor(accept: string): Offer {
 }
 
 // A 5xx shows the client no details of the failure.
-function pageOf(id: string, status: number, exception: Error, original: HttpRequest): ErrorPage {
+function pageOf(
+  id: string | undefined,
+  status: number,
+  exception: Error,
+  original: HttpRequest,
+): ErrorPage {
   const title = STATUS_CODES[status] ?? 'Error'
   if (status >= 500) return { status, title, detail: SERVER_ERROR, id }
   const issues = issuesForClient(exception, original).map(({ path, message }) => ({

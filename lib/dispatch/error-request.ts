@@ -1,12 +1,16 @@
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 
-/** Returns the request for `error/error`; its parameter `error_handler` has the original request, unchanged. */
-export function toErrorRequest(request: HttpRequest, exception: Error): HttpRequest {
+/**
+ * Returns the request for `error/error`; its parameter `error_handler` has the original request, unchanged.
+ *
+ * @param id The id by which the error can be found; undefined if it cannot.
+ */
+export function toErrorRequest(request: HttpRequest, exception: Error, id?: string): HttpRequest {
   const pairs = stateOf(request).route?.pairs
   return withState(request, {
     route: { module: 'default', controller: 'error', action: 'error', pairs },
-    errorHandler: { exception, type: typeOf(exception), request },
+    errorHandler: { exception, type: typeOf(exception), request, ...(id && { id }) },
   })
 }
 

@@ -1,6 +1,6 @@
 import { createErrorController } from '../controllers/error-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
-import { toError } from '../http/exceptions.ts'
+import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
@@ -9,7 +9,7 @@ import { RequestRouter } from '../routing/request-router.ts'
 import type { Destinations } from './action-urls.ts'
 import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
+import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
 import { checkedOptions, type FrontControllerOptions } from './options.ts'
 import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
@@ -65,7 +65,11 @@ export class FrontController {
       checked.plugins.length === 0 ? () => stages : () => new PluginStages(stages, router, broker())
     this.#router = router
     this.#dispatcher = dispatcher
-    this.#reporter = new Reporter({ ...checked, ...reports })
+    this.#reporter = new Reporter({
+      ...checked,
+      ...reports,
+      development: options.development ?? false,
+    })
   }
 
   /**
@@ -82,7 +86,7 @@ export class FrontController {
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
     const startedAt = performance.now()
     const complete = (loop: LoopState): HttpResponse => this.#complete(loop, startedAt)
-    const loop = run(runLoop(request, this.#createStages()))
+    const loop = run(runLoop(request, this.#createStages(), this.#admit))
     return isPromiseLike(loop) ? loop.then(complete) : complete(loop)
   }
 
@@ -121,13 +125,16 @@ export class FrontController {
     this.#reporter.flush()
   }
 
-  #complete({ request: last, response }: LoopState, startedAt: number): HttpResponse {
+  readonly #admit: Admit = (request, exception) =>
+    this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
+
+  #complete({ request: last, response, admission }: LoopState, startedAt: number): HttpResponse {
     const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
     response.request = request
     if (exceptions.length > 0) {
       const durationMs = performance.now() - startedAt
-      this.#reporter.report({ exceptions, request, status, durationMs })
+      this.#reporter.report({ exceptions, request, status, durationMs }, admission)
     }
     return response
   }

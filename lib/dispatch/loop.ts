@@ -9,6 +9,7 @@ import type { FormBody } from '../http/message.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { channels, publish } from '../reporting/diagnostics.ts'
+import type { Admission } from '../reporting/reporter.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -23,7 +24,12 @@ export interface LoopState {
   response: HttpResponse
   /** Number of dispatches so far. An error starts the count again. */
   dispatches: number
+  /** What will be reported about the first exception. */
+  admission?: Admission
 }
+
+/** Decides what will be reported about an exception of a request. */
+export type Admit = (request: HttpRequest, exception: Error) => Admission
 
 /** The outcome of a dispatch: undefined, a request to dispatch next, or the error if there is no such action. */
 export type Outcome = HttpRequest | Error | undefined
@@ -42,11 +48,12 @@ const MAX_DISPATCHES = 16
  *   dispatch    finds the action in its controller, and calls it
  *   finish      waits for the first bytes of a streamed body; the response is then complete
  *   forward     starts again, with the request that the action returned
- *   error       starts again, with `error/error`, the first time that a stage above fails
+ *   error       starts again, with `error/error`, the first time that a stage above fails; the reporter first decides
+ *               whether the log will have the error, because the response shows the id only then
  *
  * @returns The last request, and the response.
  */
-export function* runLoop(request: HttpRequest, stages: Stages): Steps<LoopState> {
+export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): Steps<LoopState> {
   const loop: LoopState = { request, response: new HttpResponse(), dispatches: 0 }
   for (;;) {
     let exception: Error
@@ -76,7 +83,8 @@ export function* runLoop(request: HttpRequest, stages: Stages): Steps<LoopState>
       failsafe(loop.response)
       return loop
     }
-    loop.request = toErrorRequest(loop.request, exception)
+    loop.admission = admit(loop.request, exception)
+    loop.request = toErrorRequest(loop.request, exception, loop.admission.id)
     loop.dispatches = 0
     publish(channels.redispatch, loop.request)
   }

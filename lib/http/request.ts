@@ -17,6 +17,8 @@ export interface ErrorHandler {
   readonly type: ErrorType
   /** The original request, with the module, controller and action that were requested. */
   readonly request: HttpRequest
+  /** The id to show to the client: that of the request; undefined if the error is not in the log, which only counts it. */
+  readonly id?: string | undefined
 }
 
 /** The type of a parameter by its name: a string or undefined for every name that a client can send. */
@@ -52,7 +54,7 @@ export class HttpRequest {
     this.#state = init instanceof RequestState ? init : new RequestState(new Message(init))
   }
 
-  /** A UUID that identifies the request in reports, and in the response to an error. */
+  /** A UUID that identifies the request in reports and in the access log. An error page shows `errorHandler.id`. */
   get id(): string {
     return this.#state.message.id
   }

@@ -39,15 +39,29 @@ export class Log implements Logger {
   readonly warn: Logger['warn'] = (fields, message) => this.#write('warn', fields, message)
   readonly error: Logger['error'] = (fields, message) => this.#write('error', fields, message)
 
+  /** Returns whether a line of the level would be written now. */
+  isLevelEnabled(level: LogLevel): boolean {
+    return this.#isAtLeast(level) && !this.#isBlocked
+  }
+
+  get #isBlocked(): boolean {
+    const { stream } = this.#options
+    return stream.writableLength > MAX_QUEUED_BYTES || stream.destroyed
+  }
+
+  #isAtLeast(level: LogLevel): boolean {
+    const { level: minimum = 'info' } = this.#options
+    return logLevels.indexOf(level) >= logLevels.indexOf(minimum)
+  }
+
   #write(level: LogLevel, fields: object, message: string): void {
-    const { level: minimum = 'info', stream } = this.#options
-    if (logLevels.indexOf(level) < logLevels.indexOf(minimum)) return
-    if (stream.writableLength > MAX_QUEUED_BYTES || stream.destroyed) {
+    if (!this.#isAtLeast(level)) return
+    if (this.#isBlocked) {
       this.#dropped++
       return
     }
     if (this.#dropped > 0) this.#logDropped()
-    stream.write(this.#line(level, fields, message))
+    this.#options.stream.write(this.#line(level, fields, message))
   }
 
   #logDropped(): void {

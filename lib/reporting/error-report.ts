@@ -2,6 +2,8 @@ import { type ErrorType, MalformedMessageError, NoActionError } from '../http/er
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { clientParamsOf, type HttpRequest } from '../http/request.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
+import type { Failure } from './failure.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { isAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
@@ -10,8 +12,14 @@ import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
 
 /** A report: plain data about an error, without the values of its request (SPEC section 8). */
 export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
-  /** The UUID that the client was sent. */
+  /** The UUID of the request. */
   readonly id: string
+  /**
+   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. Of a
+   * 5xx it has the type, the name of the exception, the first frame of the application, controller and
+   * action; of a 4xx the type, module, controller and action.
+   */
+  readonly fingerprint: string
   /** The time of the report: ISO 8601, UTC. */
   readonly time: string
   /** The kind of the error, such as `EXCEPTION_NO_ACTION`. */
@@ -32,16 +40,6 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly durationMs: number
   /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport
-}
-
-/** An error to report. */
-export interface Failure {
-  /** The exception; then the exception of the error action, if there is one. */
-  readonly exceptions: readonly Error[]
-  readonly status: number
-  /** The request that failed; undefined if it was not read, or is unknown. */
-  readonly request?: HttpRequest | undefined
-  readonly durationMs?: number | undefined
 }
 
 /** The options of a report. */
@@ -69,6 +67,7 @@ export function makeReport(id: string, failure: Failure, options: ReportOptions)
   }
   return {
     id,
+    fingerprint: failure.fingerprint ?? fingerprintOf(failure),
     time: new Date().toISOString(),
     type: typeOf(exception),
     ...reportOf(exception),

@@ -1,50 +1,71 @@
-/** The errors since the last summary that were counted but not logged. */
-export interface Summary {
-  /** The exact number of errors of all kinds. */
-  readonly total: number
-  /** The number of each of the 12 most frequent kinds, by its name. */
-  readonly kinds: Readonly<Record<string, number>>
+import { ErrorCounts, MAX_KINDS } from './error-counts.ts'
+
+/** How the log shows an error: in full, as one short line, or only as a part of a count. */
+export type Detail = 'full' | 'short' | 'count'
+
+/** Decides how the log shows each error, and counts those that it does not show. */
+export interface NoiseBudget {
+  readonly counts: ErrorCounts
+  /** Returns how to log an error, and spends the budget for it. */
+  admit(fingerprint: string): Detail
+  /** Starts a new minute. */
+  renew(): void
 }
 
-// Errors of further kinds count as one more kind, `other`.
-const MAX_KINDS = 1_000
-// Errors that are logged in full between two summaries.
+// Errors that are logged in full in a minute.
 const MAX_IN_FULL = 80
-const KINDS_IN_SUMMARY = 12
+// Lines for faults in a minute. Only the first fault of a fingerprint may exceed it.
+const MAX_FAULT_LINES = 600
+const HOUR_MS = 3_600_000
 
 /**
- * Decides which errors are logged in full: the first of each kind, within a budget. A kind for
- * which the budget had no room is logged when there is room again. All other errors are counted; no
- * count is lost.
+ * The budget for rejections (4xx): the first of each kind in an hour in full, at most 80 a minute. A
+ * kind for which the minute had no room is logged when there is room again.
  */
-export class NoiseBudget {
-  readonly #logged = new Set<string>()
-  #counts = new Map<string, number>()
+export class RejectionBudget implements NoiseBudget {
+  readonly counts: ErrorCounts = new ErrorCounts()
+  // When each kind was logged.
+  readonly #logged = new Map<string, number>()
   #inFull = 0
 
-  /** Returns whether to log an error of a kind in full; else counts it. */
-  admits(kind: string): boolean {
-    const isFirst = !this.#logged.has(kind) && this.#logged.size < MAX_KINDS
-    if (isFirst && this.#inFull < MAX_IN_FULL) {
-      this.#logged.add(kind)
-      this.#inFull++
-      return true
-    }
-    const name = this.#counts.has(kind) || this.#counts.size < MAX_KINDS ? kind : 'other'
-    this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
-    return false
+  admit(fingerprint: string): Detail {
+    const now = performance.now()
+    const loggedAt = this.#logged.get(fingerprint)
+    const isKnown = loggedAt !== undefined || this.#logged.size < MAX_KINDS
+    const isDue = loggedAt === undefined || now - loggedAt >= HOUR_MS
+    if (!isKnown || !isDue || this.#inFull >= MAX_IN_FULL) return 'count'
+    this.#logged.set(fingerprint, now)
+    this.#inFull++
+    return 'full'
   }
 
-  /** Returns the counts since the last summary, and resets them. */
-  takeSummary(): Summary {
-    const counts = [...this.#counts].sort(([, one], [, other]) => other - one)
-    this.#counts = new Map()
+  renew(): void {
     this.#inFull = 0
-    // A scanner has filled the set. Forgets all kinds, so that new ones are logged again.
+    // A scanner has filled the map. Forgets all kinds, so that new ones are logged again.
     if (this.#logged.size >= MAX_KINDS) this.#logged.clear()
-    return {
-      total: counts.reduce((total, [, count]) => total + count, 0),
-      kinds: Object.fromEntries(counts.slice(0, KINDS_IN_SUMMARY)),
-    }
+  }
+}
+
+/**
+ * The budget for faults (5xx): the first of each fingerprint in a minute in full, at most 80 of them,
+ * and each further fault as a short line, up to 600 lines a minute.
+ */
+export class FaultBudget implements NoiseBudget {
+  readonly counts: ErrorCounts = new ErrorCounts()
+  readonly #logged = new Set<string>()
+  #lines = 0
+
+  admit(fingerprint: string): Detail {
+    const isFirst = !this.#logged.has(fingerprint) && this.#logged.size < MAX_IN_FULL
+    if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
+    this.#lines++
+    if (!isFirst) return 'short'
+    this.#logged.add(fingerprint)
+    return 'full'
+  }
+
+  renew(): void {
+    this.#logged.clear()
+    this.#lines = 0
   }
 }

@@ -1,19 +1,32 @@
-import { isClientGone, read, typeOf } from '../http/exceptions.ts'
+import { toError } from '../http/exceptions.ts'
 import { channels } from './diagnostics.ts'
-import { type ErrorReport, type Failure, makeReport, type ReportOptions } from './error-report.ts'
+import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
+import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
-import { NoiseBudget } from './noise-budget.ts'
-import { safeNames } from './request-names.ts'
-import { safeName } from './shape.ts'
+import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
 
 /** The options of a {@link Reporter}. */
 export interface ReporterOptions extends ReportOptions {
   readonly logger: Logger | undefined
   /** Receives the report of every error, including those that the log only counts. */
   readonly onReport: ((report: ErrorReport) => unknown) | undefined
+  /** Whether to log every error in full. */
+  readonly development: boolean
+}
+
+/** What will be reported about an error. It is decided before the response is created. */
+export interface Admission {
+  /** How the log shows the error. */
+  readonly detail: Detail
+  /** Undefined if nothing will be reported. */
+  readonly fingerprint: string | undefined
+  /** The id that the response may show; undefined if nobody could find the error by it. */
+  readonly id: string | undefined
 }
 
 const SUMMARY_INTERVAL_MS = 60_000
+const NOTHING: Admission = { detail: 'count', fingerprint: undefined, id: undefined }
 
 /**
  * Reports errors: all to `onReport` and to the diagnostics channel, and within the noise budget to
@@ -21,30 +34,53 @@ const SUMMARY_INTERVAL_MS = 60_000
  */
 export class Reporter {
   readonly #options: ReporterOptions
-  // Two budgets, because the thousand kinds of 404 of a scanner must not hide server errors.
-  readonly #serverErrors = new NoiseBudget()
-  readonly #rejections = new NoiseBudget()
+  // Two budgets, because the thousand kinds of 404 of a scanner must not hide faults.
+  readonly #faults = new FaultBudget()
+  readonly #rejections = new RejectionBudget()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: ReporterOptions) {
     this.#options = options
   }
 
-  /** Reports an error. Never throws: an observer that fails must not cause another error. */
-  report(failure: Failure): void {
-    if (isClientGoneOnly(failure)) return
+  /**
+   * Decides how an error is reported, and spends the budget for it. Never throws. Without a log, an
+   * error is as good as logged if `onReport` or a subscriber of the channel receives it.
+   */
+  admit(failure: Failure): Admission {
     try {
-      this.#publish(failure)
+      return this.#admit(failure)
+    } catch (error) {
+      this.#logObserverError(error)
+      return NOTHING
+    }
+  }
+
+  /**
+   * Reports an error. Never throws: an observer that fails must not cause another error.
+   *
+   * @param admission What {@link admit} decided about the first exception.
+   */
+  report(failure: Failure, admission: Admission = this.admit(failure)): void {
+    if (isClientGoneOnly(failure)) return
+    // The failure of the error action is another error than the one that was admitted.
+    const isAnother = failure.exceptions.length > 1 && admission.detail !== 'full'
+    const { detail, fingerprint } = isAnother ? this.admit(failure) : admission
+    if (fingerprint === undefined) return
+    try {
+      this.#publish({ ...failure, fingerprint }, detail)
     } catch (error) {
       this.#logObserverError(error)
     }
   }
 
-  /** Logs the counts of errors at once, as at the end of a process. */
+  /** Logs the counts of errors at once, as at the end of a process, and renews the budgets. */
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const summaries = [this.#serverErrors.takeSummary(), this.#rejections.takeSummary()]
+    const budgets = [this.#faults, this.#rejections]
+    for (const budget of budgets) budget.renew()
+    const summaries = budgets.map(({ counts }) => counts.takeSummary())
     const total = summaries.reduce((sum, summary) => sum + summary.total, 0)
     if (total === 0) return
     const kinds: Record<string, number> = {}
@@ -54,65 +90,69 @@ export class Reporter {
     this.#options.logger?.warn({ event: 'errors', total, kinds }, `${total} more errors`)
   }
 
-  #publish(failure: Failure): void {
+  #admit(failure: Failure): Admission {
     const { logger, onReport } = this.#options
-    const isLogged = logger !== undefined && this.#admits(failure)
-    if (!isLogged && onReport === undefined && !channels.error.hasSubscribers) return
+    const isObserved = onReport !== undefined || channels.error.hasSubscribers
+    if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
+    const fingerprint = fingerprintOf(failure)
+    const detail = this.#spend(this.#budgetOf(failure), fingerprint)
+    const isFindable = logger === undefined || detail !== 'count'
+    return { detail, fingerprint, id: isFindable ? failure.request?.id : undefined }
+  }
+
+  #spend(budget: NoiseBudget, fingerprint: string): Detail {
+    if (!this.#isLogged(budget === this.#faults ? 'error' : 'warn')) return 'count'
+    if (this.#options.development) return 'full'
+    this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
+    return budget.admit(fingerprint)
+  }
+
+  #budgetOf(failure: Failure): NoiseBudget {
+    return isRejection(failure) ? this.#rejections : this.#faults
+  }
+
+  #isLogged(level: 'warn' | 'error'): boolean {
+    const { logger } = this.#options
+    return logger !== undefined && (logger.isLevelEnabled?.(level) ?? true)
+  }
+
+  #publish(failure: Failure & { readonly fingerprint: string }, detail: Detail): void {
+    const { onReport } = this.#options
+    if (detail === 'count') this.#budgetOf(failure).counts.add(failure.fingerprint)
+    if (detail === 'count' && onReport === undefined && !channels.error.hasSubscribers) return
 
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, failure, this.#options)
-    if (isLogged) log(logger, report)
+    if (detail !== 'count') this.#log(report, detail)
     if (channels.error.hasSubscribers) channels.error.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#logObserverError(error))
   }
 
-  #admits(failure: Failure): boolean {
-    this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
-    return isRejection(failure)
-      ? this.#rejections.admits(kindOf(failure))
-      : this.#serverErrors.admits(kindOf(failure, fold))
+  // Leaves out the time, because a logger adds its own.
+  #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
+    const { id, fingerprint, status, method, module, controller, action, second } = report
+    const { message } = detail === 'short' && second !== undefined ? second : report
+    const short = { id, fingerprint, status, method, module, controller, action, message }
+    // The error action may have made a 404 of a fault, whose id the response shows.
+    const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
+    const fields = detail === 'full' ? report : short
+    this.#options.logger?.[level]({ event: 'error', ...fields }, message)
   }
 
-  #logObserverError(error: unknown): void {
+  #logObserverError(thrown: unknown): void {
     try {
-      const name = safeName(String(read(error, 'name')))
-      this.#options.logger?.error({ event: 'observer', name }, 'An observer of errors failed')
+      const failure = { exceptions: [toError(thrown)], status: 500 }
+      const fingerprint = `observer ${fingerprintOf(failure)}`
+      const detail = this.#spend(this.#faults, fingerprint)
+      if (detail === 'count') {
+        this.#faults.counts.add(fingerprint)
+        return
+      }
+      const { name, message, stack } = makeReport('', failure, this.#options)
+      const fields = { event: 'observer', fingerprint, name, ...(detail === 'full' && { stack }) }
+      this.#options.logger?.error(fields, `An observer of errors failed: ${message}`)
     } catch {
       // The logger itself failed: there is no other place to report to.
     }
   }
-}
-
-// Leaves out the time, because a logger adds its own.
-function log(logger: Logger, { time: _, ...report }: ErrorReport): void {
-  const level = report.status >= 500 ? 'error' : 'warn'
-  logger[level]({ event: 'error', ...report }, report.message)
-}
-
-// Uses the safe names without the lengths of shapes, such as token(22): a thousand random tokens
-// are one kind.
-function kindOf({ exceptions, request }: Failure, spell = (name: string): string => name): string {
-  const { module, controller, action } = safeNames(request)
-  const type = typeOf(exceptions[0] ?? new Error())
-  const kind = (name: string): string => spell(withoutLength(name))
-  return `${type} ${kind(module)} ${kind(controller)} ${kind(action)}`
-}
-
-function withoutLength(name: string): string {
-  return name.endsWith(')') ? name.slice(0, name.lastIndexOf('(')) : name
-}
-
-// Under `names: 'zf1'` one failing action has many spellings; they are one kind.
-function fold(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
-}
-
-// An unsupported version of HTTP has the status 505, although it is an error of the client.
-function isRejection({ status, request }: Failure): boolean {
-  return status < 500 || request?.rejection !== undefined
-}
-
-// A client that has gone away is not an error of the server.
-function isClientGoneOnly({ exceptions, request }: Failure): boolean {
-  return exceptions.length > 0 && exceptions.every((exception) => isClientGone(exception, request))
 }

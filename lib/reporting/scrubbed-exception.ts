@@ -63,17 +63,25 @@ function scrubTogether(
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
-// Shows only the shape of a text that was not searched.
+// Searches when the first text is needed: of a fault that is only counted, no text is. Shows only the
+// shape of a text that was not searched.
 function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
-  const results = scrubAll(texts, request)
-  const scrubbed = new Map(texts.map((text, i) => [text, results[i]]))
+  let results: ReadonlyMap<string, string | undefined> | undefined
+  const scrubbed = (text: string): string | undefined => {
+    results ??= zip(texts, scrubAll(texts, request))
+    return results.get(text)
+  }
   return {
-    text: (text) => scrubbed.get(text) ?? `[${shapeOf(text)}]`,
+    text: (text) => scrubbed(text) ?? `[${shapeOf(text)}]`,
     name(name) {
-      const result = scrubbed.get(name)
+      const result = scrubbed(name)
       if (result === undefined) return shapesAlone.name(name)
       return result === name ? safeName(name) : shapeOf(name)
     },
-    frame: (frame) => scrubbed.get(frame) ?? LOCATION.exec(frame)?.[0] ?? `[${shapeOf(frame)}]`,
+    frame: (frame) => scrubbed(frame) ?? LOCATION.exec(frame)?.[0] ?? `[${shapeOf(frame)}]`,
   }
+}
+
+function zip<T>(keys: readonly string[], values: readonly T[]): Map<string, T> {
+  return new Map(keys.map((key, i) => [key, values[i] as T]))
 }

@@ -122,7 +122,7 @@ describe('createErrorController().error()', () => {
           const request = new HttpRequest({ target: '/x', method, headers: { accept } })
           const exception = new HttpError(status, 'Told <why>')
           const response = responseLifecycle.reset(new HttpResponse(), exception)
-          createErrorController().error(toErrorRequest(request, exception), response)
+          createErrorController().error(toErrorRequest(request, exception, request.id), response)
           const { headers, body } = response
           assert.deepEqual([response.status, headers.get('Content-Type')], [status, types[kind]])
           const detail = status < 500 ? 'Told <why>' : 'The server failed to answer this request.'
@@ -150,6 +150,18 @@ describe('createErrorController().error()', () => {
         }
       }
     }
+  })
+
+  it('shows no id that the log does not have', () => {
+    const exception = new HttpError(403, 'x')
+    assert.deepEqual(JSON.parse(String(respond(exception).body)), {
+      type: 'about:blank',
+      title: 'Forbidden',
+      status: 403,
+      detail: 'x',
+    })
+    assert.equal(respond(exception, 'text/plain').body, '403 Forbidden\nx\n')
+    assert.ok(String(respond(exception, 'text/html').body).includes('<small>Error 403</small>'))
   })
 
   it('keeps its own headers, whatever headers an exception has', () => {

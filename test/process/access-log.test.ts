@@ -7,17 +7,21 @@ async function logged(
   target: string,
   controllers: Controllers = new Map([['news', { list() {} }]]),
 ) {
-  const calls: [fields: object, message: string][] = []
-  const info = (...call: [object, string]): void => void calls.push(call)
+  const calls: [fields: Record<string, unknown>, message: string][] = []
+  const info = (...[fields, message]: [object, string]): void =>
+    void calls.push([{ ...fields }, message])
   const logger = { info, warn: assert.fail, error: assert.fail }
-  const response = await new FrontController({ controllers }).handle(new HttpRequest({ target }))
+  const request = new HttpRequest({ target })
+  const response = await new FrontController({ controllers }).handle(request)
   logAccess(logger, { method: 'GET', response, bytes: 42, durationMs: 1.26 })
   assert.equal(calls.length, 1)
+  assert.equal(calls[0]?.[0].id, request.id)
+  delete calls[0]?.[0].id
   return calls[0]
 }
 
 describe('logAccess()', () => {
-  it('logs method, names, status, duration and bytes', async () => {
+  it('logs the id of the request, method, names, status, duration and bytes', async () => {
     assert.deepEqual(await logged('/news/list/id/CANARY?dsh=CANARY'), [
       {
         event: 'access',

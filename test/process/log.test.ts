@@ -69,6 +69,17 @@ describe('Log', () => {
     }
   })
 
+  it('reports whether it would write a line of a level now', (t) => {
+    const enabled = (log: Log): boolean[] =>
+      (['info', 'warn', 'error'] as const).map((level) => log.isLevelEnabled(level))
+    assert.deepEqual(enabled(new Log({ stream: new Sink() })), [true, true, true])
+    assert.deepEqual(enabled(new Log({ stream: new Sink(), level: 'error' })), [false, false, true])
+    assert.deepEqual(enabled(new Log({ stream: new Sink().destroy() })), [false, false, false])
+    const { log } = logging(t, { stream: new Sink({ held: true }) })
+    log.info({ long: 'x'.repeat(1_100_000) }, 'x')
+    assert.deepEqual(enabled(log), [false, false, false])
+  })
+
   it('has no control character in a line, whatever the fields hold', (t) => {
     const nasty = '\r\n\u001b[2J\0\u2028\u202e\u0085"\\'
     for (const options of [{}, { pretty: true }]) {

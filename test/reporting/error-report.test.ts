@@ -6,13 +6,9 @@ import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../..
 import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
-import {
-  type ErrorReport,
-  type Failure,
-  makeReport,
-  shapesOf,
-} from '../../lib/reporting/error-report.ts'
+import { type ErrorReport, makeReport, shapesOf } from '../../lib/reporting/error-report.ts'
 import type { ExceptionReport } from '../../lib/reporting/exception-report.ts'
+import type { Failure } from '../../lib/reporting/failure.ts'
 
 const CANARY = 'c4n4ry-Token'
 const TOKEN = '0AfJohXkq9TzB3mWcR7Lp'
@@ -48,8 +44,13 @@ describe('makeReport()', () => {
   it('has all fields that SPEC section 8 lists, and is plain data', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2024-05-06T07:08:09.010Z') })
     const result = report({ exceptions: [new Error('boom')], durationMs: 1.2345 })
+    assert.match(
+      result.fingerprint,
+      /^EXCEPTION_OTHER Error error-report\.test\.js:\d+:\d+ news\/list$/,
+    )
     assert.deepEqual(withoutStack(result), {
       id: 'ID',
+      fingerprint: result.fingerprint,
       time: '2024-05-06T07:08:09.010Z',
       type: 'EXCEPTION_OTHER',
       name: 'Error',

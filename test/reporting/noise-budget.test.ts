@@ -1,93 +1,102 @@
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
-import { NoiseBudget } from '../../lib/reporting/noise-budget.ts'
+import { describe, it, type TestContext } from 'node:test'
+import { FaultBudget, type NoiseBudget, RejectionBudget } from '../../lib/reporting/noise-budget.ts'
 
-const none = { total: 0, kinds: {} }
+const HOUR_MS = 3_600_000
 
-function admitted(budget: NoiseBudget, kinds: Iterable<string>): number {
-  return [...kinds].filter((kind) => budget.admits(kind)).length
+/** Returns how many of these errors are logged in each detail. */
+function admit(budget: NoiseBudget, fingerprints: Iterable<string>): Record<string, number> {
+  const admitted = { full: 0, short: 0, count: 0 }
+  for (const fingerprint of fingerprints) admitted[budget.admit(fingerprint)]++
+  return admitted
 }
 
 function* random(count: number, from = 0): Generator<string> {
   for (let i = from; i < from + count; i++) yield `kind ${i}`
 }
 
-describe('NoiseBudget', () => {
-  it('admits the first of each kind, and counts those after it', () => {
-    const budget = new NoiseBudget()
-    const kinds = ['a', 'b', 'a', 'a', 'b', '__proto__', '__proto__']
+function mockClock(t: TestContext): { advance(ms: number): void } {
+  let now = 1_000
+  t.mock.method(performance, 'now', () => now)
+  return {
+    advance(ms) {
+      now += ms
+    },
+  }
+}
+
+describe('RejectionBudget', () => {
+  it('admits the first of each kind in full, and counts those after it', () => {
+    const budget = new RejectionBudget()
     assert.deepEqual(
-      kinds.map((kind) => budget.admits(kind)),
-      [true, true, false, false, false, true, false],
+      ['a', 'b', 'a', 'a', '__proto__', '__proto__'].map((kind) => budget.admit(kind)),
+      ['full', 'full', 'count', 'count', 'full', 'count'],
     )
-    const { total, kinds: counts } = budget.takeSummary()
-    assert.equal(total, 4)
-    assert.deepEqual(Object.entries(counts), [
-      ['a', 2],
-      ['b', 1],
-      ['__proto__', 1],
-    ])
+    budget.renew()
+    assert.equal(budget.admit('a'), 'count')
   })
 
-  it('resets the counts after a summary, and keeps the kinds', () => {
-    const budget = new NoiseBudget()
-    assert.deepEqual(budget.takeSummary(), none)
-    assert.deepEqual([budget.admits('a'), budget.admits('a')], [true, false])
-    assert.deepEqual(budget.takeSummary(), { total: 1, kinds: { a: 1 } })
-    assert.deepEqual(budget.takeSummary(), none)
-    assert.equal(budget.admits('a'), false)
-    assert.deepEqual(budget.takeSummary(), { total: 1, kinds: { a: 1 } })
+  it('admits the first of a kind again after an hour', (t) => {
+    const clock = mockClock(t)
+    const budget = new RejectionBudget()
+    assert.equal(budget.admit('a'), 'full')
+    clock.advance(HOUR_MS - 1)
+    assert.equal(budget.admit('a'), 'count')
+    assert.equal(budget.admit('b'), 'full')
+    clock.advance(1)
+    assert.deepEqual(admit(budget, ['a', 'a', 'b']), { full: 1, short: 0, count: 2 })
+    clock.advance(HOUR_MS - 1)
+    assert.deepEqual(admit(budget, ['a', 'b']), { full: 1, short: 0, count: 1 })
   })
 
-  it('counts 10,000 of one kind to the last one', () => {
-    const budget = new NoiseBudget()
-    assert.equal(admitted(budget, Array(10_000).fill('a')), 1)
-    assert.deepEqual(budget.takeSummary(), { total: 9_999, kinds: { a: 9_999 } })
-  })
-
-  it('admits 80 between two summaries, however many kinds there are', () => {
-    const budget = new NoiseBudget()
-    assert.equal(admitted(budget, random(100)), 80)
-    assert.equal(budget.takeSummary().total, 20)
+  it('admits 80 a minute, however many kinds there are', () => {
+    const budget = new RejectionBudget()
+    assert.deepEqual(admit(budget, random(100)), { full: 80, short: 0, count: 20 })
+    budget.renew()
     // The kinds for which there was no room.
-    assert.equal(admitted(budget, random(100)), 20)
-    assert.equal(budget.takeSummary().total, 80)
-    assert.equal(admitted(budget, random(100, 100)), 80)
+    assert.deepEqual(admit(budget, random(100)), { full: 20, short: 0, count: 80 })
+    assert.equal(admit(budget, random(100, 100)).full, 60)
+    budget.renew()
+    assert.equal(admit(budget, random(100, 200)).full, 80)
   })
 
-  it('bounds the kinds: past 1,000 they count as "other", and no count is lost', () => {
-    const budget = new NoiseBudget()
-    assert.equal(admitted(budget, random(10_000)), 80)
-    assert.equal(budget.admits('new'), false)
-    assert.equal(budget.admits('kind 999'), false)
-    const { total, kinds } = budget.takeSummary()
-    assert.equal(total, 9_922)
-    assert.equal(Object.keys(kinds).length, 12)
-    assert.deepEqual(Object.entries(kinds).slice(0, 2), [
-      ['other', 8_921],
-      ['kind 999', 2],
-    ])
-  })
-
-  it('forgets the kinds after a summary when it is full, so that a scanner hides nothing for long', () => {
-    const budget = new NoiseBudget()
+  it('forgets the kinds after a minute when it is full, so that a scanner hides nothing for long', () => {
+    const budget = new RejectionBudget()
     for (let from = 0; from < 1_000; from += 80) {
-      budget.takeSummary()
-      admitted(budget, random(80, from))
+      budget.renew()
+      admit(budget, random(80, from))
     }
-    assert.equal(budget.admits('new'), false)
-    budget.takeSummary()
-    assert.deepEqual([budget.admits('new'), budget.admits('new')], [true, false])
+    assert.equal(budget.admit('new'), 'count')
+    budget.renew()
+    assert.deepEqual([budget.admit('new'), budget.admit('new')], ['full', 'count'])
+  })
+})
+
+describe('FaultBudget', () => {
+  it('admits the first of each fingerprint in a minute in full, and the others short', () => {
+    const budget = new FaultBudget()
+    for (let minute = 0; minute < 3; minute++) {
+      assert.deepEqual(
+        ['a', 'a', 'b', 'a', 'b'].map((fingerprint) => budget.admit(fingerprint)),
+        ['full', 'short', 'full', 'short', 'short'],
+      )
+      budget.renew()
+    }
   })
 
-  it('names the 12 most frequent kinds, the most frequent first', () => {
-    const budget = new NoiseBudget()
-    for (let i = 1; i <= 20; i++) admitted(budget, Array(i + 1).fill(`kind ${i}`))
-    const { total, kinds } = budget.takeSummary()
-    assert.equal(total, 210)
-    assert.deepEqual(
-      Object.entries(kinds),
-      Array.from({ length: 12 }, (_, i) => [`kind ${20 - i}`, 20 - i]),
-    )
+  it('admits 600 a minute, and further ones only if they are the first of a fingerprint', () => {
+    const budget = new FaultBudget()
+    assert.deepEqual(admit(budget, Array(10_000).fill('a')), { full: 1, short: 599, count: 9_400 })
+    assert.deepEqual(admit(budget, ['b', 'b', 'a']), { full: 1, short: 0, count: 2 })
+    budget.renew()
+    assert.deepEqual(admit(budget, Array(601).fill('a')), { full: 1, short: 599, count: 1 })
+  })
+
+  it('admits 80 fingerprints a minute in full, and bounds the lines of all', () => {
+    const budget = new FaultBudget()
+    assert.deepEqual(admit(budget, random(10_000)), { full: 80, short: 520, count: 9_400 })
+    budget.renew()
+    admit(budget, Array(700).fill('a'))
+    assert.deepEqual(admit(budget, random(10_000)), { full: 79, short: 0, count: 9_921 })
   })
 })

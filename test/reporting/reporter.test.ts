@@ -28,6 +28,7 @@ function reporting(t: TestContext, options: Partial<ReporterOptions> = {}) {
     onReport: undefined,
     logParams: new Set(),
     hasController: () => false,
+    development: false,
     ...options,
   })
   const report = (error: Error, status = 500, request?: HttpRequest): void =>
@@ -58,6 +59,7 @@ describe('Reporter.report()', () => {
       [
         ['error', 'error', 500, 'EXCEPTION_OTHER', 'word(4)'],
         ['warn', 'error', 499, 'EXCEPTION_OTHER', 'word(8)'],
+        ['error', 'error', 503, 'EXCEPTION_OTHER', 'word(5)'],
       ],
     )
     const [, fields = {}] = lines[0] ?? []
@@ -77,22 +79,71 @@ describe('Reporter.report()', () => {
   it('logs the first of a kind, and counts the others to a summary a minute', (t) => {
     const { report, lines } = reporting(t)
     for (let i = 0; i < 10_000; i++) report(new NoControllerError('x'), 404)
-    for (let i = 0; i < 3; i++) report(new Error('boom'), 500)
-    assert.equal(lines.length, 2)
+    assert.equal(lines.length, 1)
     t.mock.timers.tick(MINUTE_MS - 1)
-    assert.equal(lines.length, 2)
+    assert.equal(lines.length, 1)
     t.mock.timers.tick(1)
-    const kinds = { 'EXCEPTION_NO_CONTROLLER   ': 9_999, 'EXCEPTION_OTHER   ': 2 }
-    assert.deepEqual(lines.slice(2), [summary(10_001, kinds)])
+    const kind = 'EXCEPTION_NO_CONTROLLER   '
+    assert.deepEqual(lines.slice(1), [summary(9_999, { [kind]: 9_999 })])
     t.mock.timers.tick(10 * MINUTE_MS)
-    assert.equal(lines.length, 3)
+    assert.equal(lines.length, 2)
 
-    report(new Error('boom'), 500)
+    report(new NoControllerError('x'), 404)
     t.mock.timers.tick(MINUTE_MS)
-    assert.deepEqual(lines.slice(3), [summary(1, { 'EXCEPTION_OTHER   ': 1 })])
+    assert.deepEqual(lines.slice(2), [summary(1, { [kind]: 1 })])
   })
 
-  it('keeps a budget for server errors, whatever scanners use up', (t) => {
+  it('logs the first fault of a fingerprint in a minute in full, and the others as short lines', (t) => {
+    const { report, lines } = reporting(t)
+    const request = new HttpRequest({ target: '/?dsh=c4n4ry' }).forward({ action: 'list' })
+    const fail = (): void => report(new TypeError('not c4n4ry'), 500, request)
+    for (let i = 0; i < 3; i++) fail()
+    const [full = {}, ...short] = lines.map(([, fields]) => fields)
+    assert.ok(Array.isArray(full.stack))
+    const expected = {
+      event: 'error',
+      id: request.id,
+      fingerprint: full.fingerprint,
+      status: 500,
+      method: 'GET',
+      module: 'default',
+      controller: 'index',
+      action: 'list',
+      message: 'not [dsh]',
+    }
+    assert.deepEqual(short, [expected, expected])
+    assert.match(
+      String(full.fingerprint),
+      /^EXCEPTION_OTHER TypeError reporter\.test\.js:\d+:\d+ index\/list$/,
+    )
+    t.mock.timers.tick(MINUTE_MS)
+    fail()
+    assert.ok(Array.isArray(lines.at(-1)?.[1].stack))
+  })
+
+  it('logs 600 lines of faults a minute, then counts them, and logs another bug nevertheless', (t) => {
+    const { report, lines } = reporting(t)
+    for (let i = 0; i < 1_000; i++) report(new Error('boom'))
+    assert.equal(lines.length, 600)
+    for (let i = 0; i < 2; i++) report(new Error('another'))
+    const fingerprints = lines.slice(599).map(([, fields]) => fields.fingerprint)
+    assert.equal(new Set(fingerprints).size, 2)
+    assert.equal(lines.length, 601)
+    t.mock.timers.tick(MINUTE_MS)
+    const { total, kinds } = lines.at(-1)?.[1] ?? {}
+    assert.deepEqual([total, Object.values(kinds ?? {})], [401, [400, 1]])
+  })
+
+  it('logs every error in full in development', (t) => {
+    const { report, reporter, lines } = reporting(t, { development: true })
+    for (let i = 0; i < 1_000; i++) report(new Error('boom'))
+    for (let i = 0; i < 1_000; i++) report(new NoControllerError('x'), 404)
+    reporter.flush()
+    assert.equal(lines.length, 2_000)
+    assert.ok(lines.slice(0, 1_000).every(([, { stack }]) => Array.isArray(stack)))
+  })
+
+  it('keeps a budget for faults, whatever scanners use up', (t) => {
     const { reporter, report, lines } = reporting(t)
     const asking = (controller: string): HttpRequest =>
       new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
@@ -111,16 +162,22 @@ describe('Reporter.report()', () => {
       const request = new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
       for (const status of [404, 500]) report(new NoControllerError(controller), status, request)
     }
+    // A short line has no type.
     assert.deepEqual(
-      lines.map(([, { status }]) => status),
-      [404, 500],
+      lines.map(([, { status, type }]) => [status, type !== undefined]),
+      [
+        [404, true],
+        [500, true],
+        [500, false],
+        [500, false],
+      ],
     )
   })
 
   it('calls onReport for every error, including those that are only counted', (t) => {
     const reports: ErrorReport[] = []
     const { report, lines } = reporting(t, { onReport: (each) => void reports.push(each) })
-    for (let i = 0; i < 5; i++) report(new Error(`boom${i}`))
+    for (let i = 0; i < 5; i++) report(new Error(`boom${i}`), 400)
     assert.equal(lines.length, 1)
     assert.deepEqual(
       reports.map(({ message }) => message),
@@ -142,15 +199,20 @@ describe('Reporter.report()', () => {
     assert.doesNotThrow(() => silent({ logger: undefined }).report(unread))
   })
 
-  it('survives an observer that throws', (t) => {
+  it('logs an observer that throws, within the budget for faults', (t) => {
     const { report, lines } = reporting(t, {
       onReport() {
         throw new TypeError('c4n4ry')
       },
     })
-    report(new Error('boom'))
-    const [level, { event } = {}, message] = lines.at(-1) ?? []
-    assert.deepEqual([level, event, message], ['error', 'observer', 'An observer of errors failed'])
+    report(new NoControllerError('x'), 404)
+    const [level, { event, name, stack } = {}, message = ''] = lines.at(-1) ?? []
+    assert.deepEqual([level, event, name], ['error', 'observer', 'TypeError'])
+    assert.equal(message, 'An observer of errors failed: token(6)')
+    assert.match(String(stack), /reporter\.test\.js:\d+:\d+/)
+    for (let i = 0; i < 1_000; i++) report(new NoControllerError('x'), 404)
+    assert.equal(lines.length, 601)
+    assert.equal(lines.at(-1)?.[1].stack, undefined)
     assert.doesNotMatch(JSON.stringify(lines), /c4n4ry/)
   })
 
@@ -174,14 +236,87 @@ describe('Reporter.report()', () => {
   })
 })
 
+describe('Reporter.admit()', () => {
+  const request = new HttpRequest({ target: '/x' })
+  const fault = { exceptions: [new Error('boom')], status: 500, request }
+  const rejection = { exceptions: [new NoControllerError('x')], status: 404, request }
+
+  it('returns the id of an error that the log will have, and none for one that it counts', (t) => {
+    const { reporter, lines } = reporting(t, { onReport() {} })
+    const ids = [rejection, rejection].map((failure) => {
+      const admission = reporter.admit(failure)
+      reporter.report(failure, admission)
+      return admission.id
+    })
+    assert.deepEqual(ids, [request.id, undefined])
+    assert.equal(lines.length, 1)
+    for (let i = 0; i < 600; i++) assert.equal(reporter.admit(fault).id, request.id)
+    assert.equal(reporter.admit(fault).id, undefined)
+  })
+
+  it('returns no id for a level that the logger does not write', (t) => {
+    const { lines, logger } = logging()
+    const isLevelEnabled = (level: string): boolean => level === 'error'
+    const { reporter } = reporting(t, { logger: { ...logger, isLevelEnabled } })
+    for (const [failure, id] of [
+      [rejection, undefined],
+      [fault, request.id],
+    ] as const) {
+      const admission = reporter.admit(failure)
+      assert.equal(admission.id, id)
+      // The error action has made a 404 of it, whose id the response shows.
+      reporter.report({ ...failure, status: 404 }, admission)
+    }
+    assert.deepEqual(
+      lines.map(([level, { id }]) => [level, id]),
+      [['error', request.id]],
+    )
+  })
+
+  it('returns the id without a logger if something receives the report', (t) => {
+    const ids = (options: Partial<ReporterOptions>): unknown[] => {
+      const { reporter } = reporting(t, { logger: undefined, ...options })
+      t.mock.timers.reset()
+      return [rejection, rejection, fault].map((failure) => reporter.admit(failure).id)
+    }
+    assert.deepEqual(ids({ onReport() {} }), Array(3).fill(request.id))
+    assert.deepEqual(ids({}), Array(3).fill(undefined))
+  })
+
+  it('returns no id if the client has gone away, and never throws', (t) => {
+    const isLevelEnabled = (): never => {
+      throw new Error('boom')
+    }
+    const { lines, logger } = logging()
+    const { reporter } = reporting(t, { logger: { ...logger, isLevelEnabled } })
+    const gone = { exceptions: [new ClientGoneError()], status: 400, request }
+    for (const failure of [gone, fault]) assert.equal(reporter.admit(failure).id, undefined)
+    assert.deepEqual(lines, [])
+  })
+
+  it('admits a failure of the error action by itself', (t) => {
+    const { reporter, lines } = reporting(t)
+    for (let i = 0; i < 2; i++) {
+      const admission = reporter.admit(rejection)
+      const exceptions = [...rejection.exceptions, new Error('second')]
+      reporter.report({ exceptions, status: 500, request }, admission)
+    }
+    const second = (line?: Line): unknown => line?.[1].second
+    assert.equal(lines.length, 2)
+    assert.ok(second(lines[0]) && second(lines[1]))
+    reporter.flush()
+    assert.equal(lines.length, 2)
+  })
+})
+
 describe('Reporter.flush()', () => {
   it('writes the summary at once, and nothing if there is none', (t) => {
     const { reporter, report, lines } = reporting(t)
     reporter.flush()
-    report(new Error('boom'))
+    report(new HttpError(403, 'no'), 403)
     reporter.flush()
     assert.equal(lines.length, 1)
-    report(new Error('boom'))
+    report(new HttpError(403, 'no'), 403)
     reporter.flush()
     assert.deepEqual(lines.slice(1), [summary(1, { 'EXCEPTION_OTHER   ': 1 })])
     t.mock.timers.tick(10 * MINUTE_MS)
@@ -194,7 +329,7 @@ describe('Reporter.flush()', () => {
     const before = timers()
     const { logger } = logging()
     const options = { logger, onReport: undefined, logParams: new Set<string>() }
-    const reporter = new Reporter({ ...options, hasController: () => false })
+    const reporter = new Reporter({ ...options, hasController: () => false, development: false })
     reporter.report({ exceptions: [new Error('x')], status: 500 })
     assert.equal(timers(), before)
     reporter.flush()

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoControllerError } from '../../lib/http/errors.ts'
 import { channels, type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
-import { type Failure, makeReport } from '../../lib/reporting/error-report.ts'
+import { makeReport } from '../../lib/reporting/error-report.ts'
+import type { Failure } from '../../lib/reporting/failure.ts'
 
 const CANARY = 'c4n4ry-Token'
 const TOO_LONG = 'x'.repeat(300_000)

@@ -466,11 +466,15 @@ describe('A server', () => {
       assertClean(stdout, 'stdout')
       const lines = logLinesOf(stdout)
       const count = (event: string): number => lines.filter((line) => line.event === event).length
+      const requests = 3 * table.length
+      const rejections = table.filter(([, status]) => status < 500).length
+      // The log counts the second and third rejection of a kind, but not in development.
+      const counted = env === 'production' ? 2 * rejections : 0
       assert.deepEqual(
-        [count('start'), count('error'), count('errors'), count('access'), count('stop')],
-        [1, table.length, 1, 3 * table.length, 1],
+        [count('start'), count('error'), count('access'), count('stop')],
+        [1, requests - counted, requests, 1],
       )
-      assert.equal(lines.find(({ event }) => event === 'errors').total, 2 * table.length)
+      assert.equal(lines.find(({ event }) => event === 'errors')?.total ?? 0, counted)
     })
   }
 

@@ -93,7 +93,7 @@ describe('The response to an error', () => {
   let port = 0
 
   before(async () => {
-    service = await serve(createFront({ fail }), { port: 0 })
+    service = await serve(createFront({ fail }, { onReport() {} }), { port: 0 })
     port = portOf(service.url)
   })
 

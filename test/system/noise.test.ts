@@ -2,8 +2,18 @@ import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
 import { Agent, request } from 'undici'
-import { type ErrorReport, type FrontController, HttpError, HttpRequest } from '../../lib/index.ts'
+import {
+  channels,
+  type ErrorReport,
+  type FrontController,
+  type FrontControllerOptions,
+  HttpError,
+  HttpRequest,
+  type HttpResponse,
+} from '../../lib/index.ts'
+import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
+import { exchange } from '../support/http.ts'
 import { logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const REQUESTS = 10_000
@@ -16,9 +26,16 @@ interface Line {
   readonly total?: number
   readonly kinds?: Readonly<Record<string, number>>
   readonly status?: number
+  readonly type?: string
+  readonly id?: string
+  readonly message?: string
+  readonly fingerprint?: string
 }
 
-function createLoggingFront(onReport?: (report: ErrorReport) => void): [FrontController, Line[]] {
+function createLoggingFront(
+  onReport?: (report: ErrorReport) => void,
+  controllers: object = {},
+): [FrontController, Line[]] {
   const lines: Line[] = []
   const write = (fields: object): void => {
     lines.push(fields as Line)
@@ -30,18 +47,20 @@ function createLoggingFront(onReport?: (report: ErrorReport) => void): [FrontCon
     throw new HttpError(403, 'rejected')
   }
   const logger = { info: write, warn: write, error: write }
-  const front = createFront({ news: { broken, rejected } }, { logger, onReport })
+  const front = createFront({ news: { broken, rejected }, ...controllers }, { logger, onReport })
   return [front, lines]
 }
 
 const handle = (front: FrontController, target: string) => front.handle(new HttpRequest({ target }))
-const inFull = (lines: readonly Line[]) => lines.filter(({ event }) => event === 'error')
+const errors = (lines: readonly Line[]) => lines.filter(({ event }) => event === 'error')
+const inFull = (lines: readonly Line[]) => errors(lines).filter(({ type }) => type !== undefined)
+const inShort = (lines: readonly Line[]) => errors(lines).filter(({ type }) => type === undefined)
 const summaries = (lines: readonly Line[]) => lines.filter(({ event }) => event === 'errors')
 
-/** Returns the number of errors in the log: those in full, and those that were only counted. */
+/** Returns the number of errors in the log: those with a line, and those that were only counted. */
 function counted(lines: readonly Line[]): number {
   const totals = summaries(lines).map(({ total = 0 }) => total)
-  return totals.reduce((sum, total) => sum + total, inFull(lines).length)
+  return totals.reduce((sum, total) => sum + total, errors(lines).length)
 }
 
 // Letters alone: each looks like a name, so each is its own kind.
@@ -91,8 +110,8 @@ describe('The noise budget', () => {
     for (const target of [...targets, ...targets, ...targets]) await handle(front, target)
     front.flush()
     assert.equal(inFull(lines).length, targets.length)
+    assert.equal(inShort(lines).length, 2)
     assert.deepEqual(summaries(lines)[0]?.kinds, {
-      'EXCEPTION_OTHER default news broken': 2,
       'EXCEPTION_OTHER default news rejected': 2,
       'EXCEPTION_NO_ACTION default news none': 2,
       'EXCEPTION_NO_CONTROLLER default none index': 2,
@@ -146,5 +165,137 @@ describe('The noise budget', () => {
       [lines[0]?.event, lines.at(-2)?.event, lines.at(-1)?.event],
       ['start', 'errors', 'stop'],
     )
+  })
+})
+
+// The id of the response of the error controller; undefined if it shows none.
+const shownId = ({ body }: HttpResponse): string | undefined =>
+  /urn:uuid:([\da-f-]{36})/.exec(String(body))?.[1]
+
+// Shows the id as the documentation recommends.
+const ownError = (request: HttpRequest, response: HttpResponse): void => {
+  response.status = 500
+  response.text(`Sorry. urn:uuid:${request.errorHandler?.id}`)
+}
+
+describe('An id that a client is shown', () => {
+  for (const [what, controllers] of Object.entries({
+    'the built-in error controller': {},
+    "the application's error controller": { error: { error: ownError } },
+  })) {
+    it(`can be found in the log: ${what}`, async () => {
+      const [front, lines] = createLoggingFront(undefined, controllers)
+      const shown: (string | undefined)[] = []
+      for (let i = 0; i < 1_000; i++) {
+        const target = i % 2 === 0 ? '/news/broken' : `/${nameOf(i)}`
+        shown.push(shownId(await front.handle(new HttpRequest({ target }))))
+      }
+      const logged = errors(lines).map(({ id }) => id)
+      assert.deepEqual(
+        shown.filter((id) => id !== undefined),
+        logged,
+      )
+      assert.equal(logged.length, 500 + IN_FULL)
+    })
+  }
+
+  it('is shown for the first 600 faults of a minute, and for the first 404 of a kind', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const [front, lines] = createLoggingFront()
+    const count = async (target: string, requests: number): Promise<number> => {
+      let shown = 0
+      for (let i = 0; i < requests; i++) {
+        if (shownId(await handle(front, target)) !== undefined) shown++
+      }
+      return shown
+    }
+    for (let minute = 0; minute < 3; minute++) {
+      assert.equal(await count('/none', 10), minute === 0 ? 1 : 0)
+      assert.equal(await count('/news/broken', 1_000), 600)
+      t.mock.timers.tick(60_000)
+    }
+    assert.deepEqual(
+      [inFull(lines).length, errors(lines).length, counted(lines)],
+      [4, 1_801, 3_030],
+    )
+  })
+
+  it('is shown once an hour for a 404', async (t) => {
+    let now = 0
+    t.mock.method(performance, 'now', () => now)
+    const [front] = createLoggingFront()
+    const ids: boolean[] = []
+    for (now of [0, 1, 3_599_999, 3_600_000, 3_600_001, 7_200_000]) {
+      ids.push(shownId(await handle(front, '/none')) !== undefined)
+    }
+    assert.deepEqual(ids, [true, false, false, true, false, true])
+  })
+
+  it('is shown without a logger only if something receives the reports', async (t) => {
+    const idOf = async (options: FrontControllerOptions): Promise<unknown> =>
+      shownId(await handle(createFront({}, options), '/none'))
+    const reports: ErrorReport[] = []
+    const id = await idOf({ onReport: (report) => reports.push(report) })
+    assert.deepEqual([id], [reports[0]?.id])
+    assert.equal(await idOf({}), undefined)
+    const receive = (): void => {}
+    channels.error.subscribe(receive)
+    t.after(() => channels.error.unsubscribe(receive))
+    assert.notEqual(await idOf({}), undefined)
+  })
+
+  it('is in the log and in the access log of a server', async (t) => {
+    const folder = createFolder(t, {
+      'news.mjs': 'export function list() { throw new Error("broken") }',
+    })
+    const server = new ServerProcess(t, ['--port', '0', '--access-log', '--controllers', folder])
+    const port = await server.port()
+    const shown: unknown[] = []
+    const requested = ['/news/list', '/news/list', '/news/list', '/none', '/none']
+    for (const target of requested) {
+      const { body } = await exchange(port, { target })
+      shown.push(JSON.parse(body).instance?.slice('urn:uuid:'.length))
+    }
+    server.child.kill('SIGTERM')
+    const lines: Line[] = logLinesOf((await server.ended).stdout)
+    const idsOf = (name: string): unknown[] =>
+      lines.filter(({ event }) => event === name).map(({ id }) => id)
+    assert.deepEqual(idsOf('error'), shown.slice(0, 4))
+    assert.deepEqual(idsOf('access').slice(0, 4), shown.slice(0, 4))
+    assert.deepEqual([idsOf('access').length, shown[4]], [5, undefined])
+  })
+})
+
+describe('A second bug in the same action', () => {
+  it('is logged in full, with another fingerprint', async () => {
+    const list = (request: HttpRequest): never => {
+      if (request.param('id') === undefined) throw new TypeError('no id')
+      throw new RangeError('a wrong id')
+    }
+    const [front, lines] = createLoggingFront(undefined, { shop: { list } })
+    for (const target of ['/shop/list', '/shop/list', '/shop/list/id/1', '/shop/list/id/2']) {
+      await handle(front, target)
+    }
+    assert.deepEqual(
+      inFull(lines).map(({ message }) => message),
+      ['no id', 'a wrong id'],
+    )
+    assert.deepEqual(
+      inShort(lines).map(({ message }) => message),
+      ['no id', 'a wrong id'],
+    )
+    assert.equal(new Set(errors(lines).map(({ fingerprint }) => fingerprint)).size, 2)
+  })
+
+  it('is logged in full if it is in the error action', async () => {
+    const error = (): never => {
+      throw new Error('the template is missing')
+    }
+    const [front, lines] = createLoggingFront(undefined, { error: { error } })
+    for (const target of ['/none', '/none', '/none']) await handle(front, target)
+    const details = errors(lines).map(({ type }) => (type === undefined ? 'short' : 'full'))
+    // The first 404 is logged in full itself.
+    assert.deepEqual(details, ['full', 'full', 'short'])
+    assert.equal(lines[2]?.message, 'the template is missing')
   })
 })

@@ -235,10 +235,14 @@ describe('channels', () => {
 
 describe('onReport', () => {
   it('receives every fact of an error', async () => {
-    const { id, time, durationMs, stack, ...rest } = await reportOf('/news/fail/id/42?page=2', {
-      init: { method: 'PUT' },
-    })
+    const { id, fingerprint, time, durationMs, stack, ...rest } = await reportOf(
+      '/news/fail/id/42?page=2',
+      {
+        init: { method: 'PUT' },
+      },
+    )
     assert.match(id, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
+    assert.match(fingerprint, /^EXCEPTION_OTHER TypeError observers\.test\.js:\d+:\d+ news\/fail$/)
     assert.match(time, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)
     assert.ok(durationMs >= 0)
     assert.match(stack?.[0] ?? '', /fail .*observers\.test\.[jt]s:\d+:\d+/)

@@ -19,7 +19,7 @@ const news = {
 
 async function logErrors(logger: Logger): Promise<void> {
   const front = createFront({ news }, { logger })
-  for (const each of [target, target, target, '/signin/v2?dsh=x']) {
+  for (const each of [target, target, '/signin/v2?dsh=x', '/signin/v2?dsh=x']) {
     await front.handle(new HttpRequest({ target: each, headers: { cookie: `sid=${token}` } }))
   }
   front.flush()
@@ -39,6 +39,7 @@ describe('pino as a logger', () => {
       lines.map(({ level, event }) => [level, event]),
       [
         [50, 'error'],
+        [50, 'error'],
         [40, 'error'],
         [40, 'errors'],
       ],
@@ -54,8 +55,26 @@ describe('pino as a logger', () => {
     )
     assert.match(previous.message, /^\[\w+\]$/)
     assert.deepEqual(params, { id: 'token(24)', dsh: 'token(24)', continue: 'url?' })
-    assert.equal(lines[1].msg, 'Invalid controller specified (signin)')
-    assert.deepEqual([lines[2].total, lines[2].msg], [2, '2 more errors'])
+    assert.deepEqual([lines[1].fingerprint, lines[1].type], [lines[0].fingerprint, undefined])
+    assert.equal(lines[2].msg, 'Invalid controller specified (signin)')
+    assert.deepEqual([lines[3].total, lines[3].msg], [1, '1 more errors'])
+  })
+})
+
+describe('pino with the level error', () => {
+  it('writes no rejection, so their responses show no id', async () => {
+    const stream = new PassThrough()
+    const front = createFront({ news }, { logger: pino({ base: null, level: 'error' }, stream) })
+    const instanceOf = async (target: string): Promise<unknown> =>
+      JSON.parse(String((await front.handle(new HttpRequest({ target }))).body)).instance
+    assert.equal(await instanceOf('/signin/v2'), undefined)
+    const instance = await instanceOf('/news/fail')
+    stream.end()
+    const lines = logLinesOf(Buffer.concat(await stream.toArray()).toString())
+    assert.deepEqual(
+      lines.map(({ id }) => `urn:uuid:${id}`),
+      [instance],
+    )
   })
 })
 
@@ -70,7 +89,7 @@ describe('console as a logger', () => {
     assert.doesNotMatch(text, new RegExp(token.match(/.{8}/g)?.join('|') ?? token))
     assert.deepEqual(
       calls.filter((each) => typeof each === 'string' && /^(info|warn|error)$/.test(each)),
-      ['error', 'warn', 'warn'],
+      ['error', 'error', 'warn', 'warn'],
     )
   })
 })

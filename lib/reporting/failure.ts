@@ -1,0 +1,31 @@
+import { MalformedMessageError } from '../http/errors.ts'
+import { isClientGone, isInstance } from '../http/exceptions.ts'
+import type { HttpRequest } from '../http/request.ts'
+
+/** An error to report. */
+export interface Failure {
+  /** The exception; then the exception of the error action, if there is one. */
+  readonly exceptions: readonly Error[]
+  readonly status: number
+  /** The request that failed; undefined if it was not read, or is unknown. */
+  readonly request?: HttpRequest | undefined
+  readonly durationMs?: number | undefined
+  /** The fingerprint, if it is known (default: computed for the report). */
+  readonly fingerprint?: string | undefined
+}
+
+/**
+ * Reports whether a failure is a rejection: the client caused it. A message with an unsupported
+ * version of HTTP is one, although its status is 505. A failure of the error action is not.
+ */
+export function isRejection({ status, exceptions, request }: Failure): boolean {
+  const [first, second] = exceptions
+  if (second !== undefined) return false
+  const isRejected = request?.rejection !== undefined || isInstance(MalformedMessageError, first)
+  return isRejected || status < 500
+}
+
+/** Reports whether a failure means only that the client has gone away. That is no error of the server. */
+export function isClientGoneOnly({ exceptions, request }: Failure): boolean {
+  return exceptions.length > 0 && exceptions.every((exception) => isClientGone(exception, request))
+}

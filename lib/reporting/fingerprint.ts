@@ -1,0 +1,44 @@
+import { typeOf } from '../http/exceptions.ts'
+import { readException } from './exception-report.ts'
+import { type Failure, isRejection } from './failure.ts'
+import { isApplicationFrame, locationOf } from './frames.ts'
+import { safeNames } from './request-names.ts'
+import { scrubException, shapesAlone } from './scrubbed-exception.ts'
+
+/**
+ * Returns the text that equal errors share: of a fault the type, the name of the exception, the first
+ * frame of the application, controller and action; of a rejection the type and the requested names.
+ * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
+ * request.
+ */
+export function fingerprintOf(failure: Failure): string {
+  const { exceptions, request } = failure
+  const [first = new Error(), second] = exceptions
+  if (second !== undefined) return faultOf(second, failure, 'error/error')
+  const { module, controller, action } = safeNames(request)
+  const names = [module, controller, action].map(withoutLength)
+  if (isRejection(failure)) return [typeOf(first), ...names].join(' ')
+  return faultOf(first, failure, request === undefined ? '' : names.slice(1).map(fold).join('/'))
+}
+
+function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
+  // The report then uses what was read here, and a fault that is only counted is not scrubbed.
+  const { name, stack } = request
+    ? scrubException(exception, request, true, exceptions).raw
+    : readException(exception, true)
+  const frame = stack.find(isApplicationFrame) ?? ''
+  // Not scrubbed, so it names only the classes and files that are safe in any message.
+  const safeName = withoutLength(shapesAlone.name(name))
+  const parts = [typeOf(exception), safeName, locationOf(frame), names]
+  return parts.filter((part) => part !== '').join(' ')
+}
+
+// Without the lengths of shapes, such as token(22), a thousand random tokens are one kind.
+function withoutLength(name: string): string {
+  return name.endsWith(')') ? name.slice(0, name.lastIndexOf('(')) : name
+}
+
+// Under `names: 'zf1'` one failing action has many spellings; they are one kind.
+function fold(name: string): string {
+  return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
+}

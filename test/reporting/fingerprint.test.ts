@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HttpError, MalformedMessageError, NoControllerError } from '../../lib/http/errors.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { isRejection } from '../../lib/reporting/failure.ts'
+import { fingerprintOf } from '../../lib/reporting/fingerprint.ts'
+
+const requestFor = (controller: string, action: string): HttpRequest =>
+  new HttpRequest({ target: `/${controller}/${action}` }).forward({ controller, action })
+const request = requestFor('news', 'list')
+
+const broken = (frames: readonly string[], properties: object = {}): Error =>
+  Object.assign(new TypeError('boom'), {
+    stack: ['TypeError: boom', ...frames.map((frame) => `    at ${frame}`)].join('\n'),
+    ...properties,
+  })
+
+describe('fingerprintOf()', () => {
+  it('has type, name, first frame of the application, controller and action of a fault', () => {
+    const exception = broken([
+      'Object.parse (/srv/node_modules/zod/index.js:1:1)',
+      'node:internal/timers:1:1',
+      'read (file:///srv/app/store.js:7:3)',
+      'list (file:///srv/app/news.js:12:9)',
+    ])
+    assert.equal(
+      fingerprintOf({ exceptions: [exception], status: 500, request }),
+      'EXCEPTION_OTHER TypeError store.js:7:3 news/list',
+    )
+  })
+
+  it('is equal for one fault, and differs for another line or class', () => {
+    const fault = (line: number, name = 'TypeError'): string => {
+      const exception = broken([`list (file:///srv/app/news.js:${line}:9)`], { name })
+      return fingerprintOf({ exceptions: [exception], status: 500, request })
+    }
+    assert.equal(fault(1), fault(1))
+    assert.equal(new Set([fault(1), fault(2), fault(1, 'RangeError')]).size, 3)
+  })
+
+  it('is equal for all spellings of a name, and for tokens of all lengths', () => {
+    const exceptions = [broken([])]
+    const of = (controller: string, action: string): string =>
+      fingerprintOf({ exceptions, status: 500, request: requestFor(controller, action) })
+    assert.equal(of('News', 'li.st'), of('news', 'list'))
+    assert.equal(of('news', '0AfJohXkq9TzB3mWcR7Lp'), of('news', '0BxKpiYlr8UaC4nXdS6Mq7'))
+  })
+
+  it('contains no name of a class or of a file that may be a value', () => {
+    const exception = broken(['S3cret9x (S3cret9x:1:1)', 'x (file:///a/S3cret9x:1:1)'], {
+      name: 'S3cret9x',
+    })
+    assert.equal(
+      fingerprintOf({ exceptions: [exception], status: 500, request }),
+      'EXCEPTION_OTHER token news/list',
+    )
+  })
+
+  it('has type and names of a rejection', () => {
+    const failure = { exceptions: [new NoControllerError('news')], status: 404, request }
+    assert.equal(fingerprintOf(failure), 'EXCEPTION_NO_CONTROLLER default news list')
+  })
+
+  it('is that of the error action if that failed too', () => {
+    const second = broken(['error (file:///srv/app/error.js:3:1)'])
+    const failure = { exceptions: [new NoControllerError('x'), second], status: 500, request }
+    assert.equal(fingerprintOf(failure), 'EXCEPTION_OTHER TypeError error.js:3:1 error/error')
+  })
+
+  it('needs no request and no stack', () => {
+    const exception = Object.assign(new Error('boom'), { stack: undefined })
+    assert.equal(fingerprintOf({ exceptions: [exception], status: 500 }), 'EXCEPTION_OTHER Error')
+  })
+})
+
+describe('isRejection()', () => {
+  it('is true for an error of the client, and false for a failure of the error action', () => {
+    const rejected = new HttpRequest({ target: '/', rejection: new HttpError(501, 'x') })
+    const error = new Error('x')
+    assert.ok(isRejection({ exceptions: [error], status: 404 }))
+    assert.ok(isRejection({ exceptions: [error], status: 501, request: rejected }))
+    assert.ok(isRejection({ exceptions: [new MalformedMessageError(505, 'X')], status: 505 }))
+    assert.ok(!isRejection({ exceptions: [error], status: 500, request }))
+    assert.ok(!isRejection({ exceptions: [new HttpError(404, 'x'), error], status: 500, request }))
+    assert.ok(!isRejection({ exceptions: [error, error], status: 500, request: rejected }))
+  })
+})
