@@ -113,7 +113,7 @@ export class FrontController {
    * the response.
    *
    * @param about The request whose values are scrubbed from the report. Without a request, the report has only the
-   * shape of the message.
+   * known words of the message, and the shapes of all others.
    */
   report(error: unknown, about: { request?: HttpRequest | undefined; status?: number } = {}): void {
     const { request, status = 500 } = about

@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
+import { knownWords } from './known-words.ts'
 import { isAboutNames } from './request-names.ts'
 import { scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
@@ -18,9 +19,9 @@ const WELL_KNOWN =
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
 
-/** The scrubber for errors without a request: any text may contain a value, but frames do not. */
+/** The scrubber for errors without a request: any text may contain a value, but frames and known words do not. */
 export const shapesAlone: Scrubber = {
-  text: shapeOf,
+  text: knownWords,
   name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
   frame: (frame) => frame,
 }

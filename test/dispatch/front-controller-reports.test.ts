@@ -133,7 +133,7 @@ describe('FrontController.handle() with a logger and onReport', () => {
 })
 
 describe('FrontController.report()', () => {
-  it('reports an error from outside of the loop, and its message only with a request', () => {
+  it('reports an error from outside of the loop, and without a request only the known words of its message', () => {
     const { reports, onReport } = collectReports()
     const front = createFront({}, { onReport })
     const request = new HttpRequest({ target: '/x?dsh=CANARY' })
@@ -143,8 +143,8 @@ describe('FrontController.report()', () => {
     assert.deepEqual(
       reports.map(({ message, status, method }) => [message, status, method]),
       [
-        ['list(3)', 500, ''],
-        ['list(3)', 500, ''],
+        ['it was word(6)', 500, ''],
+        ['null was thrown', 500, ''],
         ['it was [dsh]', 408, 'GET'],
       ],
     )

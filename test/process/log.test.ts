@@ -170,13 +170,26 @@ describe('Log for a terminal', () => {
     log.info({ event: 'start', url: 'http://a' }, 'Portico listens on http://a')
     log.error(report, 'boom\n')
     log.warn({ ...report, status: 404, looksLike: 'callback', stack: undefined }, 'no such')
-    log.info(access, 'not shown')
+    const short = { ...report, id: 'NEXT', durationMs: undefined, stack: undefined }
+    log.error(short, 'boom')
+    log.info({ ...access, id: 'ID' }, 'not shown')
+    const outside = { ...report, method: '', module: '', controller: '', action: '', durationMs: 0 }
+    const stack = [
+      'f (node:net:1:2)',
+      'g (file:///app/node_modules/x.js:1:2)',
+      'file:///app/a.js:1:2',
+    ]
+    log.error({ ...outside, name: 'TypeError', stack }, 'is not a function')
+    log.error({ ...outside, name: 'Error', stack: stack.slice(0, 1) }, 'socket hang up')
     log.warn({ event: 'errors', total: 2, kinds: { a: 2 } }, '2 more errors')
     assert.deepEqual(sink.lines, [
       '07:08:09 info  Portico listens on http://a',
       '07:08:09 error 500 GET default/news/list boom\\u000a 1.5 ms ID at list (file:///news.js:1:2)',
       '07:08:09 warn  404 GET default/news/list no such (looks like: callback) 1.5 ms ID',
-      '07:08:09 info  500 GET default/news/list 1.5 ms 12 B',
+      '07:08:09 error 500 GET default/news/list boom NEXT',
+      '07:08:09 info  500 GET default/news/list 1.5 ms 12 B ID',
+      '07:08:09 error TypeError: is not a function 0 ms ID at file:///app/a.js:1:2',
+      '07:08:09 error Error: socket hang up 0 ms ID at f (node:net:1:2)',
       '07:08:09 warn  2 more errors',
     ])
   })

@@ -234,7 +234,7 @@ describe('makeReport()', () => {
     const result = report({ request: undefined, exceptions: [error] })
     assert.deepEqual(
       [result.message, result.previous?.message, result.name, result.previous?.name],
-      ['list(3)', 'word(7)', 'Error', 'TypeError'],
+      ['token(12) word(4) wrong', 'word(7)', 'Error', 'TypeError'],
     )
     assert.match(result.stack?.[0] ?? '', /error-report\.test\.js:\d+:\d+/)
     assert.deepEqual(

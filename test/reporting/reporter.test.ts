@@ -58,7 +58,7 @@ describe('Reporter.report()', () => {
       ]),
       [
         ['error', 'error', 500, 'EXCEPTION_OTHER', 'word(4)'],
-        ['warn', 'error', 499, 'EXCEPTION_OTHER', 'word(8)'],
+        ['warn', 'error', 499, 'EXCEPTION_OTHER', 'rejected'],
         ['error', 'error', 503, 'EXCEPTION_OTHER', 'word(5)'],
       ],
     )

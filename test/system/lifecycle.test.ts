@@ -128,7 +128,7 @@ describe('node server.js on a signal to stop', () => {
     ['crash', 'an exception'],
     ['forget', 'a rejection'],
   ]) {
-    it(`stops the same way on ${name} outside of a request, with 1, and does not log the message`, async (t) => {
+    it(`stops the same way on ${name} outside of a request, with 1, and logs no value in the message`, async (t) => {
       const server = new ServerProcess(t, ['--port=0', `--controllers=${createControllers(t)}`])
       const port = await server.port()
       const { body } = await exchange(port, { target: `/app/${action}` })
@@ -138,7 +138,7 @@ describe('node server.js on a signal to stop', () => {
       const events = logLinesOf(stdout).map(({ event }) => event)
       assert.deepEqual(events, ['start', 'error', 'stop'])
       const { level, message, status, stack } = logLinesOf(stdout)[1] ?? {}
-      assert.deepEqual([level, message, status], ['error', 'list(4)', 500])
+      assert.deepEqual([level, message, status], ['error', 'the token is word(6)', 500])
       assert.match(String(stack), /app\.mjs:\d+:\d+/)
       assert.match(
         String(logLinesOf(stdout)[2]?.message),

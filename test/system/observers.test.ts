@@ -15,7 +15,10 @@ import {
   collectMessages,
   collectReports,
 } from '../support/collectors.ts'
+import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
+import { exchange } from '../support/http.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const news = {
   list: () => {},
@@ -370,4 +373,42 @@ describe('The report of a request without a controller', () => {
     const { looksLike, hint } = await reportOf(`/news/fail?${page}`)
     assert.deepEqual([looksLike, hint], [undefined, undefined])
   })
+})
+
+const crashing = `
+export function timer(request, response) {
+  const id = request.param('id')
+  setTimeout(() => { throw new TypeError('Cannot open the file ' + id, { cause: new Error('no such user: ' + id) }) })
+  response.text('ok')
+}
+export function rejection(request, response) {
+  const id = request.param('id')
+  setTimeout(() => { Promise.reject(new RangeError('The value ' + id + ' is out of range')) })
+  response.text('ok')
+}`
+
+describe('The log of an exception outside of any request', () => {
+  const table: [action: string, name: string, message: string][] = [
+    ['timer', 'TypeError', 'Cannot open the file token(10)'],
+    ['rejection', 'RangeError', 'The value token(10) is out of range'],
+  ]
+  for (const [action, name, message] of table) {
+    for (const env of ['production', 'development']) {
+      it(`has the known words of the message, and the frames: ${action}, ${env}`, async (t) => {
+        const folder = createFolder(t, { 'news.mjs': crashing })
+        const args = ['--port', '0', '--controllers', folder, '--env', env]
+        const server = new ServerProcess(t, args)
+        const target = `/news/${action}/id/c4n4ry-Tok`
+        assert.equal((await exchange(await server.port(), { target })).status, 200)
+        const { code, stdout, stderr } = await server.ended
+        assert.deepEqual([code, stderr], [1, ''])
+        assert.doesNotMatch(stdout, /c4n4ry/)
+        const line = logLinesOf(stdout).find(({ event }) => event === 'error')
+        assert.deepEqual([line.name, line.message, line.method], [name, message, ''])
+        assert.match(line.stack[0], /news\.mjs:\d+:\d+/)
+        assert.match(line.fingerprint, new RegExp(`^EXCEPTION_OTHER ${name} news\\.mjs:\\d+:\\d+$`))
+        if (action === 'timer') assert.equal(line.previous.message, 'no such user: token(10)')
+      })
+    }
+  }
 })

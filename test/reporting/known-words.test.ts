@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { knownWords } from '../../lib/reporting/known-words.ts'
+
+/** Returns what an expression of JavaScript throws. */
+function messageOf(work: () => unknown): string {
+  try {
+    work()
+  } catch (error) {
+    return (error as Error).message
+  }
+  return assert.fail('Nothing was thrown')
+}
+
+describe('knownWords()', () => {
+  it('shows the words of an error message, and the shapes of all others', () => {
+    const table: [text: string, shown: string][] = [
+      ['connect ECONNREFUSED 10.0.0.7:5432', 'connect ECONNREFUSED token(13)'],
+      ['No article "4/0AfJohXkq9"', 'No word(7) "token(12)"'],
+      ["Cannot read properties of undefined (reading 'id')", ''],
+      ['The read-only connection (to the host) is closed!', ''],
+      ['It was CANARY, c4n4ry, canary', 'It was word(6), token(6), word(6)'],
+      ['TypeError: ERR_INVALID_ARG_TYPE -> ENOENT', ''],
+      ['duplicate key (email)=(alice@example.com)', 'duplicate key (token(25))'],
+      ['the\n\tstream\u2028ended', 'the stream ended'],
+      ['correct-horse-battery 4111111111111111', 'word(21) digits(16)'],
+      ["can't open https://a.example/?code=SECRET", "can't open url?"],
+      ['', 'empty'],
+      ['naïve', 'text(5)'],
+    ]
+    for (const [text, shown] of table) assert.equal(knownWords(text), shown || text)
+  })
+
+  it('shows no spelling of a known word that a value may have', () => {
+    for (const word of [
+      'EVELYN',
+      'THE',
+      'tHe',
+      'the1',
+      'the.end',
+      'xENOENT',
+      '(((the',
+      '__proto__',
+    ]) {
+      assert.notEqual(knownWords(word), word)
+    }
+  })
+
+  it('shows the messages of V8 and Node, except what they quote', () => {
+    const value: unknown = undefined
+    const missing = {} as { secret(): void }
+    const table: [work: () => unknown, shown: string][] = [
+      [() => (value as Error).name, "Cannot read properties of undefined (reading 'name')"],
+      [() => missing.secret(), 'word(14) is not a function'],
+      [() => new Array(-1), 'Invalid array length'],
+      [() => BigInt(1.5), ''],
+      [() => structuredClone(() => 1), ''],
+      [() => JSON.parse('{"a":SECRET}'), ''],
+      [() => new URL('SECRET'), 'Invalid URL'],
+    ]
+    for (const [work, shown] of table) {
+      const text = knownWords(messageOf(work))
+      assert.doesNotMatch(text, /SECRET/)
+      if (shown !== '') assert.equal(text, shown)
+    }
+  })
+
+  it('examines 1,024 characters, and shows no part of a word', () => {
+    const text = `${'the '.repeat(255)}these${'x'.repeat(1_000_000)}`
+    assert.equal(knownWords(text), `${'the '.repeat(255).trim()}...`)
+    assert.equal(knownWords('x'.repeat(1_000_000)), '...')
+  })
+})
