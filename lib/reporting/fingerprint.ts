@@ -16,9 +16,12 @@ export function fingerprintOf(failure: Failure): string {
   const [first = new Error(), second] = exceptions
   if (second !== undefined) return faultOf(second, failure, 'error/error')
   const { module, controller, action } = safeNames(request)
-  const names = [module, controller, action].map(withoutLength)
-  if (isRejection(failure)) return [typeOf(first), ...names].join(' ')
-  return faultOf(first, failure, request === undefined ? '' : names.slice(1).map(fold).join('/'))
+  if (isRejection(failure)) {
+    const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
+    return `${typeOf(first)} ${names}`
+  }
+  const names = [controller, action].map((name) => fold(withoutLength(name)))
+  return faultOf(first, failure, request === undefined ? '' : names.join('/'))
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {

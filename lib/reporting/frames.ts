@@ -1,3 +1,5 @@
+import { isName } from './shape.ts'
+
 // The folder of Portico's own files. A bundle of the application may have no such folder.
 const OWN_FOLDER = /^.*\/lib\//.exec(import.meta.url)?.[0]
 
@@ -10,8 +12,8 @@ export function isApplicationFrame(frame: string): boolean {
   return !isForeign && (OWN_FOLDER === undefined || !frame.includes(OWN_FOLDER))
 }
 
-/** Returns file, line and column of a frame, such as `news.js:12:9`; '' if it names no script. */
+/** Returns file, line and column of a frame, such as `news.js:12:9`; '' if it names no script, or what may be a token. */
 export function locationOf(frame: string): string {
   const [, file = '', position = ''] = LOCATION.exec(frame) ?? []
-  return file + position
+  return isName(file) ? file + position : ''
 }

@@ -62,13 +62,12 @@ export class Reporter {
    * @param admission What {@link admit} decided about the first exception.
    */
   report(failure: Failure, admission: Admission = this.admit(failure)): void {
-    if (isClientGoneOnly(failure)) return
     // The failure of the error action is another error than the one that was admitted.
     const isAnother = failure.exceptions.length > 1 && admission.detail !== 'full'
     const { detail, fingerprint } = isAnother ? this.admit(failure) : admission
     if (fingerprint === undefined) return
     try {
-      this.#publish({ ...failure, fingerprint }, detail)
+      this.#publish(failure, detail, fingerprint)
     } catch (error) {
       this.#logObserverError(error)
     }
@@ -116,13 +115,13 @@ export class Reporter {
     return logger !== undefined && (logger.isLevelEnabled?.(level) ?? true)
   }
 
-  #publish(failure: Failure & { readonly fingerprint: string }, detail: Detail): void {
+  #publish(failure: Failure, detail: Detail, fingerprint: string): void {
     const { onReport } = this.#options
-    if (detail === 'count') this.#budgetOf(failure).counts.add(failure.fingerprint)
+    if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
     if (detail === 'count' && onReport === undefined && !channels.error.hasSubscribers) return
 
     const id = failure.request?.id ?? crypto.randomUUID()
-    const report = makeReport(id, failure, this.#options)
+    const report = makeReport(id, { ...failure, fingerprint }, this.#options)
     if (detail !== 'count') this.#log(report, detail)
     if (channels.error.hasSubscribers) channels.error.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#logObserverError(error))

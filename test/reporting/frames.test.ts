@@ -29,6 +29,7 @@ describe('locationOf()', () => {
       ['list (file:///srv/news.js?version=SECRET:12:9)', 'news.js:12:9'],
       ['eval (eval at list (file:///srv/news.js:1:2), <anonymous>:1:1)', ''],
       ['SECRET (SECRET:1:1)', ''],
+      ['x (https://a.example/Kq7xZ9vT2mWpL4sR8nBd.js:1:1)', ''],
       ['', ''],
     ]
     for (const [frame, location] of table) assert.equal(locationOf(frame), location, frame)
