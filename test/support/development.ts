@@ -34,6 +34,7 @@ export function detailsWith(
   return {
     report: {
       id: 'ID',
+      fingerprint: 'EXCEPTION_OTHER Error nwes/list',
       time: '2024-01-01T00:00:00.000Z',
       type: 'EXCEPTION_OTHER',
       ...{ name, message, code, previous: null },
