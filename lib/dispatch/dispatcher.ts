@@ -27,6 +27,7 @@ export interface RegisteredAction {
 }
 
 type ActionsByKey = Map<string, RegisteredAction>
+type Names = Pick<HttpRequest, 'module' | 'controller' | 'errorHandler'>
 
 /** Finds the action of a request, and calls it. */
 export class Dispatcher {
@@ -74,6 +75,12 @@ export class Dispatcher {
     return this.#actionsFor(request) !== undefined && stateOf(request).rejection === undefined
   }
 
+  /** Reports whether a route leads to an action that a client can request. */
+  hasAction({ module, controller, action }: Route): boolean {
+    const actions = this.#actionsFor({ module, controller, errorHandler: undefined })
+    return actions?.has(this.#names.action(action)) === true
+  }
+
   /**
    * Returns the action of a request, or an error if there is none. The error is returned and not thrown, because throwing
    * took a tenth of the time of an unrouted request.
@@ -104,7 +111,7 @@ export class Dispatcher {
   }
 
   // Only the loop can request the error controller: its request has an error handler.
-  #actionsFor({ module, controller, errorHandler }: HttpRequest): ActionsByKey | undefined {
+  #actionsFor({ module, controller, errorHandler }: Names): ActionsByKey | undefined {
     const moduleKey = this.#names.module(module)
     const key = this.#names.controller(controller)
     if (errorHandler === undefined && this.#isErrorController(moduleKey, key)) return undefined

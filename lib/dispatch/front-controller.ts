@@ -4,6 +4,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import type { Route } from '../http/route.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import type { Destinations } from './action-urls.ts'
@@ -56,9 +57,10 @@ export class FrontController {
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const errorController = createErrorController(detailsOf)
     const checked = checkedOptions(options, errorController)
-    const router = new RequestRouter(checked)
     const dispatcher = new Dispatcher(checked.modules, checked.names)
     if (development) dispatcher.replaceErrorController(errorController)
+    const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
+    const router = new RequestRouter({ ...checked, hasAction })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =

@@ -17,29 +17,46 @@ const MAX_QUEUED = 64
 export class Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
-  /** The response to the most recent request. */
+  /** The response to the most recent request; undefined after it has been sent. */
   latest: ServerResponse | undefined
+  /** Whether a request has arrived on the connection. */
+  hasRequested = false
   /** Whether the most recent request arrived while a response was active. */
   isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
-  /** The functions that are called when the socket closes. */
-  readonly onClose: Set<() => void> = new Set()
   // The responses to the requests that have started. Empty until a request is pipelined.
-  readonly #inFlight = new Set<ServerResponse>()
+  #inFlight: readonly ServerResponse[] = []
   // Functions that start the pipelined requests that have not started, in order of arrival.
   readonly #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
+  #onClose: Set<() => void> | undefined
 
   constructor(socket: Socket) {
     this.socket = socket
-    socket.once('close', () => {
-      this.#queued.length = 0
-      this.#resumeReading?.()
-      for (const listener of this.onClose) listener()
-    })
+    socket.on('close', closeConnection)
+  }
+
+  /** The functions that are called when the socket closes. */
+  get onClose(): Set<() => void> {
+    this.#onClose ??= new Set()
+    return this.#onClose
+  }
+
+  /** Removes a function from {@link onClose}. An idle connection has no empty Set. */
+  removeOnClose(listener: () => void): void {
+    this.#onClose?.delete(listener)
+    if (this.#onClose?.size === 0) this.#onClose = undefined
+  }
+
+  /** Calls the functions in {@link onClose}, each once. */
+  close(): void {
+    this.#queued.length = 0
+    this.#resumeReading?.()
+    for (const listener of this.#onClose ?? []) listener()
+    this.#onClose?.clear()
   }
 
   /** The latest response; undefined if it has been sent, or if there is none. */
@@ -51,10 +68,12 @@ export class Connection {
   recordRequest(out: ServerResponse, mustBeLast: boolean): void {
     const { activeResponse } = this
     this.latest = out
+    out.on('finish', releaseResponse)
+    this.hasRequested = true
     this.hasLastRequest = mustBeLast
     this.isPipelined = activeResponse !== undefined
     // The response to a request that is not pipelined is not tracked until another request arrives.
-    if (activeResponse !== undefined && this.#inFlight.size === 0) this.#track(activeResponse)
+    if (activeResponse !== undefined && this.#inFlight.length === 0) this.#track(activeResponse)
   }
 
   /**
@@ -74,10 +93,10 @@ export class Connection {
   }
 
   #track(out: ServerResponse): void {
-    this.#inFlight.add(out)
+    this.#inFlight = [...this.#inFlight, out]
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
-      this.#inFlight.delete(out)
+      this.#inFlight = this.#inFlight.filter((other) => other !== out)
       this.#startQueued()
     })
   }
@@ -88,7 +107,7 @@ export class Connection {
   }
 
   #hasRoom(): boolean {
-    if (this.#inFlight.size >= MAX_IN_FLIGHT) return false
+    if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
     let waiting = 0
     for (const out of this.#inFlight) waiting += out.writableLength
     return waiting < MAX_WAITING_BYTES
@@ -123,10 +142,22 @@ export class Connection {
     if (out.writableFinished) return
     this.onClose.add(onGone)
     out.once('finish', () => {
-      this.onClose.delete(onGone)
+      this.removeOnClose(onGone)
       onSent?.()
     })
   }
+}
+
+// One function for all connections: a closure for each would take 300 bytes of an idle connection
+// (node bench/memory.js).
+function closeConnection(this: Socket): void {
+  connectionOf(this).close()
+}
+
+// An idle connection must not keep the headers of its last request in memory.
+function releaseResponse(this: ServerResponse): void {
+  const connection = connectionOf(this.req.socket)
+  if (connection.latest === this) connection.latest = undefined
 }
 
 // The connection is a property of its socket: a WeakMap would add a cache miss to every request.

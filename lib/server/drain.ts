@@ -48,6 +48,6 @@ export async function drain(
 function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
   const before = bytesRead.get(socket)
   bytesRead.set(socket, socket.bytesRead)
-  const hasRequested = connectionOf(socket).latest !== undefined
+  const { hasRequested } = connectionOf(socket)
   return socket.bytesRead === 0 || (before === socket.bytesRead && hasRequested)
 }

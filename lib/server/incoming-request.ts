@@ -11,6 +11,8 @@ import type { Framing } from './framing.ts'
 const READ_BEFORE =
   'The body was read before the request arrived here: mount Portico before any body parser'
 
+const READ: PropertyDescriptor = { value: true }
+
 /**
  * The part of a body that has been returned.
  *
@@ -151,7 +153,7 @@ export class IncomingRequest implements HttpRequestInit {
   }
 
   /**
-   * Ends a message that has no unread body, before its response is written.
+   * Marks a message that has no unread body as read, before its response is written.
    *
    * node:http makes an unread message flow to its end after the response, even one without a body,
    * and emits `end` and `close`, which is 10 % of the time of a small request (docs/decisions/011,
@@ -161,10 +163,16 @@ export class IncomingRequest implements HttpRequestInit {
    */
   settle(): void {
     const { message } = this
-    const isObserved =
-      this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0
-    if (!isObserved && this.#bodyBytes === 0) message.read()
-    if (isObserved && this.#bodyState === 'consumed') message.resume()
+    const isConsumed = this.#bodyState === 'consumed'
+    if (this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0) {
+      if (isConsumed) message.resume()
+      return
+    }
+    if (this.#bodyBytes === 0) message.read()
+    else if (!isConsumed) return
+    // After the response, the parser of node:http releases a message whose `readableEnded` is true.
+    // It would keep any other one, with its headers, until the next request of the connection.
+    Object.defineProperty(message, 'readableEnded', READ)
   }
 }
 

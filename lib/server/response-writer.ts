@@ -76,7 +76,7 @@ function writeWhole(
 
 function writeStream(body: Readable, response: HttpResponse, target: ResponseTarget): void {
   const { out, connection } = target.incoming
-  const { socket, onClose } = connection
+  const { socket } = connection
   const declared = response.headers.get('Content-Length')
   const length = declared === undefined ? undefined : Number(declared)
   let isTruncated = false
@@ -84,11 +84,11 @@ function writeStream(body: Readable, response: HttpResponse, target: ResponseTar
     isTruncated = !body.readableEnded && !socket.destroyed
   })
   const destroyBody = (): void => void body.destroy()
-  onClose.add(destroyBody)
+  connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
   pipeline(body, count, out, (error) => {
-    onClose.delete(destroyBody)
+    connection.removeOnClose(destroyBody)
     // A client that leaves is not an error. A body that closes before its end is an error.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
     if (error && isReported) target.report(error, response)

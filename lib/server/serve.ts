@@ -149,13 +149,16 @@ function createLimitedServer(limits: ServerLimits): Server {
 // With server.maxConnections, full workers of a cluster would pass a connection around forever.
 function trackSockets(server: Server, maxConnections: number): Set<Socket> {
   const sockets = new Set<Socket>()
+  function forget(this: Socket): void {
+    sockets.delete(this)
+  }
   server.on('connection', (socket) => {
     if (sockets.size >= maxConnections) {
       socket.destroy()
       return
     }
     sockets.add(socket)
-    socket.once('close', () => sockets.delete(socket))
+    socket.on('close', forget)
   })
   return sockets
 }

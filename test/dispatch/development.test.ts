@@ -27,7 +27,7 @@ function develop(target: string, exception: Error, setup: Setup = {}): Developme
   const { init, showValues = false, controllers = new Map([['news', news]]) } = setup
   const options = { controllers, modules: new Map([['admin', admin]]), basePath: '/app' }
   const checked = checkedOptions(options, { error() {} })
-  const router = new RequestRouter(checked)
+  const router = new RequestRouter({ ...checked, hasAction: () => true })
   const dispatcher = new Dispatcher(checked.modules, nameKeys.exact)
   const destinations = { ...checked, router, dispatcher }
   const reports = { logParams: new Set<string>(), hasController: () => false }

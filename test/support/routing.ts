@@ -27,6 +27,7 @@ export function routing(
     router: undefined,
     routes: checkedRoutes(routes),
     limits: DEFAULT_LIMITS,
+    hasAction: () => true,
     trusted: networks([]),
   })
   return (target) => request.route(new HttpRequest({ target }))

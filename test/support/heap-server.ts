@@ -1,0 +1,83 @@
+// A server whose heap a test examines from another process: node dist/test/support/heap-server.js <kind>
+//
+// `bare` is node:http alone, `listener` is createRequestListener(), `serve` is serve(), and `access` is serve() with
+// `onAccess`. All have the same timeouts. The server prints its port.
+
+import { createServer, type RequestListener, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { writeHeapSnapshot } from 'node:v8'
+import {
+  createRequestListener,
+  type HttpRequest,
+  type HttpResponse,
+  serve,
+} from '../../lib/index.ts'
+import { createFront } from './front.ts'
+
+const front = createFront(
+  {
+    app: {
+      list: (_: HttpRequest, response: HttpResponse): void => response.json({ ok: true }),
+      read(request: HttpRequest, response: HttpResponse): void {
+        response.json([
+          [...request.params].length,
+          request.headers.cookie?.length,
+          request.query.size,
+        ])
+      },
+      signal: ({ signal }: HttpRequest, response: HttpResponse): void =>
+        response.json(signal.aborted),
+      save: ({ form }: HttpRequest, response: HttpResponse): void => response.json(form.size),
+      async later(_: HttpRequest, response: HttpResponse): Promise<void> {
+        await new Promise(setImmediate)
+        response.text('later')
+      },
+      stream(_: HttpRequest, response: HttpResponse): void {
+        response.body = (async function* () {
+          yield 'streamed'
+        })()
+      },
+      async upload({ body }: HttpRequest, response: HttpResponse): Promise<void> {
+        for await (const _ of body) response.text('uploaded')
+      },
+      fail(): void {
+        throw new Error('failed')
+      },
+      // Two collections: the second one frees what the first one only made unreachable.
+      heap(_: HttpRequest, response: HttpResponse): void {
+        globalThis.gc?.()
+        globalThis.gc?.()
+        response.json(process.memoryUsage().heapUsed)
+      },
+      snapshot: (request: HttpRequest, response: HttpResponse): void =>
+        response.json(writeHeapSnapshot(request.query.get('file') ?? undefined)),
+    },
+  },
+  { logger: { error() {}, warn() {}, info() {} } },
+)
+
+const respondBare: RequestListener = ({ url }, response) => {
+  if (url === '/app/heap') {
+    globalThis.gc?.()
+    globalThis.gc?.()
+  }
+  const text = url === '/app/heap' ? String(process.memoryUsage().heapUsed) : '{"ok":true}'
+  response.writeHead(200, ['Content-Type', 'application/json', 'Content-Length', text.length])
+  response.end(text)
+}
+
+async function start(kind: string | undefined): Promise<Server> {
+  const limits = { keepAliveTimeoutMs: 60_000, socketTimeoutMs: 60_000 }
+  const onAccess = kind === 'access' ? () => {} : undefined
+  if (kind === 'serve' || kind === 'access') {
+    return (await serve(front, { port: 0, limits, onAccess })).server
+  }
+  const server = createServer(kind === 'bare' ? respondBare : createRequestListener(front))
+  server.keepAliveTimeout = limits.keepAliveTimeoutMs
+  server.timeout = limits.socketTimeoutMs
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return server
+}
+
+const server = await start(process.argv[2])
+console.log((server.address() as AddressInfo).port)
