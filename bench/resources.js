@@ -50,21 +50,53 @@ async function residentAfter(server, requests) {
 /** Returns the heap bytes of 1,000 idle connections that have received one response each. */
 export function heapOfIdleConnections(adapter, connections, core) {
   return withServer(adapter, { core, nodeOptions: ['--expose-gc'] }, async (server) => {
+    await server.measure('keepOpen')
     // The first requests also create objects that do not belong to a connection.
     const warm = await Load.open(server.port, request)
     await warm.run(5_000)
     const before = await server.measure('memory')
-    const idle = await Load.open(server.port, request, { connections })
-    await idle.run(connections)
+    const idle = await openInBatches(server, connections)
     const after = await server.measure('memory')
-    warm.close()
-    idle.close()
+    for (const load of [warm, ...idle]) load.close()
     return ((after.heapUsed - before.heapUsed) / connections) * 1_000
   })
 }
 
-async function withServer(adapter, options, use) {
-  const server = await ServerProcess.start(adapter, 'W1', options)
+// Opens at most 500 connections at once: the queue of the listening socket holds 511.
+async function openInBatches(server, connections) {
+  const loads = []
+  for (let rest = connections; rest > 0; rest -= 500) {
+    const count = Math.min(rest, 500)
+    const load = await Load.open(server.port, request, { connections: count })
+    await load.run(count)
+    loads.push(load)
+  }
+  return loads
+}
+
+/**
+ * Returns the bytes in memory, the scavenges and the size of the young generation after each number of requests, in
+ * one process.
+ */
+export function memoryUnderLoad(adapter, { workload, connections, steps }, core) {
+  return withServer(adapter, { core, workload }, async (server) => {
+    await server.measure('countScavenges')
+    const load = await Load.open(server.port, workloads[workload].request, { connections })
+    const rows = []
+    let done = 0
+    for (const requests of steps) {
+      await load.run(requests - done)
+      done = requests
+      const bytes = await server.residentBytes()
+      rows.push({ requests, bytes, ...(await server.measure('collections')) })
+    }
+    load.close()
+    return rows
+  })
+}
+
+async function withServer(adapter, { workload = 'W1', ...options }, use) {
+  const server = await ServerProcess.start(adapter, workload, options)
   try {
     return await use(server)
   } finally {

@@ -4,7 +4,11 @@
 //
 // The child sends its port when it listens. Then it sends one measurement for each message.
 
+import { constants, PerformanceObserver } from 'node:perf_hooks'
+import { getHeapSpaceStatistics } from 'node:v8'
 import { workloads } from './workloads.js'
+
+const IDLE_MS = 600_000
 
 const [adapter, id, controllers] = process.argv.slice(2)
 const workload = workloads[id]
@@ -14,7 +18,27 @@ const server = await start({
   controllers: Number(controllers ?? workload.controllers),
 })
 
+let scavenges = 0
+
 const measurements = {
+  // The same timeouts for all servers: none closes an idle connection during a measurement.
+  keepOpen: () => {
+    server.keepAliveTimeout = IDLE_MS
+    server.timeout = IDLE_MS
+    return true
+  },
+  // The observer takes time, so it exists only in the processes that count.
+  countScavenges: () => {
+    const minor = ({ detail }) => detail.kind === constants.NODE_PERFORMANCE_GC_MINOR
+    new PerformanceObserver((list) => {
+      scavenges += list.getEntries().filter(minor).length
+    }).observe({ entryTypes: ['gc'] })
+    return true
+  },
+  collections: () => {
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space')
+    return { scavenges, youngBytes: young.space_size }
+  },
   cpuNs: () => {
     const { user, system } = process.cpuUsage()
     return (user + system) * 1_000

@@ -6,6 +6,8 @@ import type { HttpError } from '../http/errors.ts'
 const MAX_IN_FLIGHT = 8
 // A pipelined request starts only while the responses before it hold fewer bytes than this.
 const MAX_WAITING_BYTES = 65_536
+// One list for all connections that have no pipelined request.
+const NONE: readonly ServerResponse[] = []
 // Beyond this number of waiting requests, reading stays paused until they have started.
 const MAX_QUEUED = 64
 
@@ -28,7 +30,7 @@ export class Connection {
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
   // The responses to the requests that have started. Empty until a request is pipelined.
-  #inFlight: readonly ServerResponse[] = []
+  #inFlight: readonly ServerResponse[] = NONE
   // Functions that start the pipelined requests that have not started, in order of arrival.
   readonly #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
@@ -96,7 +98,8 @@ export class Connection {
     this.#inFlight = [...this.#inFlight, out]
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
-      this.#inFlight = this.#inFlight.filter((other) => other !== out)
+      const others = this.#inFlight.filter((other) => other !== out)
+      this.#inFlight = others.length > 0 ? others : NONE
       this.#startQueued()
     })
   }

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { type Action, createRequestListener, HttpResponse } from '../../lib/index.ts'
-import { connectionOf } from '../../lib/server/connection.ts'
+import { type Connection, connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, listening, send } from '../support/http.ts'
 import {
@@ -77,6 +77,25 @@ const pages: readonly [kind: string, maxWaiting: number, action: Action][] = [
     },
   ],
 ]
+
+describe('Connection.latest', () => {
+  it('is released when the response finishes', () => {
+    const connection = connectionOf(new Socket())
+    const [first, second] = [responseOn(connection), responseOn(connection)]
+    assert.equal(connection.hasRequested, false)
+    connection.recordRequest(first, false)
+    connection.recordRequest(second, false)
+    first.emit('finish')
+    assert.equal(connection.latest, second)
+    second.emit('finish')
+    assert.equal(connection.latest, undefined)
+    assert.equal(connection.hasRequested, true)
+  })
+})
+
+function responseOn({ socket }: Connection): ServerResponse {
+  return new ServerResponse({ method: 'GET', socket } as IncomingMessage)
+}
 
 describe('Pipelined requests', () => {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
