@@ -21,10 +21,13 @@ const ESM_SYNTAX =
 export async function loadModule(file: string): Promise<object> {
   const type = await typeOf(file)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
-  if (type === 'commonjs') return Object(createRequire(file)(file))
+  const require = createRequire(file)
+  if (type === 'commonjs') return Object(require(file))
   // Imports another module that exports this one: import() would treat a module with an export `then` as a promise.
   const source = `export * as exports from ${JSON.stringify(pathToFileURL(file).href)}`
-  return (await import(`data:text/javascript,${encodeURIComponent(source)}`)).exports
+  const { exports } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
+  // Bun runs no code of a data: URL.
+  return exports ?? require(file)
 }
 
 async function typeOf(file: string): Promise<'module' | 'commonjs'> {

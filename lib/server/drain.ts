@@ -20,7 +20,9 @@ export async function drain(
 ): Promise<number> {
   // Does not use close() of node:http: it destroys idle connections at once, even if a request is
   // on its way.
-  const closed = new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+  // The server of Bun is no net.Server.
+  const { close } = server instanceof NetServer ? NetServer.prototype : server
+  const closed = new Promise((resolve) => close.call(server, resolve))
   const startedAt = performance.now()
   const bytesRead = new Map<Socket, number>()
   // Repeats: a response that started before the stop leaves its connection open. Does not use

@@ -1,0 +1,117 @@
+// Runs the tests of the core on Bun and Deno, which npm installs into a temporary folder. Skips a runtime that does
+// not install. Fails if a test fails that is not listed here. Needs the built tests: node tools/other-runtimes.js
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const rooms = ['http', 'routing', 'dispatch', 'reporting', 'controllers', 'inspect', 'server']
+const TIMEOUT_MS = 120_000
+
+// `skipped` are files that the runtime cannot run, `known` are tests that fail there, each with the reason.
+const runtimes = {
+  bun: {
+    args: ['test', '--timeout=20000'],
+    failure: /^\(fail\) (.*?)(?: \[[\d.]+m?s\])?$/gm,
+    skipped: {
+      'controllers/syntax-error': 'expects the messages of V8',
+      'server/client-error': 'the parser of Bun reports other codes',
+      'server/connection': 'Bun reads on while a connection is paused',
+      'server/drain': 'server.close() of Bun closes idle connections at once',
+    },
+    known: [
+      [/^loadControllers\(\) > names the/, 'expects the messages and stacks of V8'],
+      [/^loadControllers\(\) > .*await in a package/, 'Bun cannot require() such a file'],
+      [/^scrub\(\) > withholds what V8/, 'expects the messages of V8'],
+      [/^(?:createDetails|locateFrame)\(\) > /, 'expects the stacks of V8'],
+      [/^readBody\(\) > keeps at most twice/, 'calls gc() of V8'],
+      [/^Deadlines.*uses one timer/, 'Bun does not list timers as active resources'],
+      [/^IncomingRequest.protocol > is https/, 'the TLS of Bun has no anonymous ciphers'],
+      [
+        /^incomingMessageOf\(\) > returns a message that emits/,
+        'a message of Bun does not emit both',
+      ],
+      [/^createRequestListener\(\) > sends a 500 without/, 'undici of Bun ignores the dispatcher'],
+      [/^The last response of a connection > is not the one/, 'Bun drops pipelined requests'],
+      [/^Exchange > responds to OPTIONS with the target/, 'Bun responds to the target * with 400'],
+    ],
+  },
+  deno: {
+    args: ['test', '--allow-all', '--no-check', '--no-lock'],
+    failure: /^(.* \.\.\. .*?) => /gm,
+    skipped: {
+      'controllers/syntax-error': 'expects the messages of Node',
+      'dispatch/deadlines': 'Deno does not reset the mocks of a test at its end',
+      'reporting/reporter': 'Deno does not reset the mocks of a test at its end',
+      'server/client-error': 'the parser of Deno reports other codes',
+      'server/connection': 'a test of pipelined requests hangs',
+      'server/drain': 'the test of the deadline hangs',
+      'server/incoming-request': 'the test of the events of a message hangs',
+    },
+    known: [
+      [/^loadControllers\(\) .* names the/, 'expects the messages and stacks of Node'],
+      [/^createDetails\(\) /, 'the frames of a Deno test have no file'],
+      [
+        /^FrontController.* shows the error and its place/,
+        'the frames of a Deno test have no file',
+      ],
+      [/^makeReport\(\) /, 'the frames of a Deno test have no file'],
+    ],
+  },
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'portico-runtimes-'))
+try {
+  for (const [name, runtime] of Object.entries(runtimes)) run(name, runtime)
+} finally {
+  rmSync(folder, { recursive: true })
+}
+
+function run(name, { args, failure, skipped, known }) {
+  const quiet = ['--no-save', '--no-audit', '--no-fund', '--silent']
+  execute('npm', ['install', '--prefix', folder, ...quiet, name])
+  const program = join(folder, 'node_modules', '.bin', name)
+  const version = execute(program, ['--version'])
+  if (version.status !== 0) {
+    console.log(`${name}: skipped, because it does not install here`)
+    return
+  }
+  const result = execute(program, [...args, ...testFiles(skipped)])
+  const output = `${result.stdout}${result.stderr}`.replace(/\x1b\[\d*(?:;\d+)*m/g, '')
+  const failed = [...new Set([...output.matchAll(failure)].map(([, test]) => test))]
+  const unknown = failed.filter((test) => !known.some(([pattern]) => pattern.test(test)))
+  console.log(
+    `${name} ${version.stdout.trim()}: ${output
+      .match(/.*\d+ pass.*/g)
+      ?.at(-1)
+      ?.trim()}`,
+  )
+  for (const [file, reason] of Object.entries(skipped)) console.log(`  skipped: ${file}: ${reason}`)
+  for (const [pattern, reason] of known) {
+    const tests = failed.filter((test) => pattern.test(test)).length
+    console.log(`  ${tests} known failures: ${pattern.source}: ${reason}`)
+  }
+  if (result.signal === null && unknown.length === 0 && (result.status === 0 || failed.length > 0))
+    return
+  console.log(
+    `${output}\n${name} fails: ${unknown.join('\n  ') || `exit ${result.status ?? result.signal}`}`,
+  )
+  process.exitCode = 1
+}
+
+function testFiles(skipped) {
+  return rooms.flatMap((room) =>
+    readdirSync(join(root, 'dist/test', room))
+      .filter((file) => file.endsWith('.test.js'))
+      .map((file) => `${room}/${file.replace('.test.js', '')}`)
+      .filter((test) => skipped[test] === undefined)
+      .map((test) => `./dist/test/${test}.test.js`),
+  )
+}
+
+function execute(program, args) {
+  const options = { cwd: root, encoding: 'utf8', timeout: TIMEOUT_MS, maxBuffer: 2 ** 26 }
+  return spawnSync(program, args, options)
+}
