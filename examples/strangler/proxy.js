@@ -1,8 +1,9 @@
+import http from 'node:http'
+import https from 'node:https'
 import { HttpError, HttpRequest, HttpResponse } from 'portico'
-import { errors, Pool } from 'undici'
 
+/** @import { IncomingMessage } from 'node:http' */
 /** @import { Controllers, FrontController, Handler } from 'portico' */
-/** @import { Dispatcher } from 'undici' */
 
 /**
  * @typedef {object} StranglerOptions
@@ -24,26 +25,21 @@ import { errors, Pool } from 'undici'
  *
  * @param {FrontController} front
  * @param {StranglerOptions} options
- * @returns {Handler & { close(): Promise<void> }}
+ * @returns {Handler}
  */
 export function createStrangler(front, { origin, moved, behindProxy = false, timeoutMs = 25_000 }) {
-  const old = new Pool(origin, {
-    connect: { timeout: 5_000 },
-    headersTimeout: timeoutMs,
-    bodyTimeout: timeoutMs,
-  })
   return {
     async handle(request) {
       if (isHandledHere(request, moved)) return front.handle(request)
       try {
-        return await forwardTo(old, request, headersFor(request, behindProxy))
+        const headers = headersFor(request, behindProxy)
+        return toResponse(await forwardTo(origin, request, headers, timeoutMs))
       } catch (error) {
         return front.handle(withRejection(request, error))
       }
     },
     report: (error, about) => front.report(error, about),
     flush: () => front.flush(),
-    close: () => old.close(),
   }
 }
 
@@ -76,22 +72,45 @@ function isHandledHere({ rejection, method, target }, moved) {
 }
 
 /**
- * @param {Dispatcher} old
+ * Sends a request to the old server. Each request has its own connection: the old server may close an idle one at
+ * the moment of the next request, and that request would fail.
+ *
+ * @param {string} origin
  * @param {HttpRequest} request
  * @param {Record<string, string | string[]>} headers
+ * @param {number} timeoutMs
+ * @returns {Promise<IncomingMessage>}
  */
-async function forwardTo(old, request, headers) {
-  const received = await old.request({
-    path: request.target,
-    method: /** @type {Dispatcher.HttpMethod} */ (request.method),
-    headers,
-    body: hasBody(request) ? request.body : null,
-    signal: request.signal,
+function forwardTo(origin, request, headers, timeoutMs) {
+  const { method, target: path, signal } = request
+  const { request: send } = origin.startsWith('https:') ? https : http
+  return new Promise((resolve, reject) => {
+    const options = { method, path, headers, signal, agent: false, timeout: timeoutMs }
+    const outgoing = send(origin, options).on('error', reject)
+    /** @type {IncomingMessage | undefined} */
+    let received
+    /** @param {Error} error */
+    const fail = (error) => void (received ?? outgoing).destroy(error)
+    outgoing.once('response', (response) => {
+      received = response
+      resolve(response)
+    })
+    outgoing.on('timeout', () => {
+      // If bytes are left, the client is late, and not the old server.
+      if (received !== undefined && received.readableLength > 0) return
+      fail(new HttpError(504, 'The old server did not answer in time'))
+    })
+    if (hasBody(request)) request.body.once('error', fail).pipe(outgoing)
+    else outgoing.end()
   })
+}
+
+/** @param {IncomingMessage} received */
+function toResponse(received) {
   const response = new HttpResponse()
-  response.body = received.body
-  response.status = received.statusCode
-  for (const [name, value] of Object.entries(endToEndHeaders(received.headers))) {
+  response.body = received
+  response.status = received.statusCode ?? 502
+  for (const [name, value] of Object.entries(endToEndHeaders(received.headersDistinct))) {
     response.headers.set(name, value)
   }
   return response
@@ -113,17 +132,25 @@ const ABOUT_CLIENT = /^(?:x-forwarded-.*|(?:x-|true-)?client-ip|x-real-ip|x-clus
  * @param {HttpRequest} request
  * @param {boolean} behindProxy
  */
-function headersFor({ headers, client }, behindProxy) {
+function headersFor(request, behindProxy) {
+  const { headers, client } = request
   const kept = Object.entries(endToEndHeaders(headers)).filter(
-    ([name]) => isUnambiguous(name) && !NOT_FORWARDED.includes(name),
+    ([name]) =>
+      isUnambiguous(name) &&
+      !NOT_FORWARDED.includes(name) &&
+      (behindProxy || !ABOUT_CLIENT.test(name)),
   )
-  if (behindProxy) return Object.fromEntries(kept)
-  return {
-    ...Object.fromEntries(kept.filter(([name]) => !ABOUT_CLIENT.test(name))),
-    'x-forwarded-for': client.address,
-    'x-forwarded-proto': client.protocol,
-    'x-forwarded-host': client.host,
+  const sent = Object.fromEntries(kept)
+  // For some methods, node:http would send a body of unknown length without framing.
+  if (hasBody(request) && sent['content-length'] === undefined) {
+    sent['transfer-encoding'] = 'chunked'
   }
+  if (!behindProxy) {
+    sent['x-forwarded-for'] = client.address
+    sent['x-forwarded-proto'] = client.protocol
+    sent['x-forwarded-host'] = client.host
+  }
+  return sent
 }
 
 // PHP has one variable for `X-Forwarded-For`, `X_Forwarded_For` and `X.Forwarded.For`: HTTP_X_FORWARDED_FOR.
@@ -170,10 +197,7 @@ function withRejection({ method, target, headers, client, signal }, error) {
 
 /** @param {unknown} cause */
 function toHttpError(cause) {
-  if (cause instanceof HttpError) return cause
-  const isLate =
-    cause instanceof errors.HeadersTimeoutError || cause instanceof errors.ConnectTimeoutError
-  return isLate
-    ? new HttpError(504, 'The old server did not answer in time', { cause })
+  return cause instanceof HttpError
+    ? cause
     : new HttpError(502, 'The old server did not answer', { cause })
 }

@@ -19,5 +19,4 @@ process.once('SIGTERM', stop).once('SIGINT', stop)
 
 async function stop() {
   await service.close()
-  await strangler.close()
 }

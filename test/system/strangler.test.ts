@@ -4,13 +4,14 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
-import { connect } from 'node:net'
+import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { fetch, request } from 'undici'
-import { type ErrorReport, type Handler, serve } from '../../lib/index.ts'
+import { type ErrorReport, type Handler, HttpRequest, serve } from '../../lib/index.ts'
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { startExample } from '../support/examples.ts'
@@ -20,6 +21,7 @@ import { exchange, listening, parse, send } from '../support/http.ts'
 import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { portOf } from '../support/serving.ts'
+import { settled } from '../support/wire.ts'
 
 const hasPhp = spawnSync('php', ['-v']).error === undefined
 
@@ -239,6 +241,26 @@ describe('createStrangler()', () => {
     assert.equal(reports.length, 1)
   })
 
+  it('passes on a response that ends with its connection, whenever the client reads it', async (t) => {
+    for (const length of [1, 16_384, 65_536, 100_000, 1_000_000]) {
+      const old = createTcpServer((socket) => {
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\n\r\n')
+          socket.end(Buffer.alloc(length, 'a'))
+        })
+      })
+      t.after(() => old.close())
+      await once(old.listen(0, '127.0.0.1'), 'listening')
+      const { port } = old.address() as AddressInfo
+      const { strangler } = await createStranglerFor(`http://127.0.0.1:${port}`)
+      const { body } = await strangler.handle(new HttpRequest({ target: '/' }))
+      assert.ok(body instanceof Readable)
+      // The body fills its buffers, and the end of the connection may arrive behind it.
+      await settled(() => body.readableLength)
+      assert.equal((await buffer(body)).length, length)
+    }
+  })
+
   it('does not pass on hop-by-hop headers', async (t) => {
     const { url } = await strangle(t, (_, out) => {
       out.writeHead(200, [
@@ -269,6 +291,67 @@ describe('createStrangler()', () => {
     }
     const { body } = await request(`${url}/`, { method: 'POST', body: Readable.from(halves()) })
     assert.equal(await body.text(), 'all')
+  })
+
+  it('passes on a body in chunks with every method, and one whose length is a header of the connection', async (t) => {
+    const { url } = await strangle(t, (message, out) => {
+      const { method, headers } = message
+      buffer(message).then((body) => out.end(JSON.stringify([method, String(body), headers])))
+    })
+    for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
+      for (const [fields, body] of [
+        ['Transfer-Encoding: chunked\r\nConnection: close', '3\r\na=1\r\n0\r\n\r\n'],
+        ['Content-Length: 3\r\nConnection: close, content-length', 'a=1'],
+      ]) {
+        const bytes = `${method} /x HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`
+        const response = parse(await send(portOf(url), bytes))
+        const [sentMethod, sentBody, headers] = JSON.parse(unchunked(response.body))
+        assert.deepEqual([sentMethod, sentBody], [method, 'a=1'])
+        assert.equal(headers['content-length'], undefined)
+      }
+    }
+  })
+
+  it('responds to a broken body with a 400', async (t) => {
+    const { url, reports } = await strangle(t, (message) => message.resume())
+    const head = 'POST /x HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const { status } = parse(await send(portOf(url), `${head}3\r\na=1\r\nZZ\r\n`))
+    assert.equal(status, 400)
+    assert.deepEqual(
+      reports.map(({ code }) => code),
+      ['HPE_INVALID_CHUNK_SIZE'],
+    )
+  })
+
+  it('closes the connection when the old server is late within its response, and reports a 504', async (t) => {
+    const { url, reports } = await strangle(t, (_, out) => out.write('half'), { timeoutMs: 50 })
+    const { body } = await request(`${url}/`)
+    await assert.rejects(body.text())
+    assert.deepEqual(
+      reports.map(({ status }) => status),
+      [504],
+    )
+  })
+
+  it('does not give up on the old server while the client does not read', {
+    timeout: 10_000,
+  }, async (t) => {
+    const idle = deferred()
+    const length = 30_000_000
+    const { url, reports } = await strangle(
+      t,
+      (_, out) => {
+        // Emitted when the strangler has not read for twice its own limit.
+        out.setTimeout(100, idle.resolve)
+        out.end(Buffer.alloc(length, 'a'))
+      },
+      { timeoutMs: 50 },
+    )
+    const socket = connect(portOf(url), '127.0.0.1').pause()
+    socket.write(getAs('/', 'a'))
+    await idle.promise
+    assert.ok((await buffer(socket)).length > length)
+    assert.deepEqual(reports, [])
   })
 
   it('passes on Content-Length for HEAD', async (t) => {
@@ -389,26 +472,33 @@ interface Strangled {
 async function strangle(
   t: TestContext,
   old: RequestListener,
-  options: { moved?: Set<string>; timeoutMs?: number; behindProxy?: boolean } = {},
+  options: StranglerOptions = {},
 ): Promise<Strangled> {
+  const origin = `http://127.0.0.1:${await listening(t, createServer(old))}`
+  const { strangler, reports } = await createStranglerFor(origin, options)
+  const { url, server } = await serve(strangler, { port: 0 })
+  t.after(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+  return { url, reports }
+}
+
+interface StranglerOptions {
+  readonly moved?: Set<string>
+  readonly timeoutMs?: number
+  readonly behindProxy?: boolean
+}
+
+async function createStranglerFor(origin: string, options: StranglerOptions = {}) {
   const { reports, onReport } = collectReports()
   const front = createFront({ news: { list() {} } }, { onReport })
   const { createStrangler } = await import(
     pathToFileURL(repositoryFile('examples/strangler/proxy.js')).href
   )
-  const origin = `http://127.0.0.1:${await listening(t, createServer(old))}`
-  const strangler: Handler & { close(): Promise<void> } = createStrangler(front, {
-    origin,
-    moved: new Set(['news']),
-    ...options,
-  })
-  const { url, server } = await serve(strangler, { port: 0 })
-  t.after(() => {
-    server.close()
-    server.closeAllConnections()
-    return strangler.close()
-  })
-  return { url, reports }
+  const settings = { origin, moved: new Set(['news']), ...options }
+  const strangler: Handler = createStrangler(front, settings)
+  return { strangler, reports }
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: the body has the fields of its URL.
