@@ -47,25 +47,35 @@ export class RejectionBudget implements NoiseBudget {
 }
 
 /**
- * The budget for faults (5xx): the first of each fingerprint in a minute in full, at most 80 of them,
- * and each further fault as a short line, up to 600 lines a minute.
+ * The budget for faults (5xx): the first of each fingerprint in a minute in full, at most 80 of them, and
+ * each further fault as a short line, up to 600 lines a minute. The first fault at a place in the code is
+ * logged in full even if other faults have used up the budget.
  */
 export class FaultBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
-  readonly #logged = new Set<string>()
+  readonly #fingerprints = new Set<string>()
+  // Without controller and action: a client can choose these where a plugin or a router fails.
+  readonly #places = new Set<string>()
   #lines = 0
 
   admit(fingerprint: string): Detail {
-    const isFirst = !this.#logged.has(fingerprint) && this.#logged.size < MAX_IN_FULL
+    const place = fingerprint.slice(0, fingerprint.lastIndexOf(' '))
+    const isFirst = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)
     if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
-    this.#logged.add(fingerprint)
+    this.#fingerprints.add(fingerprint)
+    this.#places.add(place)
     return 'full'
   }
 
   renew(): void {
-    this.#logged.clear()
+    this.#fingerprints.clear()
+    this.#places.clear()
     this.#lines = 0
   }
+}
+
+function isNew(known: ReadonlySet<string>, key: string): boolean {
+  return known.size < MAX_IN_FULL && !known.has(key)
 }

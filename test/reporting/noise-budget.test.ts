@@ -94,9 +94,24 @@ describe('FaultBudget', () => {
 
   it('admits 80 fingerprints a minute in full, and bounds the lines of all', () => {
     const budget = new FaultBudget()
-    assert.deepEqual(admit(budget, random(10_000)), { full: 80, short: 520, count: 9_400 })
+    const named = [...random(10_000)]
+      .map((name) => name.replace(' ', '-'))
+      .map((name) => `x ${name}`)
+    assert.deepEqual(admit(budget, named), { full: 80, short: 520, count: 9_400 })
     budget.renew()
     admit(budget, Array(700).fill('a'))
-    assert.deepEqual(admit(budget, random(10_000)), { full: 79, short: 0, count: 9_921 })
+    assert.deepEqual(admit(budget, named), { full: 79, short: 0, count: 9_921 })
+  })
+
+  it('admits another bug in full, whatever names a client has used up the budget with', () => {
+    const budget = new FaultBudget()
+    const bug = (place: string, i: number): string => `Error ${place}:1:1 news/${i}`
+    for (let i = 0; i < 1_000; i++) budget.admit(bug('plugin.js', i))
+    assert.deepEqual(
+      [1, 1, 2].map((i) => budget.admit(bug('news.js', i))),
+      ['full', 'count', 'count'],
+    )
+    const places = Array.from({ length: 1_000 }, (_, i) => bug(`place-${i}.js`, i))
+    assert.deepEqual(admit(budget, places), { full: 78, short: 0, count: 922 })
   })
 })
