@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { pathToFileURL } from 'node:url'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 import { exchange } from '../support/http.ts'
 import { Load } from '../support/load.ts'
@@ -12,11 +13,18 @@ import { repositoryFile } from '../support/repository.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
 const APP = `
+import { appendFileSync } from 'node:fs'
+import { incomingMessageOf } from '${pathToFileURL(repositoryFile('dist/lib/index.js')).href}'
 export async function who(_, response) {
   await new Promise((resolve) => setTimeout(resolve, 2))
   response.text(String(process.pid))
 }
 export function client({ client }, response) { response.json(client) }
+export function length({ form }, response) { response.text(String(form.get('a').length)) }
+export function cut(request) {
+  appendFileSync(request.param('log'), request.method + '\\n')
+  incomingMessageOf(request).socket.destroy()
+}
 `
 
 interface Proxy {
@@ -85,6 +93,46 @@ for (const proxy of proxies) {
       assert.equal(load.bodies.size, 4)
     })
 
+    it('never repeats a POST that an instance has cut', async (t) => {
+      const site = await startSite(t, proxy)
+      const log = join(createFolder(t), 'log')
+      const target = `/app/cut?log=${encodeURIComponent(log)}`
+      for (const method of ['POST', 'PATCH']) {
+        assert.equal((await exchange(site.port, { method, target, body: 'a=1' })).status, 502)
+      }
+      assert.equal(readFileSync(log, 'utf8'), 'POST\nPATCH\n')
+    })
+
+    it('accepts a form of the maximum size', async (t) => {
+      const site = await startSite(t, proxy)
+      const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+      const form = {
+        method: 'POST',
+        target: '/app/length',
+        headers,
+        body: 'a='.padEnd(1_048_576, 'b'),
+      }
+      assert.equal((await exchange(site.port, form)).body, '1048574')
+      assert.equal((await exchange(site.port, { ...form, body: `${form.body}b` })).status, 413)
+    })
+
+    it('denies all spellings of a path', async (t) => {
+      const site = await startSite(t, proxy, (config) =>
+        config
+          .replace(/# (?=http-request deny|if \(\$request_uri)/, '')
+          .replace(/\badmin\b(?=[(/[])/g, 'app'),
+      )
+      for (const target of [
+        ...['/app', '/app/who', '/default/app/who', '//app/who', '//default/app/who', '/app?a=1'],
+        ...['/app/who/../..', 'http://127.0.0.1/app/who', 'http://127.0.0.1/default/app/who'],
+      ]) {
+        const { status, body } = await exchange(site.port, { target })
+        assert.deepEqual([status, body.includes('urn:uuid')], [404, false], target)
+      }
+      const { body } = await exchange(site.port, { target: '/apple' })
+      assert.match(body, /Invalid controller specified/)
+    })
+
     it('passes on the address of the client, and ignores forwarded headers of the client', async (t) => {
       const site = await startSite(t, proxy)
       const headers = [
@@ -108,7 +156,11 @@ interface Site {
   readonly start: (i: number) => Promise<ServerProcess>
 }
 
-async function startSite(t: TestContext, proxy: Proxy): Promise<Site> {
+async function startSite(
+  t: TestContext,
+  proxy: Proxy,
+  edit = (config: string): string => config,
+): Promise<Site> {
   const folder = createFolder(t, { 'app.mjs': APP })
   const [port = 0, ...ports] = await findFreePorts(5)
   const [one, oneHealth, two, twoHealth] = ports
@@ -124,7 +176,7 @@ async function startSite(t: TestContext, proxy: Proxy): Promise<Site> {
     /(?<=127\.0\.0\.1:|check port )\d+/g,
     (given) => String(replaced.get(Number(given)) ?? given),
   )
-  writeFileIn(folder, proxy.file, proxy.adjust(text, folder))
+  writeFileIn(folder, proxy.file, edit(proxy.adjust(text, folder)))
 
   const start = async (i: number): Promise<ServerProcess> => {
     const instance = new ServerProcess(t, [
@@ -154,7 +206,7 @@ async function waitUntilServing(t: TestContext, child: ChildProcess, port: numbe
   for (;;) {
     assert.equal(child.exitCode, null)
     const isUp = await exchange(port, { target: '/app/who' }).catch(() => undefined)
-    if (isUp?.status === 200) return
+    if (isUp?.status === 200 || isUp?.status === 404) return
     await new Promise(setImmediate)
   }
 }
