@@ -74,7 +74,7 @@ describe('Supervisor', () => {
   })
 
   it('kills a worker that does not stop in time', async (t) => {
-    const { supervisor } = supervised(t, { deaf: true }, 20)
+    const { supervisor } = supervised(t, { deaf: true }, { stopTimeoutMs: 20 })
     await supervisor.start()
     const ended = workers().map((worker) => once(worker, 'exit'))
     assert.equal(await supervisor.stop(), 1)
@@ -134,19 +134,21 @@ describe('Supervisor', () => {
   })
 
   it('starts the successor when a worker asks for it, and stops the worker when it listens', async (t) => {
-    const { supervisor, lines, logged } = supervised(t, { asks: true })
-    const started = supervisor.start()
+    const { supervisor, behave, lines, logged } = supervised(t, { asks: true }, { workers: 1 })
+    t.mock.timers.enable({ apis: ['setTimeout'] })
     const asked = logged('worker')
-    await started
+    await supervisor.start()
     const [first] = workers()
-    await asked
-    const forked = once(cluster, 'fork')
     assert.ok(first)
-    assert.deepEqual([workers().length, supervisor.isReady], [2, true])
-    const ended = once(first, 'exit')
+    await asked
+    assert.deepEqual([workers().length, supervisor.isReady], [1, true])
+    behave({})
+    const forked = once(cluster, 'fork')
+    t.mock.timers.tick(100)
     const [successor] = (await forked) as [Worker]
-    const [code] = await Promise.race([ended, once(successor, 'listening').then(() => ended)])
-    assert.deepEqual([code, successor.isDead()], [0, false])
+    assert.deepEqual([workers().length, supervisor.isReady], [2, true])
+    const [code] = await once(first, 'exit')
+    assert.deepEqual([code, successor.isDead(), supervisor.isReady], [0, false, true])
     assert.match(lines[0] ?? '', /^Worker \d+ had an exception; a new worker starts in 100 ms$/)
   })
 
@@ -268,13 +270,17 @@ function options(lines: string[] = [], onEvent = (_: string): void => {}) {
   return { workers: 2, port: 3000, host: '127.0.0.1', logger, stopTimeoutMs: 30_000 }
 }
 
-function supervised(t: TestContext, behaviour: Behaviour = {}, stopTimeoutMs = 30_000): Supervised {
+function supervised(
+  t: TestContext,
+  behaviour: Behaviour = {},
+  changes: { readonly workers?: number; readonly stopTimeoutMs?: number } = {},
+): Supervised {
   const lines: string[] = []
   let waiting: { event: string; resolve: () => void } | undefined
   const onEvent = (event: string): void => {
     if (waiting?.event === event) waiting.resolve()
   }
-  const supervisor = new Supervisor({ ...options(lines, onEvent), stopTimeoutMs })
+  const supervisor = new Supervisor({ ...options(lines, onEvent), ...changes })
   t.after(async () => {
     const left = workers().map((worker) => once(worker, 'exit'))
     const stopped = supervisor.stop()
