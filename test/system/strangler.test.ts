@@ -342,10 +342,10 @@ describe('createStrangler()', () => {
       t,
       (_, out) => {
         // Emitted when the strangler has not read for twice its own limit.
-        out.setTimeout(100, idle.resolve)
+        out.setTimeout(1_000, idle.resolve)
         out.end(Buffer.alloc(length, 'a'))
       },
-      { timeoutMs: 50 },
+      { timeoutMs: 500 },
     )
     const socket = connect(portOf(url), '127.0.0.1').pause()
     socket.write(getAs('/', 'a'))
