@@ -70,7 +70,8 @@ export class Connection {
   recordRequest(out: ServerResponse, mustBeLast: boolean): void {
     const { activeResponse } = this
     this.latest = out
-    out.on('finish', releaseResponse)
+    // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
+    out.on('close', releaseResponse)
     this.hasRequested = true
     this.hasLastRequest = mustBeLast
     this.isPipelined = activeResponse !== undefined

