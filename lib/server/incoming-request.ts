@@ -7,6 +7,7 @@ import { type HttpRequest, stateOf } from '../http/request.ts'
 import { rejectLongTarget } from '../http/target.ts'
 import { type Connection, connectionOf } from './connection.ts'
 import type { Framing } from './framing.ts'
+import { watchHalfClose } from './half-close.ts'
 
 const READ_BEFORE =
   'The body was read before the request arrived here: mount Portico before any body parser'
@@ -49,7 +50,8 @@ export class IncomingRequest implements HttpRequestInit {
   readonly #bodyBytes: number | undefined
   #bodyState: BodyState
   #isExposed = false
-  #signal: AbortSignal | undefined
+  #controller: AbortController | undefined
+  #abortReason: HttpError | undefined
 
   constructor(
     message: IncomingMessage,
@@ -124,14 +126,25 @@ export class IncomingRequest implements HttpRequestInit {
     return this.#bodyState === 'consumed' ? this.message.resume() : this.message
   }
 
-  /** Aborts with a {@link ClientGoneError} when the client leaves before the response is sent. */
+  /**
+   * Aborts with a {@link ClientGoneError} when the client leaves before the response is sent, and
+   * with the error of {@link IncomingRequest.abort}.
+   */
   get signal(): AbortSignal {
-    if (this.#signal === undefined) {
-      const controller = new AbortController()
-      this.#signal = controller.signal
-      this.connection.watchOutcome(this.out, () => controller.abort(new ClientGoneError()))
+    if (this.#controller === undefined) {
+      this.#controller = new AbortController()
+      if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
+      const onGone = (): void => this.abort(new ClientGoneError())
+      this.connection.watchOutcome(this.out, onGone)
+      watchHalfClose(this.connection, this.out, onGone)
     }
-    return this.#signal
+    return this.#controller.signal
+  }
+
+  /** Aborts the signal, also if it is read later. */
+  abort(reason: HttpError): void {
+    this.#abortReason ??= reason
+    this.#controller?.abort(this.#abortReason)
   }
 
   get remoteAddress(): string {
@@ -143,7 +156,7 @@ export class IncomingRequest implements HttpRequestInit {
   }
 
   get aborted(): boolean {
-    return this.connection.socket.destroyed
+    return this.connection.socket.destroyed || this.#abortReason !== undefined
   }
 
   /**

@@ -23,10 +23,12 @@ export interface ResponseTarget {
 export function writeResponse(response: HttpResponse, target: ResponseTarget): void {
   const { incoming } = target
   const { status, body, headers } = response
-  const isBodySent = !incoming.aborted && incoming.method !== 'HEAD' && !BODILESS.includes(status)
+  // Not `incoming.aborted`: a client that half-closes may still read.
+  const isClosed = incoming.connection.socket.destroyed
+  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !BODILESS.includes(status)
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
-  if (incoming.aborted) return
+  if (isClosed) return
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')

@@ -141,6 +141,9 @@ function createLimitedServer(limits: ServerLimits): Server {
   server.maxHeadersCount = 0
   // This is the only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs
+  // Without this, a client that ends its side of the connection would lose a response that takes
+  // time. The types of Node do not declare it.
+  Object.assign(server, { httpAllowHalfOpen: true })
   // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
   return server

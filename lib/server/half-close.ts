@@ -1,0 +1,39 @@
+import type { ServerResponse } from 'node:http'
+import type { Connection } from './connection.ts'
+
+/** Milliseconds of silence after which a client that has half-closed counts as gone. */
+export const HALF_CLOSE_MS = 1_000
+
+/**
+ * Calls `onGone` if the client ends its side of the connection, and then nothing is sent to it for a second.
+ *
+ * The end of the client's side (FIN) has two meanings: the client has sent everything and waits for
+ * the response, or it has closed the connection. The next bytes that are sent show which one it is,
+ * because a client that has closed replies with a reset. An action that sends nothing would never
+ * know.
+ */
+export function watchHalfClose(
+  { socket, onClose }: Connection,
+  out: ServerResponse,
+  onGone: () => void,
+): void {
+  let timer: NodeJS.Timeout | undefined
+  const wait = (): void => {
+    const { bytesWritten } = socket
+    timer = setTimeout(() => {
+      const isSilent = socket.bytesWritten === bytesWritten && socket.writableLength === 0
+      if (isSilent) onGone()
+      else wait()
+    }, HALF_CLOSE_MS).unref()
+  }
+  const stop = (): void => {
+    clearTimeout(timer)
+    socket.off('end', wait)
+    onClose.delete(stop)
+  }
+  if (socket.readableEnded) wait()
+  else socket.on('end', wait)
+  // `close` of the response is not emitted if the socket closes during an earlier response.
+  onClose.add(stop)
+  out.once('close', stop)
+}
