@@ -114,14 +114,15 @@ async function serve(config: Config): Promise<number> {
   await stopped
   isReady = false
   await delay(config.drainDelayMs)
-  const destroyed = await service.close()
+  const { connections, actions } = await service.close()
   await leaveCluster()
   health?.close()
-  if (!cluster.isWorker || destroyed > 0) {
+  if (!cluster.isWorker || connections > 0) {
     const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
-    log.info({ event: 'stop', destroyed }, `Stopped${reason}, ${destroyed} connections destroyed`)
+    const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
+    log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`)
   }
-  return destroyed > 0 ? EXIT_FAILURE : exitCode
+  return actions > 0 ? EXIT_FAILURE : exitCode
 }
 
 // Starts the workers, which serve, and keeps them running.

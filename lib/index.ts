@@ -16,6 +16,7 @@ export {
   NoActionError,
   NoControllerError,
   NoRouteError,
+  ServerClosingError,
   ThrownValueError,
 } from './http/errors.ts'
 export type { Client } from './http/forwarded.ts'
@@ -40,6 +41,7 @@ export type { Logger } from './reporting/logger.ts'
 export type { NameRule } from './routing/name-rules.ts'
 export type { RoutePattern, RoutePatterns } from './routing/route-pattern.ts'
 export type { Router } from './routing/router.ts'
+export type { CloseResult } from './server/drain.ts'
 export type { HeaderLimits } from './server/framing.ts'
 export type { Access, Handler, ListenerOptions } from './server/handler.ts'
 export { incomingMessageOf } from './server/incoming-request.ts'

@@ -101,6 +101,13 @@ export class ClientGoneError extends HttpError {
   }
 }
 
+/** The error if the server has begun to stop. `service.closing` and the signals of event streams abort with it. */
+export class ServerClosingError extends HttpError {
+  constructor() {
+    super(503, 'The server is closing')
+  }
+}
+
 /** The error if the bytes on a connection are not a valid request. It is not dispatched. */
 export class MalformedMessageError extends HttpError {
   /** @param code The code of the parser of `node:http`, such as `HPE_INVALID_METHOD`. */
@@ -128,6 +135,7 @@ setDefaults(NoControllerError, { name: 'NoControllerError', type: 'EXCEPTION_NO_
 setDefaults(NoActionError, { name: 'NoActionError', type: 'EXCEPTION_NO_ACTION' })
 setDefaults(NoRouteError, { name: 'NoRouteError', type: 'EXCEPTION_NO_ROUTE' })
 setDefaults(ClientGoneError, { name: 'ClientGoneError' })
+setDefaults(ServerClosingError, { name: 'ServerClosingError' })
 setDefaults(MalformedMessageError, { name: 'MalformedMessageError' })
 setDefaults(ThrownValueError, { name: 'ThrownValueError' })
 

@@ -4,6 +4,7 @@ import {
   type ErrorType,
   errorTypes,
   HttpError,
+  ServerClosingError,
   ThrownValueError,
 } from './errors.ts'
 import { type HttpRequest, isAborted } from './request.ts'
@@ -52,10 +53,11 @@ export function statusOf(exception: Error): number {
   return isErrorStatus(status) ? status : 500
 }
 
-/** Reports whether an exception means only that the client of its request has gone away. */
+/** Reports whether an exception means only that the client has gone away, or that its event stream has been ended. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   if (isInstance(ClientGoneError, exception)) return true
-  return request !== undefined && isAborted(request) && read(exception, 'name') === 'AbortError'
+  if (request === undefined || !isAborted(request)) return false
+  return isInstance(ServerClosingError, exception) || read(exception, 'name') === 'AbortError'
 }
 
 function isErrorStatus(status: unknown): status is number {

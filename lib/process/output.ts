@@ -5,7 +5,7 @@ import { Log } from './log.ts'
 import type { RoutesStyle } from './routes-text.ts'
 import type { Config } from './settings.ts'
 
-/** Exit code for a failure, such as a port in use, an error of the explained request, or a destroyed connection. */
+/** Exit code for a failure, such as a port in use, an error of the explained request, or an action that was cut. */
 export const EXIT_FAILURE = 1
 
 /** Writes text to stdout. */

@@ -21,8 +21,6 @@ export class Connection {
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
   latest: ServerResponse | undefined
-  /** Whether a request has arrived on the connection. */
-  hasRequested = false
   /** Whether the most recent request arrived while a response was active. */
   isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
@@ -66,13 +64,17 @@ export class Connection {
     return this.latest?.writableFinished ? undefined : this.latest
   }
 
+  /** Number of requests in flight: their actions run, or their responses are not sent yet. */
+  get inFlight(): number {
+    return this.activeResponse === undefined ? 0 : Math.max(1, this.#inFlight.length)
+  }
+
   /** Records a request that has arrived. */
   recordRequest(out: ServerResponse, mustBeLast: boolean): void {
     const { activeResponse } = this
     this.latest = out
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
-    this.hasRequested = true
     this.hasLastRequest = mustBeLast
     this.isPipelined = activeResponse !== undefined
     // The response to a request that is not pipelined is not tracked until another request arrives.

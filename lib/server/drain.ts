@@ -1,55 +1,103 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
+import { LINGER_MS } from './linger.ts'
 
 // A client may just have sent a request on an idle connection. That request gets a response.
 const IDLE_GRACE_MS = 600
+// The rest of the header section may be on its way.
+const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
 
+/** The connections that a server closed at its deadline. */
+export interface CloseResult {
+  /** Number of connections that were still open at the deadline. */
+  readonly connections: number
+  /** Number of actions whose responses were cut: a client has lost something. */
+  readonly actions: number
+}
+
+/** What a connection is doing; `other` is a response, another protocol, or its own end. */
+type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
+
 /**
- * Stops a server: accepts no more connections, waits for requests in flight, closes connections as
- * they become idle, and destroys the remaining ones at the deadline.
+ * Stops a server: accepts no more connections, waits for requests in flight, and closes connections
+ * as they become idle. A client that has not sent the whole header section after 2 seconds gets a
+ * 408, and so does one that has not sent the whole body at the deadline. The remaining connections
+ * are destroyed at the deadline.
  *
  * @param sockets The open connections; the caller removes a connection that closes.
- * @returns The number of connections that were destroyed at the deadline.
  */
 export async function drain(
   server: Server,
   sockets: Set<Socket>,
   timeoutMs: number,
-): Promise<number> {
+): Promise<CloseResult> {
   // Does not use close() of node:http: it destroys idle connections at once, even if a request is
   // on its way.
   // The server of Bun is no net.Server.
   const { close } = server instanceof NetServer ? NetServer.prototype : server
   const closed = new Promise((resolve) => close.call(server, resolve))
-  const startedAt = performance.now()
-  const bytesRead = new Map<Socket, number>()
+  const result = { connections: 0, actions: 0 }
+  const destroy = (socket: Socket): void => {
+    result.actions += connectionOf(socket).inFlight
+    socket.destroy()
+  }
+  const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()
   // Repeats: a response that started before the stop leaves its connection open. Does not use
   // closeIdleConnections(): it regards a response as complete when it is queued, not when sent.
-  const sweep = setInterval(() => {
+  const sweep = (): void => {
+    const now = performance.now()
     for (const socket of sockets) {
-      const { activeResponse } = connectionOf(socket)
-      const isIdle = activeResponse === undefined && isSilent(socket, bytesRead)
-      if (isIdle && performance.now() - startedAt >= IDLE_GRACE_MS) socket.destroy()
+      const activity = activityOf(socket)
+      const last = observed.get(socket)
+      const since = last?.activity === activity ? last.since : now
+      observed.set(socket, { activity, since })
+      if (activity === 'idle' && now - since >= IDLE_GRACE_MS) socket.destroy()
+      if (activity === 'receiving-head' && now - since >= HEAD_GRACE_MS) timeOut(server, socket)
     }
-  }, SWEEP_MS)
-  let destroyed = 0
-  const deadline = setTimeout(() => {
-    destroyed = sockets.size
-    for (const socket of sockets) socket.destroy()
+  }
+  let timer = setTimeout(() => {
+    result.connections = sockets.size
+    for (const socket of sockets) {
+      if (activityOf(socket).startsWith('receiving')) timeOut(server, socket)
+      else destroy(socket)
+    }
+    timer = setTimeout(() => sockets.forEach(destroy), LINGER_MS)
   }, timeoutMs)
+  const interval = setInterval(sweep, SWEEP_MS)
+  sweep()
   await closed
-  clearInterval(sweep)
-  clearTimeout(deadline)
-  return destroyed
+  clearInterval(interval)
+  clearTimeout(timer)
+  return result
 }
 
-// Reports whether nothing has arrived since the last sweep, although a request arrived earlier.
-// A connection that never received a byte is also silent: browsers open connections in advance.
-function isSilent(socket: Socket, bytesRead: Map<Socket, number>): boolean {
-  const before = bytesRead.get(socket)
-  bytesRead.set(socket, socket.bytesRead)
-  const { hasRequested } = connectionOf(socket)
-  return socket.bytesRead === 0 || (before === socket.bytesRead && hasRequested)
+function activityOf(socket: Socket & HasParser): Activity {
+  const { activeResponse, fault } = connectionOf(socket)
+  // node:http detaches the parser when the connection is upgraded to another protocol.
+  if (fault !== undefined || socket.parser === null) return 'other'
+  if (activeResponse !== undefined) {
+    const { req, headersSent } = activeResponse
+    return req.complete || headersSent ? 'other' : 'receiving-body'
+  }
+  // A connection that never received a byte is idle too: browsers open connections in advance.
+  return socket.bytesRead > 0 && isWithinMessage(socket) ? 'receiving-head' : 'idle'
+}
+
+interface HasParser {
+  readonly parser?: { duration?(): number } | null
+}
+
+// The parser measures the time since a message has started, which is 0 between two messages. Does
+// not compare `bytesRead`: an empty line is not the start of a request.
+function isWithinMessage({ parser }: HasParser): boolean {
+  return (parser?.duration?.() ?? 0) > 0
+}
+
+// Emits the same event as node:http after its own timeouts. The handler of that event sends a 408,
+// or lets the active request fail with it.
+function timeOut(server: Server, socket: Socket): void {
+  const error = new Error('The request is incomplete, and the server is stopping')
+  server.emit('clientError', Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
 }

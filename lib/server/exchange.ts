@@ -4,12 +4,16 @@ import { isPromiseLike } from '../http/is-promise-like.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
+import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { type ResponseTarget, writeResponse } from './response-writer.ts'
 
-type ExchangeOptions = ListenerOptions & { readonly headerLimits: HeaderLimits }
+interface ExchangeOptions extends ListenerOptions {
+  readonly headerLimits: HeaderLimits
+  readonly eventStreams: EventStreams
+}
 
 /** One message of `node:http` and its response. */
 export class Exchange implements ResponseTarget {
@@ -48,8 +52,12 @@ export class Exchange implements ResponseTarget {
     return this.#isClosing() && connection.latest === out
   }
 
+  get eventStreams(): EventStreams {
+    return this.#options.eventStreams
+  }
+
   #isClosing(): boolean {
-    return this.#options.closing?.() === true
+    return this.#options.closing?.aborted === true
   }
 
   /** Calls the handler, or queues the request if too many pipelined ones are in flight. */

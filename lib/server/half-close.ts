@@ -13,10 +13,11 @@ export const HALF_CLOSE_MS = 1_000
  * know.
  */
 export function watchHalfClose(
-  { socket, onClose }: Connection,
+  connection: Connection,
   out: ServerResponse,
   onGone: () => void,
 ): void {
+  const { socket } = connection
   let timer: NodeJS.Timeout | undefined
   const wait = (): void => {
     const { bytesWritten } = socket
@@ -29,11 +30,11 @@ export function watchHalfClose(
   const stop = (): void => {
     clearTimeout(timer)
     socket.off('end', wait)
-    onClose.delete(stop)
+    connection.removeOnClose(stop)
   }
   if (socket.readableEnded) wait()
   else socket.on('end', wait)
   // `close` of the response is not emitted if the socket closes during an earlier response.
-  onClose.add(stop)
+  connection.onClose.add(stop)
   out.once('close', stop)
 }

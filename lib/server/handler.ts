@@ -40,10 +40,10 @@ export interface ListenerOptions {
    */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /**
-   * Returns whether the server is stopping (default: always false). If it is, the last response of
-   * each connection has `Connection: close`.
+   * Aborts when the server begins to stop (default: never). From then on, the last response of each
+   * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
    */
-  readonly closing?: (() => boolean) | undefined
+  readonly closing?: AbortSignal | undefined
   /**
    * Maximum time for which reading is paused when a client pipelines too many requests, in
    * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.

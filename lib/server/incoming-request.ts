@@ -51,7 +51,7 @@ export class IncomingRequest implements HttpRequestInit {
   #bodyState: BodyState
   #isExposed = false
   #controller: AbortController | undefined
-  #abortReason: HttpError | undefined
+  #abortReason: unknown
 
   constructor(
     message: IncomingMessage,
@@ -142,7 +142,7 @@ export class IncomingRequest implements HttpRequestInit {
   }
 
   /** Aborts the signal, also if it is read later. */
-  abort(reason: HttpError): void {
+  abort(reason: unknown): void {
     this.#abortReason ??= reason
     this.#controller?.abort(this.#abortReason)
   }

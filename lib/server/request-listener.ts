@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { connectionOf } from './connection.ts'
+import { EventStreams } from './event-streams.ts'
 import { Exchange } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
@@ -19,7 +20,8 @@ export function createRequestListener(
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
   const headerLimits = { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits }
-  const exchangeOptions = { ...options, headerLimits }
+  const eventStreams = new EventStreams(options.closing)
+  const exchangeOptions = { ...options, headerLimits, eventStreams }
   return (message, out) => {
     // A request behind the last one of a connection gets no response.
     if (connectionOf(message.socket).hasLastRequest) return

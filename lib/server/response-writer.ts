@@ -2,6 +2,7 @@ import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
+import type { EventStreams } from './event-streams.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 import { linger } from './linger.ts'
 
@@ -13,6 +14,7 @@ export interface ResponseTarget {
   readonly incoming: IncomingRequest
   /** Whether the connection ends with this response. */
   readonly isLast: boolean
+  readonly eventStreams: EventStreams
   /** Number of bytes of the body that have been written. */
   bytes: number
   /** Receives the error from a body that fails after the headers have been sent. */
@@ -89,7 +91,9 @@ function writeStream(body: Readable, response: HttpResponse, target: ResponseTar
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
+  target.eventStreams.add(target.incoming, response)
   pipeline(body, count, out, (error) => {
+    target.eventStreams.delete(target.incoming)
     connection.removeOnClose(destroyBody)
     // A client that leaves is not an error. A body that closes before its end is an error.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'

@@ -1,9 +1,10 @@
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
+import { ServerClosingError } from '../http/errors.ts'
 import { handleClientErrors } from './client-error.ts'
-import { drain } from './drain.ts'
+import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import type { Access, Handler } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
@@ -60,12 +61,27 @@ export interface Service {
   /** The server of `node:http`, for events that Portico does not handle, such as `upgrade`. */
   readonly server: Server
   /**
-   * Stops the server: accepts no more connections, responds to requests in flight with
-   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`.
+   * Aborts with a {@link ServerClosingError} when {@link Service.close} is called. Event streams and
+   * WebSockets must then end, or the server waits for them until the deadline. The `request.signal`
+   * of a response with the type `text/event-stream` aborts too; that of another request does not.
    *
-   * @returns The number of connections that were destroyed.
+   * @example
+   * service.closing.addEventListener('abort', () => {
+   *   for (const client of webSockets.clients) client.close(1001)
+   * })
    */
-  close(): Promise<number>
+  readonly closing: AbortSignal
+  /**
+   * Stops the server: accepts no more connections, responds to requests in flight with
+   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A client
+   * that has sent only a part of the header section gets a 408 after 2 seconds. One that has sent
+   * only a part of the body gets a 408 after `closeTimeoutMs`, within one more second. A second call
+   * returns the same promise.
+   *
+   * @returns The number of connections that were still open after `closeTimeoutMs`, and the number
+   *   of actions that were cut: 0 if no client has lost a response.
+   */
+  close(): Promise<CloseResult>
 }
 
 const OPTIONS: readonly (keyof ServeOptions)[] = [
@@ -90,13 +106,16 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   checkNames('options', options, OPTIONS)
   const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
-  let closing = false
+  const controller = new AbortController()
+  const { signal: closing } = controller
+  // Each WebSocket may add a listener. Node would print a warning from the eleventh on.
+  setMaxListeners(0, closing)
   const server = createLimitedServer(limits)
   const sockets = trackSockets(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
     headerLimits: limits,
-    closing: () => closing,
+    closing,
     maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
     expectsContinue,
@@ -112,14 +131,20 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
 
+  let closed: Promise<CloseResult> | undefined
+  const stop = async (): Promise<CloseResult> => {
+    controller.abort(new ServerClosingError())
+    const result = await drain(server, sockets, closeTimeoutMs)
+    handler.flush?.()
+    return result
+  }
   return {
     url: urlOf(server.address()),
     server,
-    async close() {
-      closing = true
-      const destroyed = await drain(server, sockets, closeTimeoutMs)
-      handler.flush?.()
-      return destroyed
+    closing,
+    close() {
+      closed ??= stop()
+      return closed
     },
   }
 }

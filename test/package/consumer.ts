@@ -182,7 +182,7 @@ const serveOptions: ServeOptions = {
 const service: Service = await serve(front, serveOptions)
 const answer = await fetch(`${service.url}/news/view`, { headers: { connection: 'close' } })
 assert.equal(await answer.text(), '<p>127.0.0.1 2</p>')
-assert.equal(await service.close(), 0)
+assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
 
 const here = fileURLToPath(new URL('controllers', import.meta.url))
 const directory: ControllerDirectory = await loadControllers(here)

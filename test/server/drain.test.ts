@@ -1,11 +1,20 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
-import { describe, it } from 'node:test'
-import { FrontController, serve } from '../../lib/index.ts'
+import { connect, type Socket } from 'node:net'
+import { PassThrough } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, it, type TestContext } from 'node:test'
+import {
+  type CloseResult,
+  FrontController,
+  type HttpRequest,
+  type Service,
+  serve,
+} from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
-import { bytesOf, parse } from '../support/http.ts'
+import { parse } from '../support/http.ts'
 import { portOf } from '../support/serving.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
@@ -24,7 +33,7 @@ describe('drain()', () => {
     const closed = service.close()
     finish.resolve()
     await once(socket, 'close')
-    assert.equal(await closed, 0)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
     const { status, headers, body } = parse(received)
     assert.deepEqual([status, headers.connection, body], [200, 'close', 'done'])
   })
@@ -38,7 +47,7 @@ describe('drain()', () => {
     idle.write(keepAliveBytesOf({ target: '/' }))
     await once(idle, 'data')
     const closed = Promise.all([once(silent, 'close'), once(idle, 'close')])
-    assert.equal(await service.close(), 0)
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     await closed
   })
 
@@ -67,7 +76,7 @@ describe('drain()', () => {
     })
     finish.resolve()
     await once(busy, 'close')
-    assert.equal(await closed, 0)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
     const { status, headers, body } = parse(received)
     assert.deepEqual([status, headers.connection, body], [200, 'close', 'done'])
   })
@@ -85,48 +94,217 @@ describe('drain()', () => {
       received += chunk
     })
     await once(socket, 'close')
-    assert.equal(await closed, 0)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
     assert.deepEqual([parse(received).status, parse(received).headers.connection], [200, 'close'])
   })
 
   it('keeps an idle connection open for 600 ms, for a request that is on its way', async (t) => {
-    const service = await serve(new FrontController(), { port: 0 })
-    const [[accepted], client] = await Promise.all([
-      once(service.server, 'connection'),
-      connect(portOf(service.url), '127.0.0.1').resume(),
-    ])
-    client.write(keepAliveBytesOf({ target: '/' }))
+    const bytes = keepAliveBytesOf({ target: '/' })
+    const { accepted, client, close, advance } = await startWithMockedTime(t, bytes)
     await once(client, 'data')
-
-    // A whole number: with a fraction, startedAt + 600 - startedAt could be less than 600.
-    const startedAt = Math.round(performance.now())
-    const clock = t.mock.method(performance, 'now', () => startedAt)
-    t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
-    const closed = service.close()
+    const closed = close()
     for (const [elapsedMs, destroyed] of [
       [0, false],
       [599, false],
       [600, true],
     ] as const) {
-      clock.mock.mockImplementation(() => startedAt + elapsedMs)
-      t.mock.timers.tick(100)
+      advance(elapsedMs)
       assert.equal(accepted.destroyed, destroyed, `${elapsedMs} ms`)
     }
-    assert.equal(await closed, 0)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
 
-  it('destroys the connections that are left at the deadline, and returns their number', async () => {
+  it('destroys the connections that are left at the deadline, and counts them and the actions', async (t) => {
     const started = deferred()
     const finish = deferred()
     const front = createSlowFront(started.resolve, finish.promise)
     const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
-    const socket = connect(portOf(service.url), '127.0.0.1')
-    socket.on('error', () => {}).write(bytesOf({ target: '/slow' }))
+    service.server.on('upgrade', (_, socket) => socket.write('other protocol'))
+    const slow = connectTo(t, service)
+    slow.write(keepAliveBytesOf({ target: '/slow' }))
     await started.promise
-    assert.equal(await service.close(), 1)
+    const upgraded = connectTo(t, service)
+    upgraded.write(upgradeBytes)
+    await once(upgraded, 'data')
+    assert.deepEqual(await service.close(), { connections: 2, actions: 1 })
     finish.resolve()
   })
+
+  it('counts each action of a connection with pipelined requests', async (t) => {
+    const started = deferred()
+    const finish = deferred()
+    let actions = 0
+    const slow = (): Promise<void> => {
+      if (++actions === 3) started.resolve()
+      return finish.promise
+    }
+    const service = await serve(createFront({ slow: { index: slow } }), {
+      port: 0,
+      closeTimeoutMs: 20,
+    })
+    connectTo(t, service).write(keepAliveBytesOf({ target: '/slow' }).repeat(3))
+    await started.promise
+    assert.deepEqual(await service.close(), { connections: 1, actions: 3 })
+    finish.resolve()
+  })
+
+  for (const [what, bytes] of [
+    ['a first request', 'GET / HT'],
+    ['a second request that arrived with the first', `${keepAliveBytesOf({ target: '/' })}G`],
+  ] as const) {
+    it(`responds with a 408 to a part of the head of ${what} after 2 seconds`, async (t) => {
+      const { accepted, client, close, advance } = await startWithMockedTime(t, bytes)
+      const closed = close()
+      advance(1_999)
+      assert.equal(accepted.writableEnded, false)
+      const received = text(client)
+      advance(2_000)
+      assert.match(await received, /(^|\n)HTTP\/1\.1 408 /)
+      assert.deepEqual(await closed, { connections: 0, actions: 0 })
+    })
+  }
+
+  it('responds to a request whose head is completed within the 2 seconds', async (t) => {
+    const { client, close, advance } = await startWithMockedTime(t, 'GET / HT')
+    const closed = close()
+    advance(1_999)
+    client.write('TP/1.1\r\nHost: a\r\n\r\n')
+    const { status, headers } = parse(await text(client))
+    assert.deepEqual([status, headers.connection], [200, 'close'])
+    await closed
+  })
+
+  it('closes an idle connection that sends only empty lines', async (t) => {
+    const bytes = keepAliveBytesOf({ target: '/' })
+    const { accepted, client, close, advance } = await startWithMockedTime(t, bytes)
+    await once(client, 'data')
+    const closed = close()
+    for (const elapsedMs of [0, 100, 200, 300, 400, 500]) {
+      advance(elapsedMs)
+      const { bytesRead } = accepted
+      client.write('\r\n')
+      while (accepted.bytesRead === bytesRead) await new Promise(setImmediate)
+    }
+    assert.equal(accepted.destroyed, false)
+    advance(600)
+    assert.equal(accepted.destroyed, true)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
+  it('keeps a connection open for 600 ms after a response that started before the stop', async (t) => {
+    const body = new PassThrough()
+    const stream = (_: unknown, response: { body: unknown }): void => {
+      response.body = body
+    }
+    const front = createFront({ stream: { index: stream } })
+    const bytes = keepAliveBytesOf({ target: '/stream' })
+    const { accepted, client, close, advance } = await startWithMockedTime(t, bytes, front)
+    body.write('a')
+    await once(client, 'data')
+    const closed = close()
+    advance(5_000)
+    body.end()
+    for (let received = ''; !received.endsWith('0\r\n\r\n'); ) {
+      received += (await once(client, 'data'))[0]
+    }
+    advance(5_100)
+    advance(5_699)
+    assert.equal(accepted.destroyed, false)
+    advance(5_700)
+    assert.equal(accepted.destroyed, true)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
+  it('responds with a 408 to a part of a body at the deadline, and cuts no action', async (t) => {
+    const { reports, onReport } = collectReports()
+    const read = async (request: HttpRequest): Promise<void> => void (await text(request.body))
+    const front = createFront({ form: { index() {} }, read: { index: read } }, { onReport })
+    const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
+    const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+    const responses = ['/form', '/read'].map((target) => {
+      const client = connectTo(t, service)
+      const bytes = keepAliveBytesOf({ method: 'POST', target, headers: form, body: 'a=1' })
+      client.write(bytes.slice(0, -1))
+      return text(client)
+    })
+    await arrived(service, 2)
+    assert.deepEqual(await service.close(), { connections: 2, actions: 0 })
+    for (const received of await Promise.all(responses)) assert.equal(parse(received).status, 408)
+    assert.deepEqual(
+      reports.map(({ status }) => status),
+      [408, 408],
+    )
+  })
+
+  it('cuts an action that has not responded a second after the rest of its body was missed', async (t) => {
+    const started = deferred()
+    const finish = deferred()
+    const front = createSlowFront(started.resolve, finish.promise)
+    const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
+    const bytes = keepAliveBytesOf({ method: 'POST', target: '/slow', body: 'abc' })
+    connectTo(t, service).write(bytes.slice(0, -1))
+    await started.promise
+    assert.deepEqual(await service.close(), { connections: 1, actions: 1 })
+    finish.resolve()
+  })
+
+  it('waits for an upgraded connection, also one that had a request before', async (t) => {
+    const bytes = keepAliveBytesOf({ target: '/' })
+    const { service, accepted, client, close, advance } = await startWithMockedTime(t, bytes)
+    const upgraded = once(service.server, 'upgrade')
+    client.write(upgradeBytes)
+    await upgraded
+    const closed = close()
+    advance(3_000)
+    advance(6_000)
+    assert.equal(accepted.destroyed, false)
+    accepted.end()
+    client.resume()
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
 })
+
+const upgradeBytes = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
+
+function connectTo(t: TestContext, { url }: Service): Socket {
+  const socket = connect(portOf(url), '127.0.0.1').on('error', () => {})
+  t.after(() => void socket.destroy())
+  return socket
+}
+
+/** Sends bytes to a server, whose time then stands still until `advance(elapsedMs)`. */
+async function startWithMockedTime(
+  t: TestContext,
+  bytes: string,
+  front = new FrontController(),
+): Promise<{
+  service: Service
+  accepted: Socket
+  client: Socket
+  close(): Promise<CloseResult>
+  advance(elapsedMs: number): void
+}> {
+  const service = await serve(front, { port: 0 })
+  const connection = once(service.server, 'connection')
+  const client = connectTo(t, service)
+  const [accepted] = await connection
+  client.write(bytes)
+  while (accepted.bytesRead < bytes.length) await new Promise(setImmediate)
+  // A whole number: with a fraction, startedAt + 600 - startedAt could be less than 600.
+  const startedAt = Math.round(performance.now())
+  const clock = t.mock.method(performance, 'now', () => startedAt)
+  t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
+  const advance = (elapsedMs: number): void => {
+    clock.mock.mockImplementation(() => startedAt + elapsedMs)
+    t.mock.timers.tick(100)
+  }
+  return { service, accepted, client, close: () => service.close(), advance }
+}
+
+/** Waits until the server has read the heads of this number of requests. */
+async function arrived({ server }: Service, requests: number): Promise<void> {
+  for (let i = 0; i < requests; i++) await once(server, 'request')
+}
 
 function createSlowFront(started: () => void, finish: Promise<void>): FrontController {
   const slow = {

@@ -75,24 +75,24 @@ describe('The last response of a connection', () => {
     await started.promise
     const closed = service.close()
     finish.resolve()
-    assert.equal(await closed, 0)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
     assert.match(await received, /first.*second$/s)
   })
 
   it('is the only one with Connection: close when the server is about to stop', async (t) => {
     const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
     for (const request of [{}, { method: 'POST', body: 'a=1', headers: form }]) {
-      let closing = false
+      const closing = new AbortController()
       const { port } = await listenWithActions(
         t,
         {
           stop(_, response) {
-            closing = true
+            closing.abort()
             response.text('stop')
           },
           text: (_, response) => response.text('text'),
         },
-        { closing: () => closing },
+        { closing: closing.signal },
       )
       const bytes = ['/app/text', '/app/stop', '/app/text'].map((target) =>
         keepAliveBytesOf({ target, ...request }),

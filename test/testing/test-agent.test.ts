@@ -214,7 +214,7 @@ describe('TestAgent', () => {
     }
     assert.equal(await statusOf({ a: '1' }), 200)
     assert.equal(await statusOf({ a: '1', b: '2', c: '3' }), 431)
-    assert.equal(await service.close(), 0)
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
   })
 
   it('closes idle connections after the keep-alive time of the server', async (t) => {
