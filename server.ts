@@ -84,15 +84,19 @@ try {
 
 // Serves in this process, which is the only process or a worker.
 async function serve(config: Config): Promise<number> {
-  const hasParent = cluster.isWorker || isWatched()
-  // The message may arrive while the controllers load.
-  const stopMessage = new Promise<void>((stop) => {
-    if (hasParent) onStopMessage(stop)
-  })
   const log = createLog(config)
   logWarnings(log)
-  const front = await Promise.race([createFrontController(config, log), stopMessage])
-  if (front === undefined) return 0
+  // A signal or the message of the parent process may come while the controllers load.
+  const requested = new Promise<void>((stop) => {
+    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
+    onStopSignal(stop)
+    onHangup(log, stop)
+  })
+  const front = await Promise.race([createFrontController(config, log), requested])
+  if (front === undefined) {
+    if (!cluster.isWorker) log.info({ event: 'stop' }, 'Stopped while the controllers were loading')
+    return 0
+  }
   let isReady = true
   let exitCode = 0
   reportListen()
@@ -105,10 +109,7 @@ async function serve(config: Config): Promise<number> {
       if (!requestSuccessor()) stop()
     }
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
-    stopMessage.then(stop)
-    if (hasParent) return
-    onStopSignal(stop)
-    onHangup(log, stop)
+    requested.then(stop)
   })
   if (!cluster.isWorker) logStart(log, service.url)
   await stopped
@@ -134,11 +135,11 @@ async function supervise(config: Config): Promise<number> {
   const { workers, port, host } = config
   const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
   const supervisor = new Supervisor(options)
-  const health = await listenForHealth(config, () => supervisor.isReady)
   const stopped = new Promise<void>((stop) => {
     if (isWatched()) onStopMessage(stop)
     else onStopSignal(stop, () => supervisor.kill())
   })
+  const health = await listenForHealth(config, () => supervisor.isReady)
   process.on('SIGHUP', () => supervisor.reload())
   const started = supervisor.start().then(({ address, port }) => {
     logStart(log, httpUrl(address, port))

@@ -4,10 +4,11 @@ import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { Client } from 'undici'
 import { createFolder, writeFileIn } from '../support/folder.ts'
-import { bytesOf, exchange } from '../support/http.ts'
+import { bytesOf, exchange, parse } from '../support/http.ts'
 import { Load } from '../support/load.ts'
 import {
   acceptsConnections,
@@ -108,7 +109,7 @@ describe('node server.js on a signal to stop', () => {
     assert.equal((await server.ended).code, 0)
   })
 
-  it('destroys the open connections at the deadline, logs their number, and exits with 1', async (t) => {
+  it('cuts the actions in flight at the deadline, logs their number, and exits with 1', async (t) => {
     const server = new ServerProcess(t, [
       '--port=0',
       '--close-timeout-ms=50',
@@ -119,10 +120,63 @@ describe('node server.js on a signal to stop', () => {
     server.child.kill('SIGTERM')
     const { code, stdout } = await server.ended
     assert.equal(code, 1)
-    const { event, destroyed, message } = lastLine(stdout)
-    assert.deepEqual([event, destroyed], ['stop', 2])
-    assert.equal(message, 'Stopped, 2 connections destroyed')
+    const { event, connections, actions, message } = lastLine(stdout)
+    assert.deepEqual([event, connections, actions], ['stop', 2, 2])
+    assert.equal(message, 'Stopped, 2 connections closed at the deadline, 2 actions cut')
   })
+
+  for (const workers of [0, 1]) {
+    it(`responds with a 408 to half a request, and exits with 0 (--workers ${workers})`, async (t) => {
+      const server = new ServerProcess(t, [
+        '--port=0',
+        `--workers=${workers}`,
+        // Longer than the 2 seconds for half a head.
+        '--close-timeout-ms=4000',
+        `--controllers=${createControllers(t)}`,
+      ])
+      const port = await server.port()
+      const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
+      const target = '/app/echo'
+      const body = bytesOf({ method: 'POST', target, headers: form, body: 'a=1' }).slice(0, -1)
+      const received = [bytesOf({ target }).slice(0, 10), body].map(async (bytes) => {
+        const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+        socket.write(bytes)
+        return parse(await text(socket))
+      })
+      // The connections were accepted before this one.
+      await exchange(port, { target })
+      server.child.kill('SIGTERM')
+      for (const { status } of await Promise.all(received)) assert.equal(status, 408)
+      const { code, stdout } = await server.ended
+      assert.equal(code, 0)
+      const { message } = logLinesOf(stdout).find(({ event }) => event === 'stop') ?? {}
+      assert.equal(message, 'Stopped, 1 connections closed at the deadline, 0 actions cut')
+    })
+  }
+
+  it('exits with 0 if it closes only a connection without an action at the deadline', async (t) => {
+    const server = new ServerProcess(t, ['--port=0', '--close-timeout-ms=50'])
+    const socket = connect(await server.port(), '127.0.0.1').on('error', () => {})
+    t.after(() => void socket.destroy())
+    socket.write(bytesOf({ target: '/' }).slice(0, 10))
+    await once(socket, 'connect')
+    await exchange(await server.port(), { target: '/' })
+    server.child.kill('SIGTERM')
+    assert.equal((await server.ended).code, 0)
+  })
+
+  for (const args of [[], ['--workers=2'], ['--watch'], ['--watch', '--workers=1']]) {
+    it(`exits with 0 while the controllers load (${args.join(' ') || 'one process'})`, async (t) => {
+      const controllers = createFolder(t, {
+        'app.mjs': 'console.log("loading")\nawait new Promise((end) => setTimeout(end, 60_000))\n',
+      })
+      const server = new ServerProcess(t, ['--port=0', ...args, `--controllers=${controllers}`])
+      await server.printed(/loading/)
+      server.child.kill('SIGTERM')
+      const { code, signal, stderr } = await server.ended
+      assert.deepEqual([code, signal, stderr], [0, null, ''])
+    })
+  }
 
   for (const [action, name] of [
     ['crash', 'an exception'],
