@@ -7,7 +7,7 @@ import {
   ServerClosingError,
   ThrownValueError,
 } from './errors.ts'
-import { type HttpRequest, isAborted } from './request.ts'
+import { type HttpRequest, stateOf } from './request.ts'
 
 /** The checked type, status, code and message of an exception. */
 export interface ExceptionFacts {
@@ -56,7 +56,7 @@ export function statusOf(exception: Error): number {
 /** Reports whether an exception means only that the client has gone away, or that its event stream has been ended. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   if (isInstance(ClientGoneError, exception)) return true
-  if (request === undefined || !isAborted(request)) return false
+  if (request === undefined || !stateOf(request).message.aborted) return false
   return isInstance(ServerClosingError, exception) || read(exception, 'name') === 'AbortError'
 }
 

@@ -135,7 +135,11 @@ export class HttpRequest {
     return streamBody(form?.bytes ?? message.body, maxBodyBytes)
   }
 
-  /** Aborts when the client closes the connection, or when the action exceeds its time limit. */
+  /**
+   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (a 503), and when
+   * the server stops during an event stream, a response with the type `text/event-stream` ({@link ServerClosingError}).
+   * The stop aborts no other signal: the server waits until the response is sent.
+   */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal
   }
@@ -235,13 +239,6 @@ export function clientParamsOf(request: HttpRequest): ReadonlyMap<string, string
 /** Returns a header by its lower-case name, without reading the others. */
 export function headerOf(request: HttpRequest, name: string): string | undefined {
   return stateOf(request).message.header(name)
-}
-
-/** Reports whether the client has closed the connection. */
-export function isAborted(request: HttpRequest): boolean {
-  const { source } = stateOf(request).message
-  // Not by destructuring: over a connection, reading `signal` creates one, which took a quarter of W4.
-  return source.aborted ?? source.signal?.aborted ?? false
 }
 
 /** Reports whether the declared length of the body is larger than a limit, in bytes. */

@@ -7,6 +7,7 @@ import {
   ClientGoneError,
   HttpError,
   NoControllerError,
+  ServerClosingError,
   ThrownValueError,
 } from '../../lib/http/errors.ts'
 import {
@@ -190,6 +191,8 @@ describe('isClientGone()', () => {
       [abort, gone, true],
       [abort, here, false],
       [abort, undefined, false],
+      [new ServerClosingError(), gone, true],
+      [new ServerClosingError(), here, false],
       [new Error('x'), gone, false],
       [new HttpError(400, 'The client has gone away'), here, false],
     ]

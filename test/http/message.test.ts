@@ -118,3 +118,29 @@ describe('FormBody', () => {
     assert.deepEqual([...new FormBody(Buffer.from('a=%FF')).fields], [['a', '\ufffd']])
   })
 })
+
+describe('Message.aborted', () => {
+  it('reads the message, or else the signal', () => {
+    const aborted = AbortSignal.abort()
+    const table: [Partial<HttpRequestInit>, boolean][] = [
+      [{}, false],
+      [{ signal: new AbortController().signal }, false],
+      [{ signal: aborted }, true],
+      [{ aborted: true }, true],
+      [{ aborted: false, signal: aborted }, false],
+    ]
+    for (const [init, expected] of table)
+      assert.equal(new Message({ target: '/', ...init }).aborted, expected)
+  })
+
+  it('does not read the signal of a message that says whether it is aborted', () => {
+    const init = {
+      target: '/',
+      aborted: false,
+      get signal(): AbortSignal {
+        throw new Error('Over a connection, this creates a signal')
+      },
+    }
+    assert.equal(new Message(init).aborted, false)
+  })
+})

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
 import type { ErrorHandler } from '../../lib/http/request.ts'
-import { HttpRequest, isAborted, isRequest, stateOf, withState } from '../../lib/http/request.ts'
+import { HttpRequest, isRequest, stateOf, withState } from '../../lib/http/request.ts'
 import type { StatePatch } from '../../lib/http/request-state.ts'
 import type { Destination } from '../../lib/http/route.ts'
 
@@ -305,38 +305,13 @@ describe('isRequest()', () => {
   })
 })
 
-describe('isAborted()', () => {
-  it('reads the message, or else the signal', () => {
-    const aborted = AbortSignal.abort()
-    const table: [Partial<HttpRequestInit>, boolean][] = [
-      [{}, false],
-      [{ signal: new AbortController().signal }, false],
-      [{ signal: aborted }, true],
-      [{ aborted: true }, true],
-      [{ aborted: false, signal: aborted }, false],
-    ]
-    for (const [init, expected] of table) assert.equal(isAborted(routed({}, init)), expected)
-  })
-
-  it('does not read the signal of a message that says whether it is aborted', () => {
-    const init = {
-      target: '/',
-      aborted: false,
-      get signal(): AbortSignal {
-        throw new Error('Over a connection, this creates a signal')
-      },
-    }
-    assert.equal(isAborted(new HttpRequest(init)), false)
-  })
-
-  it('is false when only the deadline is over', () => {
+describe('HttpRequest.signal', () => {
+  it('is not that of the client when only the deadline is over', () => {
     const request = routed()
     stateOf(request).cancellation.abort(new Error('over'))
-    assert.equal(isAborted(request), false)
+    assert.equal(stateOf(request).message.aborted, false)
   })
-})
 
-describe('HttpRequest.signal', () => {
   const reason = new Error('over')
 
   it('is one signal that is not aborted', () => {

@@ -10,6 +10,7 @@ import {
   type BodySource,
   type Client,
   ClientGoneError,
+  type CloseResult,
   type Controller,
   type ControllerDirectory,
   type Controllers,
@@ -68,6 +69,7 @@ import {
   type Router,
   readJson,
   type ServeOptions,
+  ServerClosingError,
   type ServerLimits,
   type Service,
   type StandardSchemaV1,
@@ -156,6 +158,7 @@ const gone: HttpErrorOptions = { headers: { 'Retry-After': '1' } }
 const errors: readonly Error[] = [
   new HttpError(410, 'Gone', gone),
   new NoRouteError(),
+  new ServerClosingError(),
   new NoControllerError('a'),
   new NoActionError('a'),
   new ClientGoneError(),
@@ -182,7 +185,9 @@ const serveOptions: ServeOptions = {
 const service: Service = await serve(front, serveOptions)
 const answer = await fetch(`${service.url}/news/view`, { headers: { connection: 'close' } })
 assert.equal(await answer.text(), '<p>127.0.0.1 2</p>')
-assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+const closeResult: CloseResult = await service.close()
+assert.deepEqual(closeResult, { connections: 0, actions: 0 })
+assert.equal(service.closing.aborted, true)
 
 const here = fileURLToPath(new URL('controllers', import.meta.url))
 const directory: ControllerDirectory = await loadControllers(here)
