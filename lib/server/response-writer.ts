@@ -79,21 +79,21 @@ function writeWhole(
 }
 
 function writeStream(body: Readable, response: HttpResponse, target: ResponseTarget): void {
-  const { out, connection } = target.incoming
-  const { socket } = connection
+  const { incoming } = target
+  const { out, connection } = incoming
   const declared = response.headers.get('Content-Length')
   const length = declared === undefined ? undefined : Number(declared)
   let isTruncated = false
   body.once('close', () => {
-    isTruncated = !body.readableEnded && !socket.destroyed
+    isTruncated = !body.readableEnded && !incoming.aborted
   })
   const destroyBody = (): void => void body.destroy()
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   // The headers have been sent, so an error can only end the connection. pipeline() does that.
-  target.eventStreams.add(target.incoming, response)
+  target.eventStreams.add(incoming, response)
   pipeline(body, count, out, (error) => {
-    target.eventStreams.delete(target.incoming)
+    target.eventStreams.delete(incoming)
     connection.removeOnClose(destroyBody)
     // A client that leaves is not an error. A body that closes before its end is an error.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -62,6 +63,18 @@ describe('request.signal', () => {
     assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     assert.equal(signal.reason.name, 'ServerClosingError')
     assert.match(await received, /data: 1\n\n/)
+    assert.deepEqual(reports, [])
+  })
+
+  it('may destroy the event stream', async (t) => {
+    const { service, reports } = await startStream(t, ({ signal }, response) => {
+      response.headers.set('Content-Type', 'text/event-stream')
+      const body = new PassThrough()
+      body.write('data: 1\n\n')
+      signal.addEventListener('abort', () => body.destroy())
+      response.body = body
+    })
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     assert.deepEqual(reports, [])
   })
 
