@@ -4,6 +4,8 @@ import { once } from 'node:events'
 /** The message that stops a child process. A signal could also come from elsewhere, and twice. */
 export const STOP_MESSAGE = 'portico:stop'
 
+const RESEND_MS = 100
+
 /** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it. */
 export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | undefined {
   return exitCode ?? (signalCode === null ? undefined : 1)
@@ -17,8 +19,12 @@ export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | und
 export async function stopChild(child: ChildProcess, timeoutMs: number): Promise<number> {
   const timer = setTimeout(() => child.kill('SIGKILL'), timeoutMs)
   // Sends no signal: the terminal may have sent one, and a second one ends the process at once.
-  if (child.connected) child.send(STOP_MESSAGE, () => {})
+  const send = (): void => void (child.connected && child.send(STOP_MESSAGE, () => {}))
+  // Repeats: node:cluster drops a message for a worker whose program has not started yet.
+  const interval = setInterval(send, RESEND_MS)
+  send()
   if (exitCodeOf(child) === undefined) await once(child, 'exit')
+  clearInterval(interval)
   clearTimeout(timer)
   return exitCodeOf(child) ?? 1
 }

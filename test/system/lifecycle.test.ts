@@ -25,10 +25,11 @@ const serverFile = repositoryFile('dist/server.js')
 // The timer would keep alive a process that waits for its event loop to end.
 const app = (version: string): string => `
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 setInterval(() => {}, 1_000)
 export function who(_, response) { response.text('${version} ' + process.pid) }
 export async function slow(request, response) {
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await sleep(20, undefined, { signal: request.signal })
   response.text('<' + request.param('id') + '>')
 }
 export function echo(request, response) { response.text('<' + request.param('id') + '>') }
@@ -165,7 +166,7 @@ describe('node server.js on a signal to stop', () => {
     assert.equal((await server.ended).code, 0)
   })
 
-  for (const args of [[], ['--workers=2'], ['--watch'], ['--watch', '--workers=1']]) {
+  for (const args of [[], ['--workers=4'], ['--watch'], ['--watch', '--workers=1']]) {
     it(`exits with 0 while the controllers load (${args.join(' ') || 'one process'})`, async (t) => {
       const controllers = createFolder(t, {
         'app.mjs': 'console.log("loading")\nawait new Promise((end) => setTimeout(end, 60_000))\n',
