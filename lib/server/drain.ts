@@ -27,6 +27,7 @@ type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
  * are destroyed at the deadline.
  *
  * @param sockets The open connections; the caller removes a connection that closes.
+ * @internal
  */
 export async function drain(
   server: Server,

@@ -5,6 +5,7 @@ import type { IncomingRequest } from './incoming-request.ts'
  * The open responses with the type `text/event-stream`. The signals of their requests abort when the
  * server begins to stop: such a response never ends by itself, and its client connects again. Any
  * other response can still be completed, so the stop must not abort its work.
+ * @internal
  */
 export class EventStreams {
   readonly #closing: AbortSignal | undefined

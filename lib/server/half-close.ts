@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
 import type { Connection } from './connection.ts'
 
-/** Milliseconds of silence after which a client that has half-closed counts as gone. */
-export const HALF_CLOSE_MS = 1_000
+// The silence after which a client that has half-closed counts as gone.
+const HALF_CLOSE_MS = 1_000
 
 /**
  * Calls `onGone` if the client ends its side of the connection, and then nothing is sent to it for a second.
@@ -11,6 +11,7 @@ export const HALF_CLOSE_MS = 1_000
  * the response, or it has closed the connection. The next bytes that are sent show which one it is,
  * because a client that has closed replies with a reset. An action that sends nothing would never
  * know.
+ * @internal
  */
 export function watchHalfClose(
   connection: Connection,
