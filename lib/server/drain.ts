@@ -52,10 +52,13 @@ export async function drain(
     for (const socket of sockets) {
       const activity = activityOf(socket)
       const last = observed.get(socket)
-      const since = last?.activity === activity ? last.since : now
-      observed.set(socket, { activity, since })
-      if (activity === 'idle' && now - since >= IDLE_GRACE_MS) socket.destroy()
-      if (activity === 'receiving-head' && now - since >= HEAD_GRACE_MS) timeOut(server, socket)
+      if (last?.activity !== activity) {
+        observed.set(socket, { activity, since: now })
+        continue
+      }
+      const elapsedMs = now - last.since
+      if (activity === 'idle' && elapsedMs >= IDLE_GRACE_MS) socket.destroy()
+      if (activity === 'receiving-head' && elapsedMs >= HEAD_GRACE_MS) timeOut(server, socket)
     }
   }
   let timer = setTimeout(() => {
