@@ -11,51 +11,96 @@ export function isReserved(name: string): boolean {
  * is a space. A last key without a value is dropped.
  */
 export function parsePairs(path: string): URLSearchParams {
-  const segments = path.split('/')
-  let search = ''
-  for (let i = 0; i + 1 < segments.length; i += 2) {
-    search += `&${escapeDelimiters(segments[i])}=${escapeDelimiters(segments[i + 1])}`
-  }
-  return new URLSearchParams(search)
+  return collect(eachPair, path)
 }
 
-/** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
+/** Parses `name=value&...`. */
 export function parseSearch(search: string): URLSearchParams {
-  return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
+  return collect(eachField, search)
 }
 
-/**
- * Parses `name=value&...` into a map, where the last value of a name wins. The result equals that of
- * URLSearchParams, and takes half the time.
- */
+/** Parses `name=value&...` into a map, where the last value of a name wins. */
 export function mergeSearch(search: string, into: Map<string, string>): void {
-  const text = search.toWellFormed()
-  const decode = decoderFor(text, String)
-  for (let start = 0; start < text.length; ) {
-    const end = indexOrEnd(text, '&', start)
-    const field = text.slice(start, end)
-    const equals = indexOrEnd(field, '=', 0)
-    if (end > start) into.set(decode(field.slice(0, equals)), decode(field.slice(equals + 1)))
-    start = end + 1
-  }
+  eachField(search, (name, value) => into.set(decodeSegment(name), decodeSegment(value)))
 }
 
 /** Parses the key/value pairs of a path like {@link parsePairs}, into a map like {@link mergeSearch}. */
 export function mergePairs(path: string, into: Map<string, string>): void {
-  const text = path.toWellFormed()
-  const decode = decoderFor(text, escapeDelimiters)
-  for (let start = 0; start < text.length; ) {
-    const keyEnd = indexOrEnd(text, '/', start)
-    if (keyEnd === text.length) return
-    const end = indexOrEnd(text, '/', keyEnd + 1)
-    into.set(decode(text.slice(start, keyEnd)), decode(text.slice(keyEnd + 1, end)))
+  eachPair(path, (name, value) => into.set(decodeSegment(name), decodeSegment(value)))
+}
+
+/** Calls a function for a name and its value, as they were sent. */
+type Visit = (name: string, value: string) => void
+
+/** Visits each field of `name=value&...`. */
+export function eachField(search: string, visit: Visit): void {
+  for (let start = 0; start < search.length; ) {
+    const end = indexOrEnd(search, '&', start)
+    const field = search.slice(start, end)
+    const equals = indexOrEnd(field, '=', 0)
+    if (end > start) visit(field.slice(0, equals), field.slice(equals + 1))
     start = end + 1
   }
 }
 
-/** Decodes a segment once, like {@link parsePairs}: `+` is a space. */
+/** Visits each key/value pair of a path such as `id/42/tag/a`. */
+export function eachPair(path: string, visit: Visit): void {
+  for (let start = 0; start < path.length; ) {
+    const keyEnd = indexOrEnd(path, '/', start)
+    if (keyEnd === path.length) return
+    const end = indexOrEnd(path, '/', keyEnd + 1)
+    visit(path.slice(start, keyEnd), path.slice(keyEnd + 1, end))
+    start = end + 1
+  }
+}
+
+// URLSearchParams takes 100 ms to parse a text of 1 MB of plus signs.
+function collect(each: (text: string, visit: Visit) => void, text: string): URLSearchParams {
+  const pairs: [string, string][] = []
+  each(text, (name, value) => pairs.push([decodeSegment(name), decodeSegment(value)]))
+  return new URLSearchParams(pairs)
+}
+
+/** Decodes a segment or a field once: `+` is a space. Invalid UTF-8 becomes U+FFFD. */
 export function decodeSegment(segment: string): string {
-  return decoderFor(segment, escapeDelimiters)(segment)
+  if (segment.includes('%') || segment.includes('+')) return decodeBytes(segment, SPACE)
+  return segment.toWellFormed()
+}
+
+/** Decodes percent-encoded text once, and leaves plus signs. */
+export function decodePercent(text: string): string {
+  return text.includes('%') ? decodeBytes(text, PLUS) : text
+}
+
+const PERCENT = 0x25
+const PLUS = 0x2b
+const SPACE = 0x20
+
+// The result equals that of URLSearchParams. Works on bytes: 1 MB takes 3 ms. decodeURIComponent() takes
+// 10 µs to reject an invalid escape, and URLSearchParams takes 90 ms for 1 MB of plus signs.
+function decodeBytes(text: string, plus: number): string {
+  const bytes = Buffer.from(text)
+  let length = 0
+  for (let i = 0; i < bytes.length; i++) {
+    let byte = bytes[i] as number
+    if (byte === PLUS) byte = plus
+    else if (byte === PERCENT) {
+      const escaped = (hexDigit(bytes[i + 1]) << 4) | hexDigit(bytes[i + 2])
+      if (escaped >= 0) {
+        byte = escaped
+        i += 2
+      }
+    }
+    bytes[length++] = byte
+  }
+  return bytes.toString('utf8', 0, length)
+}
+
+// Returns -1 for any other character.
+function hexDigit(byte = 0): number {
+  if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
+  const letter = byte | 0x20
+  return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
 /** Reports whether `name=value&...` has more fields than a limit. Empty fields do not count. */
@@ -78,24 +123,6 @@ export function exceedsPairs(path: string, limit: number): boolean {
 function indexOrEnd(text: string, delimiter: string, start: number): number {
   const index = text.indexOf(delimiter, start)
   return index < 0 ? text.length : index
-}
-
-// Returns a decoder for the parts of a text. Most texts have nothing to decode, so their parts stay unchanged.
-// URLSearchParams decodes invalid UTF-8, so that the results are equal.
-function decoderFor(text: string, escapePart: (part: string) => string): (part: string) => string {
-  if (!/[%+]/.test(text)) return String
-  return (part) => {
-    try {
-      return decodeURIComponent(replaceAll(part, '+', ' '))
-    } catch {
-      return new URLSearchParams(`=${escapePart(part)}`).get('') ?? ''
-    }
-  }
-}
-
-// `&` and `=` delimit fields for URLSearchParams, but have no meaning in a path.
-function escapeDelimiters(segment = ''): string {
-  return segment.replace(/[&=]/g, encodeURIComponent)
 }
 
 /** Does the same as `text.replaceAll()`, but a match takes 24 ns and not 80 ns: a hostile text consists of them. */

@@ -1,12 +1,13 @@
 import { type ErrorType, MalformedMessageError, NoActionError } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
-import { clientParamsOf, type HttpRequest } from '../http/request.ts'
+import type { HttpRequest } from '../http/request.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { isAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
+import { SentParams } from './sent-params.ts'
 import { safeName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
 
@@ -60,6 +61,7 @@ export function makeReport(id: string, failure: Failure, options: ReportOptions)
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
   const hasStack = options.hasStack ?? status >= 500
+  const params = request && new SentParams(request)
   const reportOf = (each: Error): ExceptionReport => {
     if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
@@ -74,26 +76,27 @@ export function makeReport(id: string, failure: Failure, options: ReportOptions)
     ...safeMessageOf(exception, request),
     ...safeNames(request),
     method: request?.method ?? '',
-    params: request ? shapesOf(request, options.logParams) : {},
+    params: params ? shapesOf(params, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(second ? { second: reportOf(second) } : {}),
-    ...(request && status === 404 ? recognizeSignIn(request, options.hasController) : {}),
+    ...(params && status === 404 ? recognizeSignIn(request, params, options.hasController) : {}),
   }
 }
 
 /** Returns the shapes of the first 40 parameters, by name; the value if the name is allowed. */
 export function shapesOf(
-  request: HttpRequest,
+  params: SentParams,
   allowed: ReadonlySet<string>,
 ): Readonly<Record<string, string>> {
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
-  for (const [name, value] of clientParamsOf(request)) {
+  for (const name of params.names) {
     if (left-- === 0) break
+    const { text = '', length } = params.get(name) ?? {}
     shapes[unusedName(shapes, safeName(name))] = allowed.has(name)
-      ? printable(value.slice(0, MAX_VALUE))
-      : shapeOf(value)
+      ? printable(text.slice(0, MAX_VALUE))
+      : shapeOf(text, length)
   }
   return shapes
 }

@@ -16,6 +16,8 @@ export interface ExceptionReport {
   readonly previous: ExceptionReport | null
   /** The first three exceptions of an AggregateError. */
   readonly errors?: readonly ExceptionReport[]
+  /** How many others of its cause and its errors are not shown; only if there are any. */
+  readonly omitted?: number
 }
 
 /** The properties of an exception, not scrubbed. They must not leave this folder. */
@@ -28,6 +30,7 @@ export interface RawException {
   readonly issues: readonly ValidationIssue[]
   readonly previous: RawException | null
   readonly errors: readonly RawException[]
+  readonly omitted: number
 }
 
 /** Removes possible secrets from the texts of an exception. */
@@ -45,28 +48,39 @@ const MAX_STACK = 16_384
 const MAX_FRAMES = 8
 const MAX_FRAME = 160
 const MAX_DEPTH = 4
+const MAX_ERRORS = 3
+// Without it, exceptions that are nested four deep would be 341.
+const MAX_EXCEPTIONS = 12
+// The stack begins with the name and the message.
+const MAX_HEADER = 1_024
 const MAX_ISSUES = 20
 
 /** Reads an exception, its causes and its errors. Reads each property once: a getter may change. */
-export function readException(
-  exception: unknown,
-  hasStack: boolean,
-  depth: number = 0,
-): RawException {
-  const message = read(exception, 'message')
-  const cause = read(exception, 'cause')
-  const code = read(exception, 'code')
-  const isDeepest = depth === MAX_DEPTH
-  const errors = isDeepest ? [] : firstErrors(read(exception, 'errors'))
-  return {
-    name: textOr('Error', read(exception, 'name')),
-    message: message ?? exception,
-    code: typeof code === 'number' || typeof code === 'string' ? code : 0,
-    stack: hasStack ? framesOf(textOr('', read(exception, 'stack')), textOr('', message)) : [],
-    issues: isInstance(ValidationError, exception) ? firstIssues(read(exception, 'issues')) : [],
-    previous: cause === undefined || isDeepest ? null : readException(cause, hasStack, depth + 1),
-    errors: errors.map((error) => readException(error, hasStack, depth + 1)),
+export function readException(exception: unknown, hasStack: boolean): RawException {
+  let left = MAX_EXCEPTIONS - 1
+  const readAll = (value: unknown, depth: number): RawException => {
+    const message = read(value, 'message')
+    const cause = read(value, 'cause')
+    const code = read(value, 'code')
+    const errors = read(value, 'errors')
+    const isDeepest = depth === MAX_DEPTH
+    const hasCause = cause !== undefined && !isDeepest && left > 0
+    if (hasCause) left--
+    const shown = isDeepest ? [] : firstErrors(errors).slice(0, left)
+    left -= shown.length
+    const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
+    return {
+      name: textOr('Error', read(value, 'name')),
+      message: message ?? value,
+      code: typeof code === 'number' || typeof code === 'string' ? code : 0,
+      stack: hasStack ? framesOf(textOr('', read(value, 'stack')), textOr('', message)) : [],
+      issues: isInstance(ValidationError, value) ? firstIssues(read(value, 'issues')) : [],
+      previous: hasCause ? readAll(cause, depth + 1) : null,
+      errors: shown.map((error) => readAll(error, depth + 1)),
+      omitted: count - shown.length - (hasCause ? 1 : 0),
+    }
   }
+  return readAll(exception, 0)
 }
 
 /** Lists the texts of an exception that a report shows; messages last, because they may be long. */
@@ -81,10 +95,10 @@ export function textsOf(raw: RawException): string[] {
 
 /** Creates the report of an exception. */
 export function toExceptionReport(raw: RawException, scrubber: Scrubber): ExceptionReport {
-  const { name, message, code, stack, previous, errors } = raw
+  const { name, message, code, stack, previous, errors, omitted } = raw
   const toReport = (inner: RawException): ExceptionReport => toExceptionReport(inner, scrubber)
   const showFrame = (frame: string): string =>
-    abbreviate(printable(scrubber.frame(frame)), MAX_FRAME)
+    abbreviate(printable(scrubber.frame(frame).slice(0, MAX_FRAME + 1)), MAX_FRAME)
   return {
     name: scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
@@ -92,14 +106,21 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
     ...(stack.length > 0 ? { stack: stack.map(showFrame) } : {}),
     previous: previous && toReport(previous),
     ...(errors.length > 0 ? { errors: errors.map(toReport) } : {}),
+    ...(omitted > 0 ? { omitted } : {}),
   }
 }
 
 // Reads by index: the iterator of an untrusted value may throw.
 function firstErrors(errors: unknown): readonly unknown[] {
-  return errors === undefined
-    ? []
-    : ['0', '1', '2'].map((i) => read(errors, i)).filter((error) => error !== undefined)
+  if (errors === undefined) return []
+  return Array.from({ length: MAX_ERRORS }, (_, i) => read(errors, String(i))).filter(
+    (error) => error !== undefined,
+  )
+}
+
+function countOf(errors: unknown): number {
+  const length = read(errors, 'length')
+  return typeof errors === 'object' && Number.isSafeInteger(length) ? Number(length) : 0
 }
 
 function firstIssues(issues: unknown): readonly ValidationIssue[] {
@@ -113,8 +134,10 @@ function firstIssues(issues: unknown): readonly ValidationIssue[] {
 
 // Returns only lines that look like a frame and follow the message, which the stack repeats.
 function framesOf(stack: string, message: string): readonly string[] {
+  const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
+  const start = at >= 0 && stack.startsWith(message, at) ? at + message.length : 0
   return stack
-    .slice(Math.max(stack.indexOf(message) + message.length, 0), MAX_STACK)
+    .slice(start, start + MAX_STACK)
     .split('\n')
     .filter((line) => FRAME.test(line))
     .slice(0, MAX_FRAMES)
@@ -122,7 +145,7 @@ function framesOf(stack: string, message: string): readonly string[] {
 }
 
 function messageOf(message: unknown, { text }: Scrubber): string {
-  if (typeof message === 'string') return printable(text(message))
+  if (typeof message === 'string') return printable(text(message).slice(0, MAX_MESSAGE + 1))
   return message === null ? 'null' : typeof message
 }
 

@@ -1,5 +1,5 @@
 import { escapeHtml } from '../http/html.ts'
-import { decodeSegment, replaceAll } from '../http/params.ts'
+import { decodePercent, replaceAll } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { isName, shapeOf } from './shape.ts'
@@ -150,13 +150,13 @@ function* fieldValues(search: string): Generator<LabelledValue> {
   for (const field of search.split('&')) {
     if (field === '') continue
     const equals = field.indexOf('=')
-    const name = decode(equals < 0 ? field : field.slice(0, equals))
+    const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
     // A field without a name may be a token.
     if (!isName(name)) yield ['name', name]
     if (equals < 0) continue
     const value = field.slice(equals + 1)
     yield [labelOf(name), value]
-    yield* piecesOf(labelOf(name), decode(value))
+    yield* piecesOf(labelOf(name), decodePercent(value))
   }
 }
 
@@ -188,15 +188,10 @@ function* decodings(value: string): Generator<string> {
   let decoded = value.toWellFormed()
   for (let i = 0; i <= MAX_DECODINGS; i++) {
     yield decoded
-    const next = decode(decoded)
+    const next = decodePercent(decoded)
     if (next === decoded) return
     decoded = next
   }
-}
-
-// Decodes, but does not change plus signs and invalid escapes.
-function decode(text: string): string {
-  return text.includes('%') ? decodeSegment(replaceAll(text, '+', '%2B')) : text
 }
 
 function labelOf(name: string): string {

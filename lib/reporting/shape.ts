@@ -15,15 +15,16 @@ const MAX_ITEMS = 10_000
  * | `list(n)`   | n words, URLs or tokens, with spaces or commas between; n <= 10,000 |
  * | `token(n)`  | n visible ASCII characters without white space                    |
  * | `text(n)`   | anything else, n characters                                       |
+ *
+ * @param length The length of the whole value, if `value` is only its beginning: no `list(n)` then.
  */
-export function shapeOf(value: string): string {
-  const { length } = value
-  const text = length > MAX_EXAMINED ? value.slice(0, MAX_EXAMINED) : value
+export function shapeOf(value: string, length: number = value.length): string {
+  const text = value.length > MAX_EXAMINED ? value.slice(0, MAX_EXAMINED) : value
   if (length === 0) return 'empty'
   if (/^[0-9]+$/.test(text)) return `digits(${length})`
   if (length <= 32 && /^[A-Za-z]+(?:[-_.][A-Za-z]+)*$/.test(text)) return `word(${length})`
   if (/^[a-z][a-z0-9+.-]*:\/\/[\x21-\x7e]*$/i.test(text)) return text.includes('?') ? 'url?' : 'url'
-  if (/^[\w:/?#.~+%&=-]+(?:[ ,]+[\w:/?#.~+%&=-]+)+$/.test(text)) {
+  if (value.length === length && /^[\w:/?#.~+%&=-]+(?:[ ,]+[\w:/?#.~+%&=-]+)+$/.test(text)) {
     return `list(${value.split(/[ ,]+/, MAX_ITEMS).length})`
   }
   return /^[\x21-\x7e]+$/.test(text) ? `token(${length})` : `text(${length})`

@@ -1,4 +1,5 @@
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, headerOf } from '../http/request.ts'
+import type { SentParams } from './sent-params.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */
 export interface SignIn {
@@ -29,9 +30,11 @@ const PROVIDER_PARAMETERS = [
  */
 export function recognizeSignIn(
   request: HttpRequest,
+  params: SentParams,
   hasController: (path: string) => boolean,
 ): SignIn | undefined {
-  const has = (name: string): boolean => request.param(name) !== undefined
+  const has = (name: string): boolean => params.has(name)
+  const redirectHint = (): string | undefined => redirectHintOf(request, params, hasController)
   if ((has('code') || has('error')) && has('state')) {
     return {
       looksLike: 'callback',
@@ -39,12 +42,12 @@ export function recognizeSignIn(
     }
   }
   if (PROVIDER_PARAMETERS.filter(has).length >= 2) {
-    return { looksLike: 'provider page', hint: providerHint(request, hasController) }
+    return { looksLike: 'provider page', hint: redirectHint() ?? PROVIDER_HINT }
   }
   if (has('client_id') && (has('redirect_uri') || has('response_type'))) {
     return {
       looksLike: 'authorization request',
-      hint: redirectHint(request, hasController) ?? AUTHORIZATION_HINT,
+      hint: redirectHint() ?? AUTHORIZATION_HINT,
     }
   }
   return undefined
@@ -52,27 +55,23 @@ export function recognizeSignIn(
 
 const AUTHORIZATION_HINT =
   "The authorization endpoint seems to be set to this service; it is the identity provider's"
+const PROVIDER_HINT =
+  'This path is a page of the identity provider: a proxy or a relative link sent its user here'
 
-function providerHint(request: HttpRequest, hasController: (path: string) => boolean): string {
-  return (
-    redirectHint(request, hasController) ??
-    'This path is a page of the identity provider: a proxy or a relative link sent its user here'
-  )
-}
-
-function redirectHint(
+function redirectHintOf(
   request: HttpRequest,
+  params: SentParams,
   hasController: (path: string) => boolean,
 ): string | undefined {
-  const uri = request.param('redirect_uri')
-  if (uri === undefined || !URL.canParse(uri)) return undefined
-  const { host, pathname } = new URL(uri)
-  return host === ownHost(request) && !hasController(pathname)
+  const redirect = urlOf(params, 'redirect_uri')
+  if (redirect === undefined) return undefined
+  const ownHost = urlOf(params, 'app_domain')?.host ?? headerOf(request, 'host')
+  return redirect.host === ownHost && !hasController(redirect.pathname)
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }
 
-function ownHost(request: HttpRequest): string {
-  const domain = request.param('app_domain') ?? ''
-  return URL.canParse(domain) ? new URL(domain).host : String(request.headers.host ?? '')
+function urlOf(params: SentParams, name: string): URL | undefined {
+  const url = params.get(name)?.text ?? ''
+  return URL.canParse(url) ? new URL(url) : undefined
 }

@@ -138,13 +138,28 @@ describe('mergeSearch() and mergePairs()', () => {
     }
   }
 
+  // URLSearchParams removes one leading "?". Node.js 20 misreads "é" beside an invalid escape.
+  const standard = (text: string): [string, string][] => {
+    const ascii = text.toWellFormed().replace(/[^ -~]/gu, encodeURIComponent)
+    return [...new URLSearchParams(`?${ascii}`)]
+  }
+
+  // In a path, "&" and "=" are ordinary characters.
+  const standardPairs = (path: string): [string, string][] => {
+    const segments = path.split('/').map((each) => each.replace(/[&=]/g, encodeURIComponent))
+    const fields = segments.map((each, i) => (i % 2 === 0 ? each : `=${each}&`))
+    return standard(fields.slice(0, fields.length & ~1).join(''))
+  }
+
   it('agree with URLSearchParams on the last value of each name', () => {
     for (const text of randomTexts(20_000)) {
       const [search, path] = [new Map<string, string>(), new Map<string, string>()]
       mergeSearch(text, search)
       mergePairs(text, path)
-      assert.deepEqual([...search], [...new Map(parseSearch(text))], JSON.stringify(text))
-      assert.deepEqual([...path], [...new Map(parsePairs(text))], JSON.stringify(text))
+      assert.deepEqual([...search], [...new Map(standard(text))], JSON.stringify(text))
+      assert.deepEqual([...path], [...new Map(standardPairs(text))], JSON.stringify(text))
+      assert.deepEqual([...parseSearch(text)], standard(text), JSON.stringify(text))
+      assert.deepEqual([...parsePairs(text)], standardPairs(text), JSON.stringify(text))
     }
   })
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/http/request.ts'
+import { SentParams } from '../../lib/reporting/sent-params.ts'
 import { recognizeSignIn } from '../../lib/reporting/sign-in-hint.ts'
 
 const HINTS = {
@@ -16,7 +17,7 @@ const foreign = 'redirect_uri=https%3A%2F%2Fother.example%2Felp%2Foauth.php'
 
 function recognize(search: string, host?: string, served: string[] = []) {
   const request = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
-  return recognizeSignIn(request, (path) => served.includes(path))
+  return recognizeSignIn(request, new SentParams(request), (path) => served.includes(path))
 }
 
 describe('recognizeSignIn()', () => {
@@ -52,12 +53,12 @@ describe('recognizeSignIn()', () => {
 
   it('finds the parameters in the path and in a form too', () => {
     const pairs = { target: '/x/y/code/1/state/2' }
-    assert.equal(recognizeSignIn(new HttpRequest(pairs), assert.fail), undefined)
+    assert.equal(recognizeSignIn(new HttpRequest(pairs), new SentParams(new HttpRequest(pairs)), assert.fail), undefined)
     const request = new HttpRequest({ target: '/x/y?code=1' }).forward({
       action: 'y',
       params: { state: '2' },
     })
-    assert.equal(recognizeSignIn(request, assert.fail)?.looksLike, 'callback')
+    assert.equal(recognizeSignIn(request, new SentParams(request), assert.fail)?.looksLike, 'callback')
   })
 
   it('reports a redirect_uri that is a path of this service without a controller', () => {

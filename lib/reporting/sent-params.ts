@@ -1,0 +1,56 @@
+import { decodeSegment, eachField, eachPair, isReserved } from '../http/params.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { splitTarget } from '../http/target.ts'
+
+/** A decoded value, or the beginning of a long one. */
+export interface SentValue {
+  readonly text: string
+  /** The length of the whole value: of a long one, as it was sent. */
+  readonly length: number
+}
+
+// A report needs names and shapes, so the end of a longer part is not decoded.
+const MAX_DECODED = 16_384
+const BEGINNING = 1_024
+
+/**
+ * The parameters of a request without the reserved names, in the order and with the precedence of
+ * `request.params`. Decodes a value when it is read, and only the beginning of a long one: a form of
+ * 1 MB takes 2 ms.
+ */
+export class SentParams {
+  readonly #values = new Map<string, string | SentValue>()
+
+  constructor(request: HttpRequest) {
+    const { form, route, target } = stateOf(request)
+    const pairs = route?.pairs ?? ''
+    const add = (name: string, value: string): void => this.#set(decodeSent(name).text, value)
+    eachField(form?.text ?? '', add)
+    eachField(splitTarget(target).search, add)
+    if (typeof pairs === 'string') eachPair(pairs, add)
+    else for (const [name, text] of pairs) this.#set(name, { text, length: text.length })
+  }
+
+  get names(): Iterable<string> {
+    return this.#values.keys()
+  }
+
+  has(name: string): boolean {
+    return this.#values.has(name)
+  }
+
+  get(name: string): SentValue | undefined {
+    const value = this.#values.get(name)
+    return typeof value === 'string' ? decodeSent(value) : value
+  }
+
+  #set(name: string, value: string | SentValue): void {
+    if (!isReserved(name)) this.#values.set(name, value)
+  }
+}
+
+function decodeSent(sent: string): SentValue {
+  const isLong = sent.length > MAX_DECODED
+  const text = decodeSegment(isLong ? sent.slice(0, BEGINNING) : sent)
+  return { text, length: isLong ? sent.length : text.length }
+}
