@@ -63,21 +63,29 @@ function collect(each: (text: string, visit: Visit) => void, text: string): URLS
 
 /** Decodes a segment or a field once: `+` is a space. Invalid UTF-8 becomes U+FFFD. */
 export function decodeSegment(segment: string): string {
-  if (segment.includes('%') || segment.includes('+')) return decodeBytes(segment, SPACE)
-  return segment.toWellFormed()
+  if (!segment.includes('%') && !segment.includes('+')) return segment.toWellFormed()
+  return isSimple(segment)
+    ? decodeURIComponent(replaceAll(segment, '+', ' ')).toWellFormed()
+    : decodeBytes(segment, SPACE)
 }
 
 /** Decodes percent-encoded text once, and leaves plus signs. */
 export function decodePercent(text: string): string {
-  return text.includes('%') ? decodeBytes(text, PLUS) : text
+  if (!text.includes('%')) return text
+  return isSimple(text) ? decodeURIComponent(text) : decodeBytes(text, PLUS)
+}
+
+// Only ASCII is escaped, so decodeURIComponent() can't throw, which takes 5 µs.
+function isSimple(text: string): boolean {
+  return text.length < 1_024 && !/%(?![0-7][0-9a-f])/i.test(text)
 }
 
 const PERCENT = 0x25
 const PLUS = 0x2b
 const SPACE = 0x20
 
-// The result equals that of URLSearchParams. Works on bytes: 1 MB takes 3 ms. decodeURIComponent() takes
-// 10 µs to reject an invalid escape, and URLSearchParams takes 90 ms for 1 MB of plus signs.
+// The result equals that of URLSearchParams. Works on bytes: 1 MB takes 3 ms, where URLSearchParams takes
+// up to 100 ms.
 function decodeBytes(text: string, plus: number): string {
   const bytes = Buffer.from(text)
   let length = 0

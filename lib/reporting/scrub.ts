@@ -12,9 +12,9 @@ const MIN_VALUE_LENGTH = 4
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
 // forms. A text past a limit is not searched.
 const MAX_TEXT = 16_384
-const MAX_SEARCHED = 262_144
+const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
-const SEARCH_OVERHEAD = 16
+const SEARCH_OVERHEAD = 48
 
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
@@ -85,15 +85,15 @@ export function scrub(text: string, request: HttpRequest): string {
 // Returns false if the values are too long to be searched for.
 function coverValues(mask: TextMask, texts: string, request: HttpRequest): boolean {
   const writings = WRITINGS.filter(({ sign }) => texts.includes(sign))
-  const form = stateOf(request).form?.text ?? ''
-  let left = MAX_SEARCHED - request.target.length - form.length
+  const { form, target } = stateOf(request)
+  // Checks the limit before the values are split, because that takes time too.
+  if (target.length + (form?.bytes.length ?? 0) > MAX_SEARCHED) return false
+  let left = MAX_SEARCHED
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD
     if (left >= 0) mask.cover(label, value)
   }
-  // Checks the limit before the values are split, because that takes time too.
-  if (left < 0) return false
-  for (const [label, value] of valuesOf(request, form)) {
+  for (const [label, value] of valuesOf(request, form?.text ?? '')) {
     for (const decoded of decodings(value)) {
       if (decoded.length < MIN_VALUE_LENGTH) break
       cover(label, decoded)

@@ -130,6 +130,44 @@ describe('makeReport()', () => {
     assert.equal(report({ exceptions: [new Error('x')] }).previous, null)
   })
 
+  it('has 12 exceptions at most, and counts the others', () => {
+    const nest = (depth: number): Error =>
+      depth === 0
+        ? new Error('x')
+        : new AggregateError(
+            Array.from({ length: 3 }, () => nest(depth - 1)),
+            'x',
+            {
+              cause: nest(depth - 1),
+            },
+          )
+    const all = (each: ExceptionReport): ExceptionReport[] => [
+      each,
+      ...[...(each.previous ? [each.previous] : []), ...(each.errors ?? [])].flatMap(all),
+    ]
+    const shown = all(report({ exceptions: [nest(4)] }))
+    assert.equal(shown.length, 12)
+    assert.equal(
+      shown.reduce((sum, { omitted = 0 }) => sum + omitted, 0),
+      1 + 4 * 9,
+    )
+    assert.deepEqual(
+      report({ exceptions: [new AggregateError(Array(1_000).fill('text'))] }).omitted,
+      997,
+    )
+    assert.equal('omitted' in report({ exceptions: [new Error('x', { cause: 'y' })] }), false)
+    // The cause below the deepest one.
+    let deep = new Error('0')
+    for (let i = 0; i < 6; i++) deep = new Error('x', { cause: deep })
+    const last = report({ exceptions: [deep] }).previous?.previous?.previous?.previous
+    assert.deepEqual([last?.previous, last?.omitted], [null, 1])
+  })
+
+  it('has the frames behind a message of any length', () => {
+    const { stack = [] } = report({ exceptions: [new Error('x '.repeat(50_000))] })
+    assert.match(stack[0] ?? '', /error-report\.test\.js:\d+:\d+/)
+  })
+
   it('has both exceptions if the error action failed too', () => {
     const first = new HttpError(503, 'first')
     const result = report({ exceptions: [first, new TypeError(`second ${CANARY}`)] })

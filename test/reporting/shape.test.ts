@@ -54,6 +54,12 @@ describe('shapeOf()', () => {
     assert.equal(shapeOf('ab '.repeat(800).trim()), 'list(800)')
   })
 
+  it('has the length of the whole value, of which only the beginning is known', () => {
+    assert.equal(shapeOf('12', 20_000), 'digits(20000)')
+    assert.equal(shapeOf('a b', 20_000), 'text(20000)')
+    assert.equal(shapeOf('ab', 20_000), 'token(20000)')
+  })
+
   it('contains nothing of the value', () => {
     for (const value of [
       'SECRET',

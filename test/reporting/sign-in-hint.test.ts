@@ -53,12 +53,18 @@ describe('recognizeSignIn()', () => {
 
   it('finds the parameters in the path and in a form too', () => {
     const pairs = { target: '/x/y/code/1/state/2' }
-    assert.equal(recognizeSignIn(new HttpRequest(pairs), new SentParams(new HttpRequest(pairs)), assert.fail), undefined)
+    assert.equal(
+      recognizeSignIn(new HttpRequest(pairs), new SentParams(new HttpRequest(pairs)), assert.fail),
+      undefined,
+    )
     const request = new HttpRequest({ target: '/x/y?code=1' }).forward({
       action: 'y',
       params: { state: '2' },
     })
-    assert.equal(recognizeSignIn(request, new SentParams(request), assert.fail)?.looksLike, 'callback')
+    assert.equal(
+      recognizeSignIn(request, new SentParams(request), assert.fail)?.looksLike,
+      'callback',
+    )
   })
 
   it('reports a redirect_uri that is a path of this service without a controller', () => {

@@ -7,7 +7,7 @@ type Value = readonly [label: string, value: string]
 
 // Few letters, so that texts and values have much in common.
 const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '-'), maxLength: 60 })
-const short = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '-'), minLength: 1, maxLength: 7 })
+const short = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '-'), minLength: 4, maxLength: 7 })
 const long = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '-'), minLength: 8, maxLength: 24 })
 
 function mask(texts: readonly string[], values: readonly Value[]): string[] {
@@ -48,8 +48,8 @@ describe('TextMask', () => {
     const piecesOf = (text: string) =>
       fc.array(
         fc
-          .tuple(fc.nat(text.length), fc.integer({ min: 1, max: 20 }), fc.constantFrom('1', '2'))
-          .map(([at, length, label]): Value => [label, text.slice(at, at + length) || 'a']),
+          .tuple(fc.nat(text.length), fc.integer({ min: 4, max: 20 }), fc.constantFrom('1', '2'))
+          .map(([at, length, label]): Value => [label, text.slice(at, at + length).padEnd(4, 'a')]),
       )
     const both = text.chain((text) => fc.tuple(fc.constant(text), piecesOf(text)))
     fc.assert(
@@ -60,7 +60,18 @@ describe('TextMask', () => {
   })
 
   it('masks two occurrences of a short value that overlap', () => {
-    assert.deepEqual(mask(['xababax'], [['v', 'aba']]), ['x[v]x'])
+    assert.deepEqual(mask(['xabababbx'], [['v', 'abab']]), ['x[v]bx'])
+  })
+
+  it('finds no value across the border of two texts', () => {
+    const texts = ['abcd', 'efghijkl']
+    assert.deepEqual(
+      mask(texts, [
+        ['v', 'abcdefgh'],
+        ['w', 'abcdefg'],
+      ]),
+      texts,
+    )
   })
 
   it('ignores case, in any script', () => {

@@ -1,0 +1,49 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { FormBody } from '../../lib/http/message.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
+import { SentParams } from '../../lib/reporting/sent-params.ts'
+
+function paramsOf(search: string, form = '', pairs: string | URLSearchParams = ''): SentParams {
+  const route = { module: 'default', controller: 'news', action: 'list', pairs }
+  const request = new HttpRequest({ target: `/news/list?${search}` })
+  return new SentParams(withState(request, { route, form: new FormBody(Buffer.from(form)) }))
+}
+
+describe('SentParams', () => {
+  it('agrees with the merged view of the request, without the reserved names', () => {
+    const table: [search: string, form?: string, pairs?: string | URLSearchParams][] = [
+      ['a=1&b=2&a=3', 'b=x&c=%C3%A9+', 'c/d%2Fe/f'],
+      ['%61=%ff&=x&&c', '__proto__=1&q=2&module=3', new URLSearchParams('a=%26&toString=1')],
+    ]
+    for (const [search, form = '', pairs = ''] of table) {
+      const params = paramsOf(search, form, pairs)
+      const route = { module: '', controller: '', action: '', pairs }
+      const request = withState(new HttpRequest({ target: `/?${search}` }), {
+        route,
+        form: new FormBody(Buffer.from(form)),
+      })
+      const expected = [...request.params].filter(
+        ([name]) => !['q', 'module', 'controller', 'action'].includes(name),
+      )
+      assert.deepEqual(
+        [...params.names].map((name) => [name, params.get(name)?.text]),
+        expected,
+      )
+      for (const [name, value] of expected) {
+        assert.deepEqual([params.has(name), params.get(name)?.length], [true, String(value).length])
+      }
+    }
+    assert.equal(paramsOf('').get('nope'), undefined)
+  })
+
+  it('decodes a value of 16,384 characters, and the beginning of a longer one', () => {
+    const decoded = (sent: string): unknown => paramsOf('', `a=${sent}`).get('a')
+    assert.deepEqual(decoded('%41+%42+'.repeat(2_048)), {
+      text: 'A B '.repeat(2_048),
+      length: 8_192,
+    })
+    const long = '%41+'.repeat(5_000)
+    assert.deepEqual(decoded(long), { text: 'A '.repeat(256), length: 20_000 })
+  })
+})
