@@ -1,3 +1,5 @@
+import { letterPairScore } from './letter-pairs.ts'
+
 // The shape of a form field of 1 MB must not take longer than that of a short one.
 const MAX_EXAMINED = 1_024
 const MAX_ITEMS = 10_000
@@ -46,23 +48,34 @@ export function isName(text: string): boolean {
 // Names consist of words. In doubt, a text counts as a token: a shape in place of a name is a
 // nuisance, but a secret in place of a name is a leak.
 function isToken(text: string): boolean {
-  if (text.length < 9) return false
-  // No word has 6 consonants in a row, or 24 letters. A row of x is not a secret.
-  const isNoWord = /[bcdfghjklmnpqrstvwxz]{6}|[a-z]{24}/i.test(text)
-  return isMixture(text) || (isNoWord && new Set(text.toLowerCase()).size >= 6)
+  if (text.length < 8) return false
+  if (text.length > 8 && isMixture(text)) return true
+  // A row of x is not a secret.
+  const isDiverse = new Set(text.toLowerCase()).size >= 6
+  return isDiverse && (/[a-z]{24}/i.test(text) || wordScore(text) < 0)
+}
+
+// A change between letters and digits, and a capital that begins no word, are rare in names.
+function wordScore(text: string): number {
+  const isConstant = /^[A-Z0-9_.-]+$/.test(text)
+  const capitals = isConstant ? 0 : count(text, /[A-Z](?![a-z])/g)
+  return letterPairScore(text) - 3 * countChanges(text) - 2 * capitals
 }
 
 function isMixture(text: string): boolean {
   if (/^[a-z._-]+$/.test(text)) return false
   const digits = count(text, /[0-9]/g)
-  const changes = count(text, /(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])/gi)
   const capitals = count(text, /[A-Z]/g)
   const isConstant = /^[A-Z]+(?:_[A-Z]+)+$/.test(text)
   return (
     digits >= (text.length < 16 ? 5 : 4) ||
-    changes >= 3 ||
+    countChanges(text) >= 3 ||
     (text.length >= 12 && capitals > text.length / 3 && !isConstant)
   )
+}
+
+function countChanges(text: string): number {
+  return count(text, /(?<=[a-z])(?=[0-9])|(?<=[0-9])(?=[a-z])/gi)
 }
 
 function count(text: string, pattern: RegExp): number {
