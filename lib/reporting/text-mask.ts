@@ -1,13 +1,11 @@
 import { replaceAll } from '../http/params.ts'
+import { consistsOf } from './public-words.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
 // No value contains a lone surrogate, so no run of a value crosses the border of two texts.
 const BORDER = '\ud800'
-// Many messages and most values contain it.
-const COMMONPLACE = 'https://'
-
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
  * 7 characters as a whole. Case, in any script, and `+` for a space make no difference.
@@ -17,6 +15,7 @@ const COMMONPLACE = 'https://'
  */
 export class TextMask {
   readonly #texts: readonly string[]
+  readonly #publicWords: ReadonlySet<string>
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex
   // The label of each run of the texts that a value contains, by the index of its first occurrence.
@@ -25,8 +24,10 @@ export class TextMask {
   readonly #shortLabels = new Map<string, string>()
   readonly #shortStarts = new Set<number>()
 
-  constructor(texts: readonly string[]) {
+  /** @param publicWords Words that are shown where nothing else is masked with them, such as a host name. */
+  constructor(texts: readonly string[], publicWords: readonly string[] = []) {
     this.#texts = texts
+    this.#publicWords = new Set(publicWords.map((word) => word.toLowerCase()))
     const folded = texts.map(fold).join(BORDER)
     this.#runs = new RunIndex(folded, WINDOW)
     this.#shortRuns = new RunIndex(folded, HALF_WINDOW)
@@ -55,8 +56,26 @@ export class TextMask {
       const end = start + text.length
       const own = labels.slice(start, end)
       start = end + BORDER.length
-      return withLabels(text, own)
+      return this.#withLabels(text, own)
     })
+  }
+
+  #withLabels(text: string, labels: readonly (string | undefined)[]): string {
+    if (labels.length === 0) return text
+    let masked = ''
+    for (let at = 0; at < text.length; ) {
+      const label = labels[at]
+      let end = at + 1
+      while (end < text.length && (labels[end] === undefined) === (label === undefined)) end++
+      const run = text.slice(at, end)
+      // White space at the ends of a run is not secret, and it separates the words.
+      masked +=
+        label === undefined || consistsOf(run, this.#publicWords)
+          ? run
+          : run.replace(/\S(?:.*\S)?/s, () => `[${label}]`)
+      at = end
+    }
+    return masked
   }
 
   // The label of each masked character, by its index in the joined texts.
@@ -151,24 +170,6 @@ function power(base: number, exponent: number): number {
   let result = 1
   for (let i = 0; i < exponent; i++) result = Math.imul(result, base)
   return result
-}
-
-function withLabels(text: string, labels: readonly (string | undefined)[]): string {
-  if (labels.length === 0) return text
-  let masked = ''
-  for (let at = 0; at < text.length; ) {
-    const label = labels[at]
-    let end = at + 1
-    while (end < text.length && (labels[end] === undefined) === (label === undefined)) end++
-    const run = text.slice(at, end)
-    // White space at the ends of a run is not secret, and it separates the words.
-    masked +=
-      label === undefined || run === COMMONPLACE
-        ? run
-        : run.replace(/\S(?:.*\S)?/s, () => `[${label}]`)
-    at = end
-  }
-  return masked
 }
 
 // Small letters that have the same capital as another one, such as ı and i, ς and σ.

@@ -122,6 +122,63 @@ describe('scrub()', () => {
     }
   })
 
+  it('leaves words of the protocol, and the names of the server', () => {
+    const text =
+      'HttpError: GET http://app.example.com:8443/ is true in /srv/app/http.js of app.example.com'
+    const headers = {
+      host: 'app.example.com:8443',
+      'x-forwarded-for': '203.0.113.7',
+      'x-forwarded-proto': 'http',
+      'x-forwarded-host': 'app.example.com',
+      'x-forwarded-port': '8443',
+      'x-forwarded-prefix': '/srv/app',
+      forwarded: 'for=203.0.113.7;host="app.example.com:8443";proto=https',
+      'x-origin': 'http://app.example.com:8443/',
+    }
+    const search = 'a=true&b=http&c=HttpError&d=app.example.com&e=https://app.example.com'
+    const request = requestOf({ headers, search })
+    assert.equal(scrub(text, request), text)
+    assert.equal(scrub(`${text} for 203.0.113.7`, request), `${text} for [x-forwarded-for]`)
+    const secret = `https://app.example.com/?a=${TOKEN}`
+    const url = requestOf({ headers, search: `continue=${encodeURIComponent(secret)}` })
+    assert.equal(scrub(`no ${secret}`, url), 'no [continue]')
+  })
+
+  it('finds trimmed values and items of lists, from every source', () => {
+    const lists = ['%20c4n4%20', 'x,c4n4', '+c4n4+', 'a%3Bc4n4', '%5B%22c4n4%22,1%5D', 'x%7Cc4n4']
+    for (const list of lists) {
+      for (const from of [{ search: `p=${list}` }, { form: `p=${list}` }, { pairs: `p/${list}` }]) {
+        assert.match(scrub('no c4n4 here', requestOf(from)), /^no \[(p|path)\] here$/, list)
+      }
+    }
+    const params = { p: ' c4n4 ', list: 'a,7b7b' }
+    const request = requestOf({}).forward({ action: 'view', params })
+    assert.equal(scrub('no c4n4, 7b7b', request), 'no [p], [list]')
+  })
+
+  it('finds the number that an application reads in a value', () => {
+    const table: [sent: string, read: string][] = [
+      ['0042999', '42999'],
+      ['1.75e4', '17500'],
+      ['0x1F40', '8000'],
+      ['42999.50', '42999.5'],
+      ['42999.50', '42999'],
+      ['42999.50', '43000'],
+      ['4299.0kg', '4299'],
+      ['1,234,567', '1234567'],
+      ['1,00042999', '42999'],
+      ['+00.12340', '0.1234'],
+      ['-.12340', '-0.1234'],
+      ['12345678.90e1', '123456789'],
+    ]
+    for (const [value, read] of table) {
+      for (const from of [{ search: `p=${value}` }, { pairs: `p/${value}` }]) {
+        assert.match(scrub(`no ${read}!`, requestOf(from)), /^no -?\[(p|path)\]!$/, value)
+      }
+    }
+    assert.equal(scrub('no 42', sent('0042')), 'no 42')
+  })
+
   it('finds the user and the password of Basic credentials', () => {
     const basic = Buffer.from(`ada-user:${TOKEN}`).toString('base64')
     const request = requestOf({ headers: { authorization: `Basic ${basic}` } })
@@ -137,8 +194,8 @@ describe('scrub()', () => {
   })
 
   it('does not scrub its own labels', () => {
-    const request = requestOf({ search: `name=${TOKEN}&token=name` })
-    assert.equal(scrub(`x ${TOKEN} name`, request), 'x [name] [token]')
+    const request = requestOf({ search: `label=${TOKEN}&sid=label` })
+    assert.equal(scrub(`x ${TOKEN} label`, request), 'x [label] [sid]')
   })
 
   it('treats a value as text, never as a pattern', () => {
@@ -171,6 +228,13 @@ describe('scrub()', () => {
     assert.equal(
       scrub('Unexpected token \'S\', ..."a": SECRET}" is not valid JSON', requestOf({})),
       "Unexpected token 'S', [text] is not valid JSON",
+    )
+    assert.equal(
+      scrub(
+        `A: Unexpected token 'S', "SECRET" is not valid JSON; B: Unexpected token 'T', ..."TE"C"RET"... is not valid JSON.`,
+        requestOf({}),
+      ),
+      "A: Unexpected token 'S', [text] is not valid JSON; B: Unexpected token 'T', [text] is not valid JSON.",
     )
   })
 

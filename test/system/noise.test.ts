@@ -63,9 +63,10 @@ function counted(lines: readonly Line[]): number {
   return totals.reduce((sum, total) => sum + total, errors(lines).length)
 }
 
-// Letters alone: each looks like a name, so each is its own kind.
+// Each looks like a name, so each is its own kind.
+const WORDS = ['area', 'body', 'case', 'date', 'edit', 'file', 'game', 'home', 'item', 'list']
 const nameOf = (i: number): string =>
-  `scan-${String(i).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '')}`
+  `scan${String(i).replace(/\d/g, (digit) => `-${WORDS[Number(digit)]}`)}`
 
 const scans: Record<string, [target: (i: number) => string, kinds: number]> = {
   'one path': [() => '/wp-login.php', 1],

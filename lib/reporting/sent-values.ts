@@ -1,0 +1,130 @@
+import { decodePercent } from '../http/params.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { authorityOf, splitTarget } from '../http/target.ts'
+import { isName } from './shape.ts'
+import { WINDOW } from './text-mask.ts'
+
+// A URL may contain a URL that contains a URL, and each level adds an encoding.
+const MAX_DECODINGS = 6
+const MAX_PIECES = 2_000
+
+// Headers without secrets. Any other header may contain a key.
+const HARMLESS_HEADERS = new Set(
+  [
+    'accept accept-encoding accept-language cache-control connection content-length',
+    'content-type date dnt expect host keep-alive origin pragma te trailer transfer-encoding',
+    'upgrade upgrade-insecure-requests user-agent via',
+    // The address of the server, as its proxies saw it.
+    'x-forwarded-host x-forwarded-port x-forwarded-prefix x-forwarded-proto x-forwarded-scheme',
+    'x-forwarded-server x-forwarded-ssl x-scheme',
+  ].flatMap((names) => names.split(' ')),
+)
+
+// The elements of `Forwarded` that name the server (RFC 7239).
+const SERVER_ELEMENTS = /\b(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
+
+// Matches the beginning of a number.
+const NUMERIC = /^\s*[+-]?\.?\d/
+const MAX_NUMBER = 40
+
+/** A value of a request, and the label that replaces it in a text. */
+export type LabelledValue = readonly [label: string, value: string]
+
+/** Returns the values of a request, as they were sent or decoded once; a value may occur repeatedly. */
+export function* valuesOf(request: HttpRequest, form: string): Generator<LabelledValue> {
+  const { path, search } = splitTarget(request.target)
+  // The absolute form may contain a user and a password.
+  if (!path.startsWith('/')) yield ['origin', path]
+  yield* pathValues(request)
+  yield* fieldValues(search)
+  yield* fieldValues(form)
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (HARMLESS_HEADERS.has(name)) continue
+    for (const field of [value ?? []].flat()) yield* headerValues(name, field)
+  }
+}
+
+// Module, controller and action are shown if they look like names. Any other segment may be secret.
+function* pathValues(request: HttpRequest): Generator<LabelledValue> {
+  const { path, pairs, module, controller, action } = request
+  const names = new Set([module, controller, action].filter(isName))
+  for (const segment of path.split('/'))
+    if (!names.delete(segment)) yield* withPieces('path', segment)
+  // Also searches for the joined segments: a text may quote the path.
+  yield ['path', path.split('/').slice(3).join('/')]
+  for (const [name, value] of pairs) yield* withPieces(labelOf(name), value)
+}
+
+function* withPieces(label: string, value: string): Generator<LabelledValue> {
+  yield [label, value]
+  yield* piecesOf(label, decodePercent(value))
+}
+
+// Returns the values as they were sent. A text may contain that form, or the decoded form.
+function* fieldValues(search: string): Generator<LabelledValue> {
+  for (const field of search.split('&')) {
+    if (field === '') continue
+    const equals = field.indexOf('=')
+    const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
+    // A field without a name may be a token.
+    if (!isName(name)) yield ['name', name]
+    if (equals < 0) continue
+    yield* withPieces(labelOf(name), field.slice(equals + 1))
+  }
+}
+
+function* headerValues(name: string, field: string): Generator<LabelledValue> {
+  const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
+  yield [name, own]
+  yield* piecesOf(name, own)
+  if (!name.endsWith('authorization')) return
+  const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
+  // Basic credentials are a user and a password in base64.
+  yield [name, credentials]
+  for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
+    yield [name, part]
+  }
+}
+
+// Returns the parts with a meaning of their own: values of a nested query, items of a list.
+function* piecesOf(label: string, value: string): Generator<LabelledValue> {
+  for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/, MAX_PIECES)) {
+    const equals = piece.indexOf('=')
+    for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
+      // The windows of a longer part are windows of the value.
+      if (part.length < WINDOW || part.includes('%') || NUMERIC.test(part)) yield [label, part]
+    }
+  }
+}
+
+/** Returns the numbers that an application may read in a value: 42999 in `0042999`, 17500 in `1.75e4`. */
+export function numbersIn(value: string): readonly string[] {
+  if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
+  const whole = Number(value.replace(/[\s,_]/g, ''))
+  const numbers = [whole, Math.trunc(whole), Math.round(whole), Number.parseFloat(value)]
+  return [...new Set(numbers.map(String))].filter((number) => number !== value)
+}
+
+/** Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too. */
+export function* decodings(value: string): Generator<string> {
+  let decoded = value.toWellFormed()
+  for (let i = 0; i <= MAX_DECODINGS; i++) {
+    yield decoded
+    const next = decodePercent(decoded)
+    if (next === decoded) return
+    decoded = next
+  }
+}
+
+function labelOf(name: string): string {
+  return isName(name) ? name : 'value'
+}
+
+/** Returns the names and ports under which clients reach the server. They are not secret. */
+export function serverNamesOf({ headers, target }: HttpRequest): readonly string[] {
+  const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
+  const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
+  return [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded].flatMap(
+    (field) => String(field ?? '').match(/[\w.-]+/g) ?? [],
+  )
+}
