@@ -70,6 +70,18 @@ export class Dispatcher {
     return this.actions.filter(({ isHidden }) => !isHidden).map(fullName)
   }
 
+  /** Reports whether a module, a controller or an action is registered under a name. */
+  isRegistered(name: string): boolean {
+    const controller = this.#names.controller(name)
+    const action = this.#names.action(name)
+    const modules = [...this.#modules.values()]
+    return (
+      this.#modules.has(this.#names.module(name)) ||
+      modules.some((module) => module.has(controller)) ||
+      modules.some((module) => [...module.values()].some((actions) => actions.has(action)))
+    )
+  }
+
   /** Reports whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean {
     return this.#actionsFor(request) !== undefined && stateOf(request).rejection === undefined

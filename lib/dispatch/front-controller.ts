@@ -60,7 +60,8 @@ export class FrontController {
     const dispatcher = new Dispatcher(checked.modules, checked.names)
     if (development) dispatcher.replaceErrorController(errorController)
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
-    const router = new RequestRouter({ ...checked, hasAction })
+    const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
+    const router = new RequestRouter({ ...checked, hasAction, isRegistered })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =

@@ -12,6 +12,8 @@ export interface RequestSettings {
   readonly maxBodyBytes: number
   /** The addresses of trusted proxies. */
   readonly trusted: BlockList
+  /** Reports whether a module, a controller or an action has a name. */
+  readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
 }

@@ -1,8 +1,8 @@
-import { isInstance, read } from '../http/exceptions.ts'
+import { isInstance } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { printable } from './printable.ts'
-import { isAboutNames } from './request-names.ts'
+import { messageAboutNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
 
 const MAX_SHOWN = 400
@@ -10,7 +10,8 @@ const MAX_SHOWN = 400
 /** Returns the message of an exception for the client, without the values of its request. */
 export function messageForClient(exception: Error, request: HttpRequest): string {
   // Checks this first, because a scanner gets such an error for each path that it tries.
-  if (isAboutNames(exception, request)) return clean(String(read(exception, 'message')))
+  const message = messageAboutNames(exception, request)
+  if (message !== undefined) return clean(message)
   const { raw, scrubber } = scrubException(exception, request, false)
   return typeof raw.message === 'string' ? clean(scrubber.text(raw.message)) : ''
 }

@@ -1,11 +1,11 @@
-import { type ErrorType, MalformedMessageError, NoActionError } from '../http/errors.ts'
+import { type ErrorType, MalformedMessageError } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
-import { isAboutNames, safeNames } from './request-names.ts'
+import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
 import { SentParams } from './sent-params.ts'
 import { safeName, shapeOf } from './shape.ts'
@@ -111,8 +111,6 @@ function unusedName(shapes: Readonly<Record<string, string>>, name: string): str
 // Messages that Portico creates itself are safe: of a request, they contain only its names.
 function safeMessageOf(exception: Error, request: HttpRequest | undefined): { message?: string } {
   if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
-  if (request === undefined || !isAboutNames(exception, request)) return {}
-  const name = isInstance(NoActionError, exception) ? request.action : request.controller
-  // Replaces by a function: in a string, `$&` would be a pattern.
-  return { message: exception.message.replace(name, () => safeName(name)) }
+  const message = request && messageAboutNames(exception, request)
+  return message === undefined ? {} : { message: printable(message) }
 }

@@ -1,6 +1,7 @@
 import { isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { printable } from './printable.ts'
+import { safeName } from './shape.ts'
 
 /** The part of a report about one exception, without the values of its request. */
 export interface ExceptionReport {
@@ -23,6 +24,8 @@ export interface ExceptionReport {
 /** The properties of an exception, not scrubbed. They must not leave this folder. */
 export interface RawException {
   readonly name: string
+  /** Whether the name is that of the class, which is code and no value. */
+  readonly isClassName: boolean
   readonly message: unknown
   readonly code: number | string
   readonly stack: readonly string[]
@@ -69,8 +72,10 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const shown = isDeepest ? [] : firstErrors(errors).slice(0, left)
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
+    const name = textOr('Error', read(value, 'name'))
     return {
-      name: textOr('Error', read(value, 'name')),
+      name,
+      isClassName: name === classNameOf(value),
       message: message ?? value,
       code: typeof code === 'number' || typeof code === 'string' ? code : 0,
       stack: hasStack ? framesOf(textOr('', read(value, 'stack')), textOr('', message)) : [],
@@ -86,11 +91,12 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
 /** Lists the texts of an exception that a report shows; messages last, because they may be long. */
 export function textsOf(raw: RawException): string[] {
   const { name, message, code, stack, issues, previous, errors } = raw
+  const names = raw.isClassName ? [] : [name]
   const codes = isShortNumber(code) ? [] : [String(code)]
   const messages = typeof message === 'string' ? [message] : []
   const issueTexts = issues.flatMap(({ path, message }) => [path, message])
   const inner = (previous === null ? errors : [previous, ...errors]).flatMap(textsOf)
-  return [name, ...codes, ...stack, ...messages, ...issueTexts, ...inner]
+  return [...names, ...codes, ...stack, ...messages, ...issueTexts, ...inner]
 }
 
 /** Creates the report of an exception. */
@@ -100,7 +106,7 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
   const showFrame = (frame: string): string =>
     abbreviate(printable(scrubber.frame(frame).slice(0, MAX_FRAME + 1)), MAX_FRAME)
   return {
-    name: scrubber.name(name),
+    name: raw.isClassName ? safeName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
     code: codeOf(code, scrubber),
     ...(stack.length > 0 ? { stack: stack.map(showFrame) } : {}),
@@ -121,6 +127,12 @@ function firstErrors(errors: unknown): readonly unknown[] {
 function countOf(errors: unknown): number {
   const length = read(errors, 'length')
   return typeof errors === 'object' && Number.isSafeInteger(length) ? Number(length) : 0
+}
+
+// A thrown object may have a property "constructor" that is a value of a JSON body.
+function classNameOf(value: unknown): unknown {
+  const type = read(value, 'constructor')
+  return typeof type === 'function' ? read(type, 'name') : undefined
 }
 
 function firstIssues(issues: unknown): readonly ValidationIssue[] {
@@ -149,7 +161,7 @@ function messageOf(message: unknown, { text }: Scrubber): string {
   return message === null ? 'null' : typeof message
 }
 
-// A long number may be a value of the request, such as a one-time password that was parsed.
+// Any other number may be a value of the request that was parsed, such as a one-time password.
 function codeOf(code: number | string, { name }: Scrubber): number | string {
   if (isShortNumber(code)) return code
   const scrubbed = name(String(code))
@@ -157,7 +169,7 @@ function codeOf(code: number | string, { name }: Scrubber): number | string {
 }
 
 function isShortNumber(code: number | string): boolean {
-  return typeof code === 'number' && Math.abs(code) < 1_000
+  return Number.isInteger(code) && Math.abs(Number(code)) < 1_000
 }
 
 function abbreviate(text: string, maxLength: number): string {

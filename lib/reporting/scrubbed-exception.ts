@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
 import { knownWords } from './known-words.ts'
-import { isAboutNames } from './request-names.ts'
+import { messageAboutNames } from './request-names.ts'
 import { scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
 
@@ -58,7 +58,7 @@ function scrubTogether(
     (exception) => [exception, readException(exception, hasStack)] as const,
   )
   // Messages about names are safe as they are: a scanner's 404 needs no search.
-  const unsafe = raws.filter(([exception]) => !isAboutNames(exception, request))
+  const unsafe = raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
   const texts = new Set(unsafe.flatMap(([, raw]) => textsOf(raw)))
   const scrubber = scrubberOf([...texts], request)
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))

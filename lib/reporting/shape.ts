@@ -42,7 +42,12 @@ export function safeName(name: string): string {
 
 /** Returns whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, not a token. */
 export function isName(text: string): boolean {
-  return /^[A-Za-z0-9._-]{1,64}$/.test(text) && !isToken(text)
+  return hasNameCharacters(text) && !isToken(text)
+}
+
+/** Returns whether text is `[A-Za-z0-9._-]`, up to 64 characters. */
+export function hasNameCharacters(text: string): boolean {
+  return /^[A-Za-z0-9._-]{1,64}$/.test(text)
 }
 
 // Names consist of words. In doubt, a text counts as a token: a shape in place of a name is a

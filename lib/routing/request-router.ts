@@ -26,6 +26,8 @@ export interface RoutingOptions {
   /** Reports whether a route leads to an action that a client can request. */
   readonly hasAction: (route: Route) => boolean
   readonly trusted: BlockList
+  /** Reports whether a module, a controller or an action has a name. */
+  readonly isRegistered?: ((name: string) => boolean) | undefined
 }
 
 const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
@@ -50,11 +52,11 @@ export class RequestRouter {
 
   constructor(options: RoutingOptions) {
     this.#options = options
-    const { modules, names, basePath, routes, router, limits, trusted } = options
+    const { modules, names, basePath, routes, router, limits, trusted, isRegistered } = options
     this.#table = new RouteTable(routes, new ModuleRoute(new Map(modules).keys(), names))
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table)
-    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, buildUrl }
+    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, buildUrl, isRegistered }
   }
 
   /** Returns the request with its `path` and `q`. */

@@ -343,13 +343,13 @@ describe('shapesOf()', () => {
 })
 
 describe('messageForClient()', () => {
-  it('has the requested names, and no other text of the request', () => {
+  it('has the requested names that look like names, and no other text of the request', () => {
     const from = requestOf(`/${TOKEN}/x?dsh=${CANARY}&a=specified`, {
       controller: TOKEN,
       action: 'x',
     })
     const table: [Error, string][] = [
-      [new NoControllerError(TOKEN), `Invalid controller specified (${TOKEN})`],
+      [new NoControllerError(TOKEN), 'Invalid controller specified (token(21))'],
       [new NoActionError('x'), 'Action "x" does not exist'],
       [new NoRouteError(), 'No route matched the request'],
       [new NoActionError(CANARY), 'Action "[dsh]" does not exist'],

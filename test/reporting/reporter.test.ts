@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { ClientGoneError, HttpError, NoControllerError } from '../../lib/http/errors.ts'
-import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { ErrorReport } from '../../lib/reporting/error-report.ts'
 import { Reporter, type ReporterOptions } from '../../lib/reporting/reporter.ts'
 
@@ -34,6 +34,12 @@ function reporting(t: TestContext, options: Partial<ReporterOptions> = {}) {
   const report = (error: Error, status = 500, request?: HttpRequest): void =>
     reporter.report({ exceptions: [error], status, request })
   return { reporter, report, lines }
+}
+
+function requestOf(controller: string): HttpRequest {
+  const path = `/${controller}/x`
+  const route = { module: 'default', controller, action: 'x' }
+  return withState(new HttpRequest({ target: path }), { path, route })
 }
 
 const summary = (total: number, kinds: Record<string, number>): Line => [
@@ -145,11 +151,9 @@ describe('Reporter.report()', () => {
 
   it('keeps a budget for faults, whatever scanners use up', (t) => {
     const { reporter, report, lines } = reporting(t)
-    const asking = (controller: string): HttpRequest =>
-      new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
-    for (let i = 0; i < 10_000; i++) report(new NoControllerError('x'), 404, asking(`scan-${i}`))
+    for (let i = 0; i < 10_000; i++) report(new NoControllerError('x'), 404, requestOf(`scan-${i}`))
     assert.equal(lines.length, 80)
-    report(new Error('boom'), 500, asking('news'))
+    report(new Error('boom'), 500, requestOf('news'))
     assert.equal(lines.at(-1)?.[2], 'boom')
     reporter.flush()
     assert.deepEqual([lines.length, lines.at(-1)?.[1].total], [82, 9_920])
@@ -159,7 +163,7 @@ describe('Reporter.report()', () => {
     const tokens = ['0AfJohXkq9TzB3mWcR7Lp', '0BxKpiYlr8UaC4nXdS6Mq', '0BxKpiYlr8UaC4nXdS6Mq7']
     const { report, lines } = reporting(t)
     for (const controller of tokens) {
-      const request = new HttpRequest({ target: '/' }).forward({ action: 'x', controller })
+      const request = requestOf(controller)
       for (const status of [404, 500]) report(new NoControllerError(controller), status, request)
     }
     // A short line has no type.

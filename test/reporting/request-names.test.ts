@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { channels, type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
+
+const VARIABLE = 'customer'
+
+interface Shown {
+  readonly report: ErrorReport | undefined
+  readonly exception: string | undefined
+  readonly detail: string
+  readonly channel: string
+}
+
+async function handle(target: string, names: 'exact' | 'zf1' = 'exact'): Promise<Shown> {
+  const reports: ErrorReport[] = []
+  const messages: unknown[] = []
+  const collect = (message: unknown): void => void messages.push(message)
+  const news = {
+    list(): void {
+      throw new Error('boom')
+    },
+    // The name may come from a database or a body, which no report knows.
+    away: (request: HttpRequest) => request.forward({ action: VARIABLE }),
+    apart: (request: HttpRequest) => request.forward({ action: 'list', controller: VARIABLE }),
+    moved: (request: HttpRequest) => request.forward({ action: 'list', controller: 'news' }),
+  }
+  const front = new FrontController({
+    controllers: new Map([['news', news]]),
+    names,
+    onReport: (report) => void reports.push(report),
+  })
+  for (const channel of Object.values(channels)) channel.subscribe(collect)
+  const response = await front.handle(new HttpRequest({ target }))
+  for (const channel of Object.values(channels)) channel.unsubscribe(collect)
+  return {
+    report: reports[0],
+    exception: response.exceptions[0]?.message,
+    detail: JSON.parse(String(response.body)).detail,
+    channel: JSON.stringify(messages),
+  }
+}
+
+describe('The names of a request', () => {
+  it('are shown by their shapes in the response too, unless they look like names', async () => {
+    for (const secret of [';code=c4n4ry', '0AfJohXkq9TzB3mWcR7Lp', '~c4n4ry']) {
+      for (const target of [`/nosuch${secret}`, `/news/nosuch${secret}`]) {
+        const { report, exception, detail, channel } = await handle(target)
+        assert.match(exception ?? '', new RegExp(`nosuch${secret}`))
+        assert.match(detail, /^(Invalid controller specified \(|Action ")token\(\d+\)/)
+        assert.equal(report?.message, detail)
+        assert.equal(channel.includes(secret), false)
+      }
+    }
+    assert.equal((await handle('/signin/v2')).detail, 'Invalid controller specified (signin)')
+  })
+
+  it('are shown by their shapes if a forward took them from a variable', async () => {
+    const action = await handle('/news/away')
+    assert.equal(action.exception, `Action "${VARIABLE}" does not exist`)
+    assert.equal(action.detail, 'Action "word(8)" does not exist')
+    assert.deepEqual([action.report?.message, action.report?.action], [action.detail, 'word(8)'])
+    const controller = await handle('/news/apart')
+    assert.equal(controller.detail, 'Invalid controller specified (word(8))')
+    assert.equal(controller.report?.controller, 'word(8)')
+    assert.equal(`${action.channel}${controller.channel}`.includes(VARIABLE), false)
+  })
+
+  it('are shown if they are registered, also where a parameter has the same value', async () => {
+    const { report } = await handle('/news/moved?a=list&b=news')
+    assert.deepEqual([report?.controller, report?.action], ['news', 'list'])
+  })
+
+  it('are shown by their shapes in a spelling that no name has', async () => {
+    const { report } = await handle('/n!e(w)s/l;i=st', 'zf1')
+    assert.equal(report?.message, 'boom')
+    assert.deepEqual([report?.controller, report?.action], ['token(7)', 'token(6)'])
+  })
+})
