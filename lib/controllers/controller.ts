@@ -1,4 +1,4 @@
-import { type HttpRequest, isRequest } from '../http/request.ts'
+import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 
 /**
@@ -58,12 +58,23 @@ export function wrapAction(run: Action, original: AnyFunction): Action {
 }
 
 /**
- * Checks that an action or a plugin returned nothing, or a request to be dispatched next.
+ * Checks that an action or a plugin returned nothing, or a request to be dispatched next. That request must
+ * be of the same message: of another one, no report would know the values, and no deadline the client.
  *
  * @throws {TypeError} If it returned anything else; `who` names the function in the message.
  */
-export function nextRequest(returned: unknown, who: string): HttpRequest | undefined {
-  if (returned === undefined || isRequest(returned)) return returned
-  const kind = returned === null ? 'null' : `a value of the type ${typeof returned}`
-  throw new TypeError(`${who} returned ${kind}; expected nothing, or a request to be dispatched`)
+export function nextRequest(
+  returned: unknown,
+  who: string,
+  current: HttpRequest,
+): HttpRequest | undefined {
+  if (returned === undefined) return undefined
+  if (!isRequest(returned)) {
+    const kind = returned === null ? 'null' : `a value of the type ${typeof returned}`
+    throw new TypeError(`${who} returned ${kind}; expected nothing, or a request to be dispatched`)
+  }
+  if (stateOf(returned).message === stateOf(current).message) return returned
+  throw new TypeError(
+    `${who} returned a new HttpRequest; expected one that the current request makes: request.forward({ action, controller, module, params })`,
+  )
 }

@@ -132,7 +132,7 @@ export class RequestStages {
     const action = this.#options.dispatcher.find(request)
     if (action instanceof Error) return action
     const end = (returned: unknown): Outcome => {
-      const next = nextRequest(returned, 'The action')
+      const next = nextRequest(returned, 'The action', request)
       publish(channels.end, request, response.status)
       return next
     }

@@ -5,7 +5,10 @@ import type { HttpResponse } from '../http/response.ts'
 import { isErrorRequest } from './error-request.ts'
 import { type Steps, wait } from './steps.ts'
 
-/** A function that a plugin runs at one point of a request. A request that it returns replaces the current one. */
+/**
+ * A function that a plugin runs at one point of a request. A request that it returns replaces the current
+ * one: make it by `request.forward()`. A new `HttpRequest` is a TypeError.
+ */
 export type Hook = (
   request: HttpRequest,
   response: HttpResponse,
@@ -106,7 +109,7 @@ export class PluginBroker {
         const next = isPromiseLike(returned)
           ? yield* wait(this.#withDeadline(current, returned))
           : returned
-        current = nextRequest(next, hook) ?? current
+        current = nextRequest(next, hook, current) ?? current
       } catch (thrown) {
         this.#failed = plugin
         throw thrown

@@ -4,7 +4,14 @@ import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { PluginBroker, type WithDeadline } from '../../lib/dispatch/plugin.ts'
 import { run } from '../../lib/dispatch/steps.ts'
-import { HttpError, HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import {
+  type ErrorReport,
+  FrontController,
+  HttpError,
+  HttpRequest,
+  HttpResponse,
+  type Plugin,
+} from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 import { pluginHooks } from '../support/plugin-hooks.ts'
 
@@ -143,11 +150,32 @@ describe('FrontController.handle() with a plugin', () => {
     }
   })
 
-  it('routes or dispatches the request that a hook returns', async () => {
+  for (const hook of pluginHooks) {
+    it(`rejects a request of another message from ${hook}`, async () => {
+      const plugin = { [hook]: () => new HttpRequest({ target: '/news/list?a=c4n4ry' }) }
+      const reports: ErrorReport[] = []
+      const front = new FrontController({
+        controllers: new Map([['news', { list() {} }]]),
+        plugins: [plugin],
+        onReport: (report) => void reports.push(report),
+      })
+      const { status } = await front.handle(new HttpRequest({ target: '/news/list' }))
+      assert.equal(status, 500)
+      assert.equal(
+        reports[0]?.message,
+        `${hook} returned a new HttpRequest; expected one that the current request makes: request.forward({ action, controller, module, params })`,
+      )
+    })
+  }
+
+  it('dispatches the request that a hook returns', async () => {
     const to = (action: string) => (request: HttpRequest) =>
       request.action === action || request.errorHandler ? undefined : request.forward({ action })
     const table: [Plugin, string[]][] = [
-      [{ routeStartup: () => new HttpRequest({ target: '/news/list' }) }, ['list']],
+      [
+        { routeStartup: (request) => request.forward({ action: 'list', controller: 'news' }) },
+        ['list'],
+      ],
       [{ routeShutdown: to('list') }, ['list']],
       [{ preDispatch: to('list') }, ['list']],
       [{ postDispatch: to('list') }, ['view', 'list']],
