@@ -19,11 +19,14 @@ const WELL_KNOWN =
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
 
-/** The scrubber for errors without a request: any text may contain a value, but frames and known words do not. */
+// A name in a frame: of a function, a folder or a file.
+const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
+
+/** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
 export const shapesAlone: Scrubber = {
   text: knownWords,
   name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
-  frame: (frame) => frame,
+  frame: (frame) => frame.replace(FRAME_PART, safeName),
 }
 
 // The exceptions of each request that were scrubbed last.

@@ -57,7 +57,7 @@ function isToken(text: string): boolean {
   if (text.length > 8 && isMixture(text)) return true
   // A row of x is not a secret.
   const isDiverse = new Set(text.toLowerCase()).size >= 6
-  return isDiverse && (/[a-z]{24}/i.test(text) || wordScore(text) < 0)
+  return isDiverse && (/[a-z]{24}|[A-Z]{24}/.test(text) || wordScore(text) < 0)
 }
 
 // A change between letters and digits, and a capital that begins no word, are rare in names.

@@ -290,6 +290,58 @@ describe('makeReport()', () => {
     assert.doesNotMatch(JSON.stringify(result), /went wrong/)
   })
 
+  it('shows frames without a request, except parts that do not look like names', () => {
+    const error = new Error('x')
+    const frames = [
+      'async Promise.all (index 0:1:1)',
+      'new Store.#open (file:///srv/app/news-store.js:1:2)',
+      'process.processTicksAndRejections (node:internal/process/task_queues:95:5)',
+      `Object.${TOKEN} [as read] (file:///srv/${TOKEN}/news.js:1:2)`,
+      `eval (${TOKEN}:1:1)`,
+    ]
+    error.stack = ['Error: x', ...frames.map((frame) => `    at ${frame}`)].join('\n')
+    assert.deepEqual(report({ request: undefined, exceptions: [error] }).stack, [
+      ...frames.slice(0, 3),
+      'Object.token(21) [as read] (file:///srv/token(21)/news.js:1:2)',
+      'eval (token(21):1:1)',
+    ])
+    const name = 'xkqzvbnwtrpj'
+    const object = { [name]: () => new Error('x') }
+    const made = object[name]?.()
+    const { stack = [] } = report({ request: undefined, exceptions: [made] })
+    assert.doesNotMatch(JSON.stringify(stack), new RegExp(name))
+    assert.match(stack[0] ?? '', /error-report\.test\.js:\d+:\d+\)$/)
+  })
+
+  it('shows the name of a class, and no other name that is a value', () => {
+    class Kq7xZ9vT2mWp extends Error {}
+    const named = (error: Error, from = request): string =>
+      report({ exceptions: [error], request: from }).name
+    const http = withState(new HttpRequest({ target: '/?a=HttpError&b=TypeError&c=GoneAway' }), {})
+    assert.equal(named(new HttpError(400, 'x'), http), 'HttpError')
+    assert.equal(named(Object.assign(new Error('x'), { name: 'GoneAway' }), http), 'word(8)')
+    class GoneAway extends Error {
+      override readonly name = 'GoneAway'
+    }
+    assert.equal(named(new GoneAway('x'), http), 'GoneAway')
+    const thrown = { name: CANARY, constructor: { name: CANARY }, message: 'x' }
+    const { previous } = report({ exceptions: [new Error('x', { cause: thrown })] })
+    assert.equal(previous?.name, 'token(12)')
+    assert.equal(named(Object.assign(new Kq7xZ9vT2mWp('x'), { name: 'Kq7xZ9vT2mWp' })), 'token(12)')
+  })
+
+  it('shows short integers as codes, and no other number that was read in a value', () => {
+    const from = withState(
+      new HttpRequest({ target: '/?a=0042999&b=1.75e4&c=12.3400&d=0.00012345&e=042' }),
+      {},
+    )
+    const code = (code: number): unknown =>
+      report({ exceptions: [Object.assign(new Error('x'), { code })], request: from }).code
+    for (const each of [42_999, 17_500]) assert.equal(code(each), 'digits(5)')
+    for (const each of [12.34, 0.000_123_45]) assert.match(String(code(each)), /^token\(\d+\)$/)
+    for (const each of [42, 999, 0, -1, 54_321]) assert.equal(code(each), each)
+  })
+
   it('reports a failure without an exception', () => {
     assert.equal(report({ exceptions: [] }).message, 'No exception')
   })
