@@ -82,10 +82,14 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
       if (result === undefined) return shapesAlone.name(name)
       return result === name ? safeName(name) : shapeOf(name)
     },
-    frame: (frame) => scrubbed(frame) ?? LOCATION.exec(frame)?.[0] ?? `[${shapeOf(frame)}]`,
+    frame: (frame) => scrubbed(frame) ?? locationOf(frame) ?? `[${shapeOf(frame)}]`,
   }
 }
 
 function zip<T>(keys: readonly string[], values: readonly T[]): Map<string, T> {
   return new Map(keys.map((key, i) => [key, values[i] as T]))
+}
+
+function locationOf(frame: string): string | undefined {
+  return LOCATION.exec(frame)?.[0].replace(FRAME_PART, safeName)
 }

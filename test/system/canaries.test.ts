@@ -117,6 +117,16 @@ function plant(): {
   const opparams = secret('opparams', canary('opparams'))
   fields.push(`opparams=${encode(encode(`?dsh=${encode(opparams)}`))}`)
   fields.push(`scope=${encode(secret('scope', `openid ${core('scope', LETTERS)}`))}`)
+  // Numbers that the application reads, and items of lists.
+  const digits = (name: string): string => core(name, '123456789').slice(0, 12)
+  const [integer, decimal, exponent] = ['integer', 'decimal', 'exponent'].map(digits)
+  const written = [`000${integer}`, `00${decimal}.500`, `${exponent?.[0]}.${exponent?.slice(1)}e11`]
+  for (const [i, read] of [`${integer}`, `${decimal}.5`, `${exponent}`].entries()) {
+    secrets.push({ name: 'number', quotes: [`${written[i]}`, read] })
+    fields.push(`number${i}=${encode(`${written[i]}`)}`)
+  }
+  const items = [1, 2, 3, 4, 5].map((i) => secret('item', core(`item ${i}`, MIXED).slice(0, 10)))
+  fields.push(`list=%20${items[0]}%20,+${items[1]}+;["${items[2]}",${items[3]}]|${items[4]}`)
   // A secret that starts with another secret.
   const session = secret('session', token('session'))
   const longer = secret('longer', `${session}${token('longer')}`)
@@ -135,6 +145,11 @@ function plant(): {
     const value = secret('pair', canary(`pair ${key}`).replace('\n', ''))
     return `${key}/${encode(value)}`
   })
+  const listed = [6, 7].map((i) => secret('item', core(`item ${i}`, MIXED).slice(0, 10)))
+  pairs.push(`list/%20${listed[0]},${listed[1]}%20`)
+  const amount = digits('amount')
+  secrets.push({ name: 'number', quotes: [`000${amount}.0`, amount] })
+  pairs.push(`amount/000${amount}.0`)
   const last = secret('path', canary('path').replace('\n', ''))
   const past = `${pairs.join('/')}/${encode(last)}`
 
@@ -163,7 +178,17 @@ function plant(): {
   }
 }
 
-const { headers: sent, search, past, secrets } = plant()
+const { headers: own, search, past, secrets } = plant()
+const host = ['Host', 'app.example.com:8080'] as const
+const proxied = [
+  ['X-Forwarded-For', '203.0.113.77'],
+  ['X-Forwarded-Proto', 'http'],
+  ['X-Forwarded-Host', 'app.example.com'],
+  ['X-Forwarded-Port', '8080'],
+  ['X-Forwarded-Prefix', '/app'],
+  ['Forwarded', 'for=203.0.113.77;host="app.example.com:8080";proto=http'],
+] as const
+const sent = [...own, ...proxied]
 const form = new URLSearchParams([
   ['password', kinds[3]?.('form password') ?? ''],
   ['otp', kinds[1]?.('form otp') ?? ''],
@@ -236,11 +261,11 @@ function createSinks(controllers: object, options: FrontControllerOptions = {}):
 
 const ACCEPTS = ['text/html', 'application/problem+json', 'text/plain'] as const
 
-function requestOf(accept: string): HttpRequest {
+function requestOf(accept: string, headers: typeof own = sent): HttpRequest {
   return new HttpRequest({
     method: 'POST',
     target: `/news/raise/${past}?${search}`,
-    headers: Object.fromEntries([...sent, ['accept', accept], urlEncoded]),
+    headers: Object.fromEntries([...headers, host, ['accept', accept], urlEncoded]),
     body: form.toString(),
   })
 }
@@ -291,6 +316,31 @@ describe('An error that quotes the request', () => {
       }
     })
   }
+
+  it('has the same report behind a proxy, with readable names, schemes and hosts', async () => {
+    const text = 'HttpError: GET http://app.example.com:8080/app is true'
+    for (const headers of [own, sent]) {
+      for (const { name, quote } of inTurn) {
+        const { raise } = raising(() => new HttpError(400, `${text}: ${quote}`))
+        const { front, reports, written } = createSinks({ news: { raise } })
+        const response = await front.handle(requestOf('text/plain', headers))
+        const [report] = reports
+        assert.equal(report?.name, 'HttpError')
+        assert.equal(report?.message.startsWith(`${text}: `), true, report?.message)
+        assert.match(report?.message ?? '', /: \S*\[[\w.-]+\]/, name)
+        assertClean(`${written()}${response.body}`, `behind a proxy, ${name}`)
+      }
+    }
+  })
+
+  it('has no number that was read in a value as its code', async () => {
+    for (const { quotes } of secrets.filter(({ name }) => name === 'number')) {
+      for (const code of [Number(quotes.at(-1)), `${quotes.at(-1)}`]) {
+        const { written, body } = await fail(() => Object.assign(new Error('x'), { code }))
+        assertClean(written + body, `code ${code}`)
+      }
+    }
+  })
 
   it('keeps the frames of its stack without the quotes', async () => {
     for (const { name, quote } of inTurn) {
