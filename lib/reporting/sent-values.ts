@@ -23,8 +23,8 @@ const HARMLESS_HEADERS = new Set(
 // The elements of `Forwarded` that name the server (RFC 7239).
 const SERVER_ELEMENTS = /\b(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
 
-// Matches the beginning of a number.
-const NUMERIC = /^\s*[+-]?\.?\d/
+// Matches text that begins with a number, such as an amount of money.
+const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 
 /** A value of a request, and the label that replaces it in a text. */
@@ -97,12 +97,13 @@ function* piecesOf(label: string, value: string): Generator<LabelledValue> {
   }
 }
 
-/** Returns the numbers that an application may read in a value: 42999 in `0042999`, 17500 in `1.75e4`. */
+/** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */
 export function numbersIn(value: string): readonly string[] {
   if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
-  const whole = Number(value.replace(/[\s,_]/g, ''))
-  const numbers = [whole, Math.trunc(whole), Math.round(whole), Number.parseFloat(value)]
-  return [...new Set(numbers.map(String))].filter((number) => number !== value)
+  const digits = value.replace(/^[^\w.+-]+|[\s,_']/g, '')
+  const number = Number(digits)
+  const numbers = [number, Math.trunc(number), Math.round(number), Number.parseFloat(digits)]
+  return [...new Set(numbers.map(String))].filter((text) => text !== value)
 }
 
 /** Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too. */
