@@ -102,7 +102,7 @@ export function numbersIn(value: string): readonly string[] {
   if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
   const digits = value.replace(/^[^\w.+-]+|[\s,_']/g, '')
   const number = Number(digits)
-  const numbers = [number, Math.trunc(number), Math.round(number), Number.parseFloat(digits)]
+  const numbers = [number, Math.floor(number), Math.ceil(number), Number.parseFloat(digits)]
   return [...new Set(numbers.map(String))].filter((text) => text !== value)
 }
 
