@@ -1,17 +1,13 @@
 import { escapeHtml } from '../http/html.ts'
 import { replaceAll } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { decodings, numbersIn, serverNamesOf, valuesOf } from './sent-values.ts'
+import { decodings, MIN_VALUE_LENGTH, numbersIn, serverNamesOf, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
 import { TextMask } from './text-mask.ts'
 
-// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
-// because they are guessed at once.
-const MIN_VALUE_LENGTH = 4
-
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
 // forms. A text past a limit is not searched.
-const MAX_TEXT = 16_384
+export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48

@@ -2,7 +2,7 @@ import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
 import { knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
-import { scrubAll } from './scrub.ts'
+import { MAX_TEXT, scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
 
 /** The properties of an exception, and the scrubber for its texts. */
@@ -62,7 +62,8 @@ function scrubTogether(
   )
   // Messages about names are safe as they are: a scanner's 404 needs no search.
   const unsafe = raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
-  const texts = new Set(unsafe.flatMap(([, raw]) => textsOf(raw)))
+  // A longer text is not searched. A Set or a Map would hash all of it.
+  const texts = new Set(unsafe.flatMap(([, raw]) => textsOf(raw)).filter(isSearched))
   const scrubber = scrubberOf([...texts], request)
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
@@ -73,7 +74,7 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
   let results: ReadonlyMap<string, string | undefined> | undefined
   const scrubbed = (text: string): string | undefined => {
     results ??= zip(texts, scrubAll(texts, request))
-    return results.get(text)
+    return isSearched(text) ? results.get(text) : undefined
   }
   return {
     text: (text) => scrubbed(text) ?? `[${shapeOf(text)}]`,
@@ -88,6 +89,10 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
 
 function zip<T>(keys: readonly string[], values: readonly T[]): Map<string, T> {
   return new Map(keys.map((key, i) => [key, values[i] as T]))
+}
+
+function isSearched(text: string): boolean {
+  return text.length <= MAX_TEXT
 }
 
 function locationOf(frame: string): string | undefined {

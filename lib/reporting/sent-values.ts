@@ -4,6 +4,10 @@ import { authorityOf, splitTarget } from '../http/target.ts'
 import { isName } from './shape.ts'
 import { WINDOW } from './text-mask.ts'
 
+// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
+// because they are guessed at once.
+export const MIN_VALUE_LENGTH = 4
+
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
 const MAX_PIECES = 2_000
@@ -48,13 +52,18 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
 function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   const { path, pairs, module, controller, action } = request
   const names = new Set([module, controller, action].filter(isName))
-  for (const segment of path.split('/'))
-    if (!names.delete(segment)) yield* withPieces('path', segment)
+  for (const segment of path.split('/')) {
+    const isShort = segment.length < MIN_VALUE_LENGTH
+    if (!isShort && !names.delete(segment)) yield* withPieces('path', segment)
+  }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
-  for (const [name, value] of pairs) yield* withPieces(labelOf(name), value)
+  for (const [name, value] of pairs) {
+    if (value.length >= MIN_VALUE_LENGTH) yield* withPieces(labelOf(name), value)
+  }
 }
 
+// The callers omit short values before: a hostile path has thousands of them.
 function* withPieces(label: string, value: string): Generator<LabelledValue> {
   yield [label, value]
   yield* piecesOf(label, decodePercent(value))
@@ -68,8 +77,8 @@ function* fieldValues(search: string): Generator<LabelledValue> {
     const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
     // A field without a name may be a token.
     if (!isName(name)) yield ['name', name]
-    if (equals < 0) continue
-    yield* withPieces(labelOf(name), field.slice(equals + 1))
+    const value = equals < 0 ? '' : field.slice(equals + 1)
+    if (value.length >= MIN_VALUE_LENGTH) yield* withPieces(labelOf(name), value)
   }
 }
 
@@ -91,6 +100,7 @@ function* piecesOf(label: string, value: string): Generator<LabelledValue> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/, MAX_PIECES)) {
     const equals = piece.indexOf('=')
     for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
+      if (part.length < MIN_VALUE_LENGTH) continue
       // The windows of a longer part are windows of the value.
       if (part.length < WINDOW || part.includes('%') || NUMERIC.test(part)) yield [label, part]
     }
@@ -101,8 +111,13 @@ function* piecesOf(label: string, value: string): Generator<LabelledValue> {
 export function numbersIn(value: string): readonly string[] {
   if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
   const digits = value.replace(/^[^\w.+-]+|[\s,_']/g, '')
-  const number = Number(digits)
-  const numbers = [number, Math.floor(number), Math.ceil(number), Number.parseFloat(digits)]
+  const number = Math.abs(Number(digits))
+  const numbers = [
+    number,
+    Math.floor(number),
+    Math.ceil(number),
+    Math.abs(Number.parseFloat(digits)),
+  ]
   return [...new Set(numbers.map(String))].filter((text) => text !== value)
 }
 
