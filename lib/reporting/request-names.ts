@@ -2,6 +2,7 @@ import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.t
 import { isInstance, read } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
+import { splitTarget } from '../http/target.ts'
 import { hasNameCharacters, isName, shapeOf } from './shape.ts'
 
 /** The names of a request, without a secret. */
@@ -32,9 +33,11 @@ function showName(name: string, request: HttpRequest): string {
   return isRegistered ? name : shapeOf(name)
 }
 
-// Returns whether a name is one of the segments of the path that can be names.
-function isRequested(name: string, { path }: HttpRequest): boolean {
-  return path.startsWith(`${name}/`, 1) || path.split('/', 4).includes(name)
+// Returns whether a name is one of the segments of the path that can be names. Before routing, there is
+// only the target.
+function isRequested(name: string, { path, target }: HttpRequest): boolean {
+  const sent = path || splitTarget(target).path
+  return sent.startsWith(`${name}/`, 1) || sent.split('/', 4).includes(name)
 }
 
 /**

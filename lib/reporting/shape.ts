@@ -50,6 +50,9 @@ export function hasNameCharacters(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text)
 }
 
+// The end of the name of a file, which is no word.
+const EXTENSION = /\.[A-Za-z]{1,4}$/
+
 // Names consist of words. In doubt, a text counts as a token: a shape in place of a name is a
 // nuisance, but a secret in place of a name is a leak.
 function isToken(text: string): boolean {
@@ -57,7 +60,9 @@ function isToken(text: string): boolean {
   if (text.length > 8 && isMixture(text)) return true
   // A row of x is not a secret.
   const isDiverse = new Set(text.toLowerCase()).size >= 6
-  return isDiverse && (/[a-z]{24}|[A-Z]{24}/.test(text) || wordScore(text) < 0)
+  return (
+    isDiverse && (/[a-z]{24}|[A-Z]{24}/.test(text) || wordScore(text.replace(EXTENSION, '')) < 0)
+  )
 }
 
 // A change between letters and digits, and a capital that begins no word, are rare in names.

@@ -101,7 +101,9 @@ describe('Reporter.report()', () => {
 
   it('logs the first fault of a fingerprint in a minute in full, and the others as short lines', (t) => {
     const { report, lines } = reporting(t)
-    const request = new HttpRequest({ target: '/?dsh=c4n4ry' }).forward({ action: 'list' })
+    const request = new HttpRequest({ target: '/index/list?dsh=c4n4ry' }).forward({
+      action: 'list',
+    })
     const fail = (): void => report(new TypeError('not c4n4ry'), 500, request)
     for (let i = 0; i < 3; i++) fail()
     const [full = {}, ...short] = lines.map(([, fields]) => fields)
