@@ -85,12 +85,6 @@ describe('A path that is rewritten for a plugin', () => {
     }
   })
 
-  it('is rewritten for a new request that the plugin returns', async (t) => {
-    const routeStartup = (): HttpRequest => new HttpRequest({ target: '/app/news/list' })
-    const options = { basePath: '/app', plugins: [{ routeStartup }] }
-    assert.equal((await handle(t, '/elsewhere', options)).status, 200)
-  })
-
   it('is rewritten again for another front controller', async () => {
     const controllers = new Map([['news', { list() {} }]])
     const inner = new FrontController({ controllers, basePath: '/app' })
