@@ -35,6 +35,8 @@ export class Dispatcher {
   readonly #modules = new Map<string, Map<string, ActionsByKey>>()
   readonly #names: NameKeys
   readonly #errorKey: string
+  // The keys of all modules, controllers and actions, collected when a report first needs them.
+  #registeredKeys: ReadonlySet<string> | undefined
 
   /** @throws {TypeError} If no URL can contain a name, or two names have the same key. */
   constructor(modules: Iterable<readonly [name: string, Controllers]>, names: NameKeys) {
@@ -72,14 +74,23 @@ export class Dispatcher {
 
   /** Reports whether a module, a controller or an action is registered under a name. */
   isRegistered(name: string): boolean {
-    const controller = this.#names.controller(name)
-    const action = this.#names.action(name)
-    const modules = [...this.#modules.values()]
-    return (
-      this.#modules.has(this.#names.module(name)) ||
-      modules.some((module) => module.has(controller)) ||
-      modules.some((module) => [...module.values()].some((actions) => actions.has(action)))
+    this.#registeredKeys ??= this.#allKeys()
+    const { module, controller, action } = this.#names
+    return [module(name), controller(name), action(name)].some((key) =>
+      this.#registeredKeys?.has(key),
     )
+  }
+
+  #allKeys(): ReadonlySet<string> {
+    const keys = new Set<string>()
+    for (const [moduleKey, controllers] of this.#modules) {
+      keys.add(moduleKey)
+      for (const [controllerKey, actions] of controllers) {
+        keys.add(controllerKey)
+        for (const actionKey of actions.keys()) keys.add(actionKey)
+      }
+    }
+    return keys
   }
 
   /** Reports whether a routed request leads to a controller that a client can request. */
