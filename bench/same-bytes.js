@@ -5,9 +5,6 @@ import { probe } from './load.js'
 import { NOT_FOUND_HEADERS, notFoundPage } from './page.js'
 import { workloads } from './workloads.js'
 
-const UUID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-const NO_ID = '00000000-0000-0000-0000-000000000000'
-
 /**
  * Sends the request of a workload to a server, and compares the response with the expected one.
  *
@@ -15,9 +12,11 @@ const NO_ID = '00000000-0000-0000-0000-000000000000'
  */
 export async function checkResponse(adapter, id, port) {
   const { request, expected } = workloads[id]
+  // The page of the first error has the id by which the log can be searched. The log only counts the others.
+  await probe(port, request)
   const { status, headers, body } = await probe(port, request)
-  const actual = { status, type: typeOf(headers), body: body.replace(UUID, NO_ID) }
-  const page = expected.body ?? notFoundPage('signin', NO_ID)
+  const actual = { status, type: typeOf(headers), body }
+  const page = expected.body ?? notFoundPage('signin')
   assert.deepEqual(actual, { ...expected, body: page }, `${adapter} has another response to ${id}`)
   if (expected.status === 404) checkHeaders(adapter, headers)
 }

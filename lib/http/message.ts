@@ -4,6 +4,9 @@ import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './target.ts'
 
+const PLUS = 0x2b
+const SPACE = 0x20
+
 /** The headers of a request. Several values of one name have the same form as in `message.headers` of `node:http`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
@@ -100,9 +103,16 @@ export class FormBody {
   }
 
   get fields(): URLSearchParams {
-    this.#fields ??= parseSearch(this.text)
+    this.#fields ??= parseSearch(spacesForPlus(this.bytes).toString())
     return this.#fields
   }
+}
+
+// The meaning is the same, but URLSearchParams takes 60 ms for 1 MB of plus signs, and 3 ms for 1 MB of spaces.
+function spacesForPlus(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  for (let i = 0; i < copy.length; i++) if (copy[i] === PLUS) copy[i] = SPACE
+  return copy
 }
 
 function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {

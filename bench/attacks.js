@@ -1,0 +1,194 @@
+// Measures what a hostile request costs the server, after a build: node bench/attacks.js [--write]
+//
+// The CPU time of an error is that of a request that fails, less that of a request with the same bytes that succeeds.
+// With --write, the tables go to docs/security.md.
+
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { probe } from './load.js'
+import { ServerProcess } from './process.js'
+import { median } from './statistics.js'
+
+const WARM_REQUESTS = 10
+const REQUESTS = 30
+const BODY_BYTES = 1_048_576
+const MIB = 1_048_576
+const PAGE = fileURLToPath(new URL('../docs/security.md', import.meta.url))
+
+// Forms of 1 MiB. Each is hostile to one part of a report.
+const forms = {
+  'one value of letters': 'a=',
+  'one value, `%` escaped many times': `a=%22%26%2Bx+y%3D%${'25'.repeat(300)}41`,
+  '`%25%25...`': ['a=', '%25'],
+  '`%ff%ff...`, not UTF-8': ['a=', '%ff'],
+  '`+++...`': ['a=', '+'],
+  '`ab+ab+...`': ['a=', 'ab+'],
+  'one URL in another, many times': ['a=', 'https%3A%2F%2Fa.example%2F%3Fb%3D'],
+  'fields without values, `&a&a...`, up to the limit of 1,000': fields((i) => `a${i}`),
+  '1,000 fields of 1 kB': fields((i) => `f${i}=${'v'.repeat(1_000)}${i}`),
+  '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
+}
+
+function fields(field) {
+  return Array.from({ length: 999 }, (_, i) => field(i)).join('&')
+}
+
+// A part that is repeated fills the body; any other text is filled with letters.
+function filled(form) {
+  if (typeof form === 'string')
+    return form.includes('&') ? form : form.padEnd(BODY_BYTES, 'abcdefgh')
+  const [start, part] = form
+  const count = Math.floor((BODY_BYTES - start.length) / part.length)
+  return start + part.repeat(count)
+}
+
+function post(path, body) {
+  const type = 'Content-Type: application/x-www-form-urlencoded'
+  const length = `Content-Length: ${Buffer.byteLength(body)}`
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: a', 'Connection: close', type, length, '', body]
+  return Buffer.from(lines.join('\r\n'))
+}
+
+// 24 kB: a target of 8 kB, and headers of 16 kB.
+function get(path, part) {
+  const target = `${path}?a=`.padEnd(8_000, part)
+  const cookie = `Cookie: a=${''.padEnd(15_000, part)}`
+  return Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
+}
+
+// Names that differ in every request, so that each error is the first of its kind.
+const errors = {
+  404: (i) => `/${'n'.repeat(60)}${i}`,
+  '400 that quotes the form': () => '/form/reject',
+  '500 that quotes the form': () => '/form/fail',
+  '500 with 340 causes': () => '/form/chain',
+}
+
+async function measureCpu() {
+  const server = await ServerProcess.start('attacked', 'W1')
+  try {
+    const rows = []
+    for (const [name, form] of Object.entries(forms)) {
+      const body = filled(form)
+      rows.push([`POST, ${name}`, ...(await costs(server, (path) => post(path, body)))])
+    }
+    for (const part of ['abcdefgh', '%25', '%2525', '+', 'a+%ff']) {
+      rows.push([
+        `GET of 24 kB, \`${part}\` repeated`,
+        ...(await costs(server, (path) => get(path, part))),
+      ])
+    }
+    return rows
+  } finally {
+    await server.stop()
+  }
+}
+
+// Returns milliseconds: of a request that succeeds, and for each kind of error the median and the maximum above it.
+async function costs(server, request) {
+  const accepted = median(await cpuMs(server, () => request('/form/save')))
+  const cells = [accepted.toFixed(1)]
+  for (const path of Object.values(errors)) {
+    const failed = await cpuMs(server, (i) => request(path(i)))
+    const above = (ms) => Math.max(0, ms - accepted).toFixed(1)
+    cells.push(`${above(median(failed))} (${above(Math.max(...failed))})`)
+  }
+  console.error(cells.join(' '))
+  return cells
+}
+
+async function cpuMs(server, request) {
+  const ms = []
+  for (let i = 0; i < WARM_REQUESTS + REQUESTS; i++) {
+    const before = await server.cpuNs()
+    await probe(server.port, request(i))
+    ms.push(((await server.cpuNs()) - before) / 1e6)
+  }
+  return ms.slice(WARM_REQUESTS)
+}
+
+// Attacks on the memory. Each opens connections, sends its bytes, and stays until the memory is measured.
+const memoryAttacks = {
+  '8 forms of 1 MiB in chunks of 1 byte': {
+    connections: 8,
+    limit: '2 x 8 MiB',
+    bytes: oneByteChunks(),
+  },
+  '1 connection, 64 pipelined requests for 1 MiB each, nothing is read': {
+    connections: 1,
+    bytes: pipelined(64),
+    limit: '2 MiB',
+  },
+  '1,000 connections with half a head of 8 KiB': {
+    connections: 1_000,
+    bytes: Buffer.from(`GET /${'a'.repeat(8_000)}`),
+    limit: '24 MiB',
+  },
+}
+
+function oneByteChunks() {
+  const head =
+    'POST /form/save HTTP/1.1\r\nHost: a\r\nContent-Type: application/x-www-form-urlencoded\r\n'
+  return Buffer.from(
+    `${head}Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(BODY_BYTES - 1)}`,
+  )
+}
+
+function pipelined(count) {
+  return Buffer.from('GET /form/large HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(count))
+}
+
+async function measureMemory() {
+  const rows = []
+  for (const [name, attack] of Object.entries(memoryAttacks)) {
+    rows.push([name, `${await grownMib(attack)} MiB`])
+  }
+  return rows
+}
+
+async function grownMib({ connections, bytes }) {
+  const server = await ServerProcess.start('attacked', 'W1', { nodeOptions: ['--expose-gc'] })
+  try {
+    await probe(server.port, post('/form/save', 'a=1'))
+    const before = await usedBytes(server)
+    const sockets = Array.from({ length: connections }, () => connect(server.port, '127.0.0.1'))
+    for (const socket of sockets) socket.on('error', () => {}).pause()
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    for (const socket of sockets) socket.write(bytes)
+    // The server has no event for "all bytes are read", so it gets the time.
+    await delay(3_000)
+    const after = await usedBytes(server)
+    for (const socket of sockets) socket.destroy()
+    return ((after - before) / MIB).toFixed(1)
+  } finally {
+    await server.stop()
+  }
+}
+
+async function usedBytes(server) {
+  const { heapUsed, external } = await server.measure('memory')
+  return heapUsed + external
+}
+
+function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join(
+    '\n',
+  )
+}
+
+const cpu = table(['request', 'accepted', ...Object.keys(errors)], await measureCpu())
+const memory = table(['attack', 'memory of the server'], await measureMemory())
+const text = `${cpu}\n\n${memory}`
+console.log(text)
+if (process.argv.includes('--write')) {
+  const page = readFileSync(PAGE, 'utf8')
+  const marked = /(<!-- attacks -->\n)[\s\S]*(<!-- \/attacks -->)/
+  writeFileSync(
+    PAGE,
+    page.replace(marked, (_, start, end) => `${start}${text}\n${end}`),
+  )
+}
