@@ -6,19 +6,27 @@ export function isReserved(name: string): boolean {
   return (reservedNames as readonly string[]).includes(name)
 }
 
+const IS_ASCII = /^[\0-\x7f]*$/
+
 /**
  * Parses the key/value pairs of a path, such as `id/42/tag/a`. Each side is percent-decoded once, and `+`
  * is a space. A last key without a value is dropped.
  */
 export function parsePairs(path: string): URLSearchParams {
-  const pairs: [string, string][] = []
-  eachPair(path, (name, value) => pairs.push([decodeSegment(name), decodeSegment(value)]))
-  return new URLSearchParams(pairs)
+  return collect(eachPair, path)
 }
 
 /** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
 export function parseSearch(search: string): URLSearchParams {
+  // Node.js 20 misreads "é" beside an invalid escape.
+  if (!IS_ASCII.test(search)) return collect(eachField, search)
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
+}
+
+function collect(each: (text: string, visit: Visit) => void, text: string): URLSearchParams {
+  const pairs: [string, string][] = []
+  each(text, (name, value) => pairs.push([decodeSegment(name), decodeSegment(value)]))
+  return new URLSearchParams(pairs)
 }
 
 /** Parses `name=value&...` into a map, where the last value of a name wins. */
