@@ -26,20 +26,17 @@ const { outputFiles } = await build({
   packages: 'external',
   platform: 'node',
   format: 'esm',
-  // Shortens the syntax only. Names and line breaks stay, so that a stack trace is readable.
+  // Shortens the syntax, and removes white space, which is a sixth of the bundle. Names stay, so that a stack trace is readable.
   minifySyntax: true,
+  minifyWhitespace: true,
+  lineLimit: 120,
   target: `node${engines.node.replace('>=', '')}`,
   logLevel: 'warning',
 })
-for (const { path, text } of outputFiles) await writeFile(path, withoutComments(text))
+for (const { path, text } of outputFiles) await writeFile(path, text)
 const kept = new Set([...entryPoints, ...(await declarationsOf(entryPoints.slice(1)))])
 for (const file of built.map((name) => join(dist, name))) {
   if (!kept.has(file)) await rm(file)
-}
-
-// esbuild keeps the comments inside classes, which are 7 % of the bundle. Removes whole lines only.
-function withoutComments(text) {
-  return text.replace(/^ *\/\*\*[\s\S]*?\*\/\n/gm, '').replace(/^ *\/\/.*\n/gm, '')
 }
 
 // Returns the declaration files that the entry points need, directly or through imports.
