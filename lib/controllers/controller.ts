@@ -1,32 +1,93 @@
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { type HttpResponse, isResponse } from '../http/response.ts'
+
+/** What an action or a hook returns: nothing, its response, which ends the request, or a request to be dispatched next. */
+// biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the common one.
+export type Returned = void | HttpRequest | HttpResponse
 
 /**
- * A function that handles a request. It fills in the response, or returns another request to be
+ * A function that handles a request. It fills in the response, which it may return, or it returns another request to be
  * dispatched next.
  *
  * The property `methods` of the function lists the HTTP methods that it accepts. Any other method gets
- * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
+ * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is. The property `limits` replaces limits of the front
+ * controller for this action.
  *
  * @example
  * export function save(request, response) { response.redirect('/news') }
  * save.methods = ['POST']
+ * save.limits = { maxBodyBytes: 10_485_760 }
  */
 export interface Action {
-  // biome-ignore lint/suspicious/noConfusingVoidType: an action that returns nothing is the common one.
-  (request: HttpRequest, response: HttpResponse): void | HttpRequest | Promise<void | HttpRequest>
+  (request: HttpRequest, response: HttpResponse): Returned | Promise<Returned>
   /** The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). */
   readonly methods?: readonly string[]
+  /** Limits that replace those of the front controller for this action, such as those of an upload. */
+  readonly limits?: Partial<LimitOverrides>
+}
+
+/** Limits of one action. */
+export interface LimitOverrides {
+  /** Maximum bytes of a body; beyond it 413. */
+  readonly maxBodyBytes: number
+  /** Maximum fields of a form; beyond it 413. */
+  readonly maxFields: number
+  /** Maximum time of the action, in milliseconds; beyond it 503. */
+  readonly timeoutMs: number
 }
 
 /**
- * An object whose own functions are actions. The URL name of `fooBar` is `foo-bar`. Properties that are
- * not functions are ignored. A module namespace (`import * as news`) is a controller.
+ * An object whose functions are actions. The URL name of `fooBar` is `foo-bar`. Properties that are not functions are
+ * ignored. A module namespace (`import * as news`) is a controller, and so is an instance of a class: the methods of its
+ * classes are actions too, except the private ones (`#name`).
+ *
+ * The functions `init`, `preDispatch` and `postDispatch` are its hooks, and never actions: they run around each of its
+ * actions, in this order, as in Zend Framework 1. The function `__call` is the action for names that the controller does
+ * not have.
  */
 export type Controller = object
 
 /** The controllers of a module, by their names in URLs, such as `user-admin`. */
 export type Controllers = ReadonlyMap<string, Controller>
+
+/** The controllers of a module as an option: a Map, or an object, in which the key `userAdmin` is `user-admin` in URLs. */
+export type NamedControllers = Controllers | Readonly<Record<string, Controller>>
+
+/**
+ * Returns the functions of a controller by their names: its own ones, and those of its classes. Classes that it holds are
+ * left out.
+ */
+export function functionsOf(controller: Controller): ReadonlyMap<string, Action> {
+  const functions = new Map<string, Action>()
+  // Own properties only: /news/constructor must be a 404, not Object's constructor.
+  for (const [name, value] of Object.entries(controller)) {
+    if (isAction(value)) functions.set(name, value)
+  }
+  for (const prototype of prototypesOf(controller)) {
+    for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
+      const isMethod = name !== 'constructor' && isAction(value)
+      if (isMethod && !Object.hasOwn(controller, name) && !functions.has(name))
+        functions.set(name, value)
+    }
+  }
+  return functions
+}
+
+// Returns the prototypes of the classes of an instance, the innermost first. Nothing is inherited from any other object.
+function prototypesOf(controller: Controller): readonly object[] {
+  const prototypes: object[] = []
+  let each: object | null = Object.getPrototypeOf(controller)
+  while (each !== null && each !== Object.prototype && isPrototypeOfClass(each)) {
+    prototypes.push(each)
+    each = Object.getPrototypeOf(each)
+  }
+  return prototypes
+}
+
+function isPrototypeOfClass(object: object): boolean {
+  const owner: unknown = Object.getOwnPropertyDescriptor(object, 'constructor')?.value
+  return typeof owner === 'function' && owner.prototype === object
+}
 
 /** Reports whether a value is an action. A class is not an action: a file may export it for other files. */
 export function isAction(value: unknown): value is Action {
@@ -57,24 +118,37 @@ export function wrapAction(run: Action, original: AnyFunction): Action {
   return Object.defineProperty(run, 'name', { value: original.name, configurable: true })
 }
 
+/** The request and the response that an action or a hook has received. */
+interface Received {
+  readonly request: HttpRequest
+  readonly response: HttpResponse
+}
+
 /**
- * Checks that an action or a plugin returned nothing, or a request to be dispatched next. That request must
+ * Checks that an action or a hook returned nothing, its response, or a request to be dispatched next. That request must
  * be of the same message: of another one, no report would know the values, and no deadline the client.
  *
  * @throws {TypeError} If it returned anything else; `who` names the function in the message.
  */
-export function nextRequest(
+export function checkReturned(
   returned: unknown,
   who: string,
-  current: HttpRequest,
-): HttpRequest | undefined {
+  { request, response }: Received,
+): HttpRequest | HttpResponse | undefined {
   if (returned === undefined) return undefined
+  if (returned === response) return response
   if (!isRequest(returned)) {
-    const kind = returned === null ? 'null' : `a value of the type ${typeof returned}`
-    throw new TypeError(`${who} returned ${kind}; expected nothing, or a request to be dispatched`)
+    throw new TypeError(
+      `${who} returned ${kindOf(returned)}; expected nothing, the response, or a request to be dispatched`,
+    )
   }
-  if (stateOf(returned).message === stateOf(current).message) return returned
+  if (stateOf(returned).message === stateOf(request).message) return returned
   throw new TypeError(
     `${who} returned a new HttpRequest; expected one that the current request makes: request.forward({ action, controller, module, params })`,
   )
+}
+
+function kindOf(value: unknown): string {
+  if (isResponse(value)) return 'another response'
+  return value === null ? 'null' : `a value of the type ${typeof value}`
 }

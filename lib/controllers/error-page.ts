@@ -1,5 +1,5 @@
+import { formatIssue, type ValidationIssue } from '../http/errors.ts'
 import { html, Markup } from '../http/html.ts'
-import { formatIssue, type ValidationIssue } from '../http/validation-error.ts'
 import { visitorText } from './visitor-text.ts'
 
 /** The content of an error page. */

@@ -1,11 +1,13 @@
+import { ValidationError } from '../http/errors.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import { clientParamsOf, type HttpRequest } from '../http/request.ts'
+import { readJson } from '../http/json-body.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { clientParamsOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { ValidationError } from '../http/validation-error.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
 import type { InferOutput, StandardResult, StandardSchemaV1 } from './standard-schema.ts'
 
-/** An action with a third argument: the parameters that its schema returned. */
+/** An action with a third argument: the parameters, or the JSON body, that its schema returned. */
 export type ParamsAction<Params> = (
   request: HttpRequest,
   response: HttpResponse,
@@ -30,15 +32,7 @@ export function withParams<Schema extends StandardSchemaV1>(
   schema: Schema,
   action: ParamsAction<InferOutput<Schema>>,
 ): Action {
-  checkAction(action)
-  checkSchema(schema)
-  const run: Action = function (this: unknown, request, response) {
-    const runWith = (result: Result): ReturnType<Action> =>
-      Reflect.apply(action, this, [request, response, outputOf(result)])
-    const result = validate(schema, request)
-    return isPromiseLike(result) ? (result.then(runWith) as Promise<undefined>) : runWith(result)
-  }
-  return wrapAction(run, action)
+  return withInput(schema, action, paramsOf)
 }
 
 /**
@@ -54,16 +48,79 @@ export async function validateParams<Schema extends StandardSchemaV1>(
   request: HttpRequest,
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
+  return validated(schema, paramsOf(request))
+}
+
+/**
+ * Validates the JSON body of a request by a schema before the action runs, like {@link withParams}. The action receives
+ * the value that the schema returned.
+ *
+ * @example
+ * const Article = z.object({ title: z.string().min(1) })
+ * export const save = post(withJson(Article, (request, response, article) => {
+ *   response.json({ saved: article.title })
+ * }))
+ * @throws {TypeError} If the action or the schema is invalid. The action responds 415 to another type than JSON, 413 to a
+ * body past its limit, and 400 to one that is not JSON or does not match the schema, with a list of the issues.
+ */
+export function withJson<Schema extends StandardSchemaV1>(
+  schema: Schema,
+  action: ParamsAction<InferOutput<Schema>>,
+): Action {
+  return withInput(schema, action, readJson)
+}
+
+/**
+ * Reads and validates the JSON body of a request like {@link withJson}, outside an action.
+ *
+ * @example
+ * const { title } = await validateJson(request, z.object({ title: z.string() }))
+ * @returns The value that the schema returned.
+ * @throws {HttpError} 415, 413 or 400, as {@link withJson} describes.
+ * @throws {TypeError} If the schema is invalid.
+ */
+export async function validateJson<Schema extends StandardSchemaV1>(
+  request: HttpRequest,
+  schema: Schema,
+): Promise<InferOutput<Schema>> {
   checkSchema(schema)
-  return outputOf(await validate(schema, request))
+  return validated(schema, await readJson(request))
 }
 
 type Result = StandardResult<unknown>
 
-function validate(schema: StandardSchemaV1, request: HttpRequest): Result | Promise<Result> {
+// Returns an action that validates its input. It is synchronous if the input and the schema are.
+function withInput<Schema extends StandardSchemaV1>(
+  schema: Schema,
+  action: ParamsAction<InferOutput<Schema>>,
+  inputOf: (request: HttpRequest) => unknown,
+): Action {
+  checkAction(action)
+  checkSchema(schema)
+  const run: Action = function (this: unknown, request, response) {
+    const runWith = (params: InferOutput<Schema>): ReturnType<Action> =>
+      Reflect.apply(action, this, [request, response, params])
+    const input = inputOf(request)
+    const params = isPromiseLike(input)
+      ? input.then((read) => validated(schema, read))
+      : validated(schema, input)
+    return isPromiseLike(params) ? (params.then(runWith) as Promise<undefined>) : runWith(params)
+  }
+  return wrapAction(run, action)
+}
+
+// Without a prototype: `toString` and `__proto__` must exist only if the client sent them.
+function paramsOf(request: HttpRequest): object {
   const params = Object.fromEntries(clientParamsOf(request))
-  // It has no prototype: `toString` and `__proto__` must exist only if the client sent them.
-  return schema['~standard'].validate(Object.assign(Object.create(null), params))
+  return Object.assign(Object.create(null), params)
+}
+
+function validated<Schema extends StandardSchemaV1>(
+  schema: Schema,
+  input: unknown,
+): InferOutput<Schema> | Promise<InferOutput<Schema>> {
+  const result: Result | Promise<Result> = schema['~standard'].validate(input)
+  return isPromiseLike(result) ? result.then(outputOf) : outputOf(result)
 }
 
 function outputOf<Output>(result: StandardResult<Output>): Output {

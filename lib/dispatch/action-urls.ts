@@ -1,7 +1,9 @@
 import { HttpRequest } from '../http/request.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
-import type { Dispatcher, RegisteredAction } from './dispatcher.ts'
+import { CALL } from './controller-hooks.ts'
+import type { Dispatcher } from './dispatcher.ts'
+import type { RegisteredAction } from './registered-controller.ts'
 
 /** The parts of a front controller that find the action of a URL, and the rule for names. */
 export interface Destinations {
@@ -11,10 +13,13 @@ export interface Destinations {
   readonly names: NameKeys
 }
 
-/** Returns the URLs that lead to an action, the shortest first; `...` stands for key/value pairs. */
+/**
+ * Returns the URLs that lead to an action, the shortest first; `...` stands for key/value pairs, and `*` for the names that
+ * lead to `__call`.
+ */
 export function urlsOf(site: Destinations, action: RegisteredAction): readonly string[] {
   const { module, controller } = action
-  const names = [controller, action.action]
+  const names = [controller, action.action === CALL ? '*' : action.action]
   const starts = module === 'default' ? [[], [module]] : [[module]]
   for (const start of starts) {
     const urls = [start, [...start, controller], [...start, ...names, '...']]

@@ -1,38 +1,24 @@
-import {
-  type Action,
-  type Controller,
-  type Controllers,
-  isAction,
-} from '../controllers/controller.ts'
-import { checkedMethods } from '../controllers/methods.ts'
+import type { Controller, Controllers } from '../controllers/controller.ts'
 import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
-import { actionName, type NameKeys } from '../routing/name-rules.ts'
+import type { NameKeys } from '../routing/name-rules.ts'
+import { CALL } from './controller-hooks.ts'
+import {
+  type RegisteredAction,
+  type RegisteredController,
+  register,
+  registerController,
+} from './registered-controller.ts'
 
-/** An action with the names that it is registered under. */
-export interface RegisteredAction {
-  readonly module: string
-  readonly controller: string
-  readonly action: string
-  /** The controller object that has the action as a property. */
-  readonly owner: Controller
-  readonly run: Action
-  /** The methods that it accepts; undefined for all. */
-  readonly methods: readonly string[] | undefined
-  /** Whether it belongs to the error controller, which no client can request. */
-  readonly isHidden: boolean
-}
-
-type ActionsByKey = Map<string, RegisteredAction>
 type Names = Pick<HttpRequest, 'module' | 'controller' | 'errorHandler'>
 
 /** Finds the action of a request, and calls it. */
 export class Dispatcher {
   // The keys are those of NameKeys: with the rule `zf1`, several names have the same key.
-  readonly #modules = new Map<string, Map<string, ActionsByKey>>()
+  readonly #modules = new Map<string, Map<string, RegisteredController>>()
   readonly #names: NameKeys
   readonly #errorKey: string
   // The keys of all modules, controllers and actions, collected when a report first needs them.
@@ -44,13 +30,13 @@ export class Dispatcher {
     this.#errorKey = names.controller('error')
     const moduleNames = new Map<string, string>()
     for (const [module, controllers] of modules) {
-      const byKey = new Map<string, ActionsByKey>()
+      const byKey = new Map<string, RegisteredController>()
       this.#modules.set(register(moduleNames, 'module', module, names.module(module)), byKey)
       const controllerNames = new Map<string, string>()
       for (const [name, owner] of controllers) {
         const key = register(controllerNames, 'controller', name, names.controller(name))
         const isHidden = this.#isErrorController(module, key)
-        byKey.set(key, actionsOf({ module, controller: name, owner, isHidden }, names))
+        byKey.set(key, registerController({ module, controller: name, owner, isHidden }, names))
       }
     }
   }
@@ -58,18 +44,22 @@ export class Dispatcher {
   /** Replaces the error controller, after the one of the application has been checked like any other. */
   replaceErrorController(owner: Controller): void {
     const names = { module: 'default', controller: 'error', owner, isHidden: true }
-    this.#modules.get('default')?.set(this.#errorKey, actionsOf(names, this.#names))
+    this.#modules.get('default')?.set(this.#errorKey, registerController(names, this.#names))
   }
 
   /** All actions, including those of the error controller. */
   get actions(): readonly RegisteredAction[] {
     const controllers = [...this.#modules.values()].flatMap((module) => [...module.values()])
-    return controllers.flatMap((actions) => [...actions.values()])
+    return controllers.flatMap(({ actions, call }) => [
+      ...actions.values(),
+      ...(call ? [call] : []),
+    ])
   }
 
   /** The names of all actions that a client can request, such as `news/list`, `admin/report/daily`. */
   get registered(): readonly string[] {
-    return this.actions.filter(({ isHidden }) => !isHidden).map(fullName)
+    const named = this.actions.filter(({ action, isHidden }) => !isHidden && action !== CALL)
+    return named.map(fullName)
   }
 
   /** Reports whether a module, a controller or an action is registered under a name. */
@@ -85,7 +75,7 @@ export class Dispatcher {
     const keys = new Set<string>()
     for (const [moduleKey, controllers] of this.#modules) {
       keys.add(moduleKey)
-      for (const [controllerKey, actions] of controllers) {
+      for (const [controllerKey, { actions }] of controllers) {
         keys.add(controllerKey)
         for (const actionKey of actions.keys()) keys.add(actionKey)
       }
@@ -95,13 +85,13 @@ export class Dispatcher {
 
   /** Reports whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean {
-    return this.#actionsFor(request) !== undefined && stateOf(request).rejection === undefined
+    return this.#controllerOf(request) !== undefined && stateOf(request).rejection === undefined
   }
 
   /** Reports whether a route leads to an action that a client can request. */
   hasAction({ module, controller, action }: Route): boolean {
-    const actions = this.#actionsFor({ module, controller, errorHandler: undefined })
-    return actions?.has(this.#names.action(action)) === true
+    const found = this.#controllerOf({ module, controller, errorHandler: undefined })
+    return found?.actions.has(this.#names.action(action)) === true
   }
 
   /**
@@ -109,9 +99,17 @@ export class Dispatcher {
    * took a tenth of the time of an unrouted request.
    */
   find(request: HttpRequest): RegisteredAction | NoControllerError | NoActionError {
-    const actions = this.#actionsFor(request)
-    if (actions === undefined) return new NoControllerError(request.controller)
-    return actions.get(this.#names.action(request.action)) ?? new NoActionError(request.action)
+    const controller = this.#controllerOf(request)
+    if (controller === undefined) return new NoControllerError(request.controller)
+    const { actions, call } = controller
+    return (
+      actions.get(this.#names.action(request.action)) ?? call ?? new NoActionError(request.action)
+    )
+  }
+
+  /** Returns the hooks that run before the error of {@link Dispatcher.find} is thrown; undefined if there are none. */
+  findHooks(request: HttpRequest): RegisteredAction | undefined {
+    return this.#controllerOf(request)?.missing
   }
 
   /**
@@ -134,7 +132,7 @@ export class Dispatcher {
   }
 
   // Only the loop can request the error controller: its request has an error handler.
-  #actionsFor({ module, controller, errorHandler }: Names): ActionsByKey | undefined {
+  #controllerOf({ module, controller, errorHandler }: Names): RegisteredController | undefined {
     const moduleKey = this.#names.module(module)
     const key = this.#names.controller(controller)
     if (errorHandler === undefined && this.#isErrorController(moduleKey, key)) return undefined
@@ -149,54 +147,6 @@ export class Dispatcher {
 /** Returns the name of an action, such as `news/list`, `admin/report/daily`. */
 export function fullName({ module, controller, action }: Route): string {
   return [...(module === 'default' ? [] : [module]), controller, action].join('/')
-}
-
-// Own properties only: /news/constructor must be a 404, not Object's constructor.
-function actionsOf(
-  names: Omit<RegisteredAction, 'action' | 'run' | 'methods'>,
-  { action: toKey }: NameKeys,
-): ActionsByKey {
-  const { controller, owner } = names
-  if (typeof owner !== 'object' || owner === null) {
-    throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
-  }
-  const actions: ActionsByKey = new Map()
-  const actionNames = new Map<string, string>()
-  for (const [property, run] of Object.entries(owner)) {
-    if (!isAction(run)) continue
-    const action = actionName(property)
-    const methods = methodsOf(run, `${controller}/${action}`)
-    actions.set(register(actionNames, 'action', action, toKey(action)), {
-      ...names,
-      action,
-      run,
-      methods,
-    })
-  }
-  return actions
-}
-
-// Adds a name by its key, and returns the key.
-function register(names: Map<string, string>, kind: string, name: string, key: string): string {
-  if (key === '' || /[/?#\s]/.test(name))
-    throw new TypeError(`No URL can name the ${kind} "${name}"`)
-  const other = names.get(key)
-  if (other !== undefined) {
-    throw new TypeError(`No URL can distinguish the ${kind} "${name}" from "${other}"`)
-  }
-  names.set(key, name)
-  return key
-}
-
-function methodsOf(action: Action, name: string): readonly string[] | undefined {
-  // A misspelt restriction would allow every method.
-  if (Object.hasOwn(action, 'method')) {
-    throw new TypeError(`There is no "method" for the action "${name}": did you mean "methods"?`)
-  }
-  if (!Object.hasOwn(action, 'methods') || action.methods === undefined) return undefined
-  const methods = checkedMethods(action.methods, `the action "${name}"`)
-  const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
-  return [...new Set([...methods, ...implied])]
 }
 
 /** Reports whether an action accepts a method. If its methods are restricted, the dispatcher responds to OPTIONS. */

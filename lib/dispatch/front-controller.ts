@@ -4,21 +4,24 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { type DefaultHeaders, setMissing, varyBy } from '../http/response-headers.ts'
 import type { Route } from '../http/route.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import type { Destinations } from './action-urls.ts'
+import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
-import { checkedOptions, type FrontControllerOptions } from './options.ts'
+import { type FrontControllerOptions, type OptionsWithMaps, withMaps } from './options.ts'
 import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
+import { WatchingDispatcher } from './watching-dispatcher.ts'
 
 /** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts {
-  readonly options: FrontControllerOptions
+  readonly options: OptionsWithMaps
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
 }
@@ -30,16 +33,17 @@ export let partsOf: (front: FrontController) => FrontControllerParts
  * Routes each request to an action, and each error to the error action.
  *
  * @example
- * const front = new FrontController({ controllers: new Map([['news', news]]) })
+ * const front = new FrontController({ controllers: { news } })
  * const response = await front.handle(new HttpRequest({ target: '/news/list' }))
  * @throws {TypeError | RangeError} If an option is invalid; the message names it.
  */
 export class FrontController {
-  readonly #options: FrontControllerOptions
+  readonly #options: OptionsWithMaps
   readonly #router: RequestRouter
   readonly #dispatcher: Dispatcher
   readonly #createStages: () => Stages
   readonly #reporter: Reporter
+  readonly #headers: DefaultHeaders
 
   static {
     partsOf = (front) => ({
@@ -49,7 +53,8 @@ export class FrontController {
     })
   }
 
-  constructor(options: FrontControllerOptions = {}) {
+  constructor(given: FrontControllerOptions = {}) {
+    const options = withMaps(given)
     this.#options = options
     const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
     const { development = false, showValues = false } = options
@@ -57,7 +62,10 @@ export class FrontController {
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const errorController = createErrorController(detailsOf)
     const checked = checkedOptions(options, errorController)
-    const dispatcher = new Dispatcher(checked.modules, checked.names)
+    const { modules, names, logger } = checked
+    const dispatcher = development
+      ? new WatchingDispatcher(modules, names, logger)
+      : new Dispatcher(modules, names)
     if (development) dispatcher.replaceErrorController(errorController)
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
     const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
@@ -66,6 +74,7 @@ export class FrontController {
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =
       checked.plugins.length === 0 ? () => stages : () => new PluginStages(stages, router, broker())
+    this.#headers = checked.headers
     this.#router = router
     this.#dispatcher = dispatcher
     this.#reporter = new Reporter({
@@ -135,6 +144,8 @@ export class FrontController {
     const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
     response.request = request
+    setMissing(response.headers, this.#headers)
+    if (stateOf(request).message.isNegotiated) varyBy(response.headers, 'Accept')
     if (exceptions.length > 0) {
       const durationMs = performance.now() - startedAt
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)

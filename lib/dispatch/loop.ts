@@ -1,12 +1,12 @@
 import { Readable } from 'node:stream'
-import { nextRequest } from '../controllers/controller.ts'
+import { checkReturned } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
 import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
 import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { FormBody } from '../http/message.ts'
-import { type HttpRequest, stateOf, withState } from '../http/request.ts'
+import { type HttpRequest, isRequest, stateOf, withState } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { channels, publish } from '../reporting/diagnostics.ts'
 import type { Admission } from '../reporting/reporter.ts'
@@ -31,8 +31,14 @@ export interface LoopState {
 /** Decides what will be reported about an exception of a request. */
 export type Admit = (request: HttpRequest, exception: Error) => Admission
 
-/** The outcome of a dispatch: undefined, a request to dispatch next, or the error if there is no such action. */
-export type Outcome = HttpRequest | Error | undefined
+/**
+ * The outcome of a dispatch: the response or undefined at the end of the request, a request to dispatch next, or the
+ * error if there is no such action.
+ */
+export type Outcome = HttpResponse | HttpRequest | Error | undefined
+
+/** The outcome of the preparation: the response if a hook has ended the request. */
+export type Prepared = HttpResponse | undefined
 
 /** The stages of the loop, with or without plugins. */
 export type Stages = Pick<RequestStages, 'prepare' | 'dispatch' | 'finish'>
@@ -60,20 +66,20 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     try {
       loop.dispatches++
       const prepared = stages.prepare(loop)
-      if (isPromiseLike(prepared)) yield* wait(prepared)
+      const ended = isPromiseLike(prepared) ? yield* wait(prepared) : prepared
       check(loop)
-      const outcome = stages.dispatch(loop)
+      const outcome = ended ?? stages.dispatch(loop)
       const next = isPromiseLike(outcome) ? yield* wait(outcome) : outcome
-      if (next === undefined) {
+      if (next === undefined || next === loop.response) {
         const finished = stages.finish(loop)
         if (isPromiseLike(finished)) yield* wait(finished)
         return loop
       }
-      if (!(next instanceof Error)) {
+      if (isRequest(next)) {
         loop.request = next
         continue
       }
-      exception = next
+      exception = next as Error
     } catch (thrown) {
       exception = toError(thrown)
     }
@@ -107,37 +113,57 @@ export interface StageOptions {
 /** The stages of the loop without plugins. Each returns a promise only if it has to wait. */
 export class RequestStages {
   readonly #options: StageOptions
-  readonly #deadlines: Deadlines
+  // One for each limit: that of the front controller, and those of actions.
+  readonly #deadlines = new Map<number, Deadlines>()
+  // Most applications have no limits of single actions, and need not look them up.
+  readonly #hasActionLimits: boolean
 
   constructor(options: StageOptions) {
     this.#options = options
-    this.#deadlines = new Deadlines(options.limits.actionTimeoutMs)
+    this.#hasActionLimits = options.dispatcher.actions.some(({ limits }) => limits !== undefined)
   }
 
   /** Routes the request, and reads its form. */
-  prepare(loop: LoopState): void | Promise<void> {
-    const { router, limits } = this.#options
-    loop.request = router.route(loop.request)
-    if (!needsForm(loop.request)) return
-    const setForm = (form: FormBody): void => {
+  prepare(loop: LoopState): Prepared | Promise<Prepared> {
+    loop.request = this.#options.router.route(loop.request)
+    const limits = this.#hasActionLimits ? this.#applyLimits(loop) : this.#options.limits
+    if (!needsForm(loop.request)) return undefined
+    const setForm = (form: FormBody): Prepared => {
       loop.request = withState(loop.request, { form })
+      return undefined
     }
     const form = readFormBody(loop.request, limits)
     return isPromiseLike(form) ? form.then(setForm) : setForm(form)
   }
 
+  // Returns the limits of the form, and sets that of any other body. A forward starts again with those of its action.
+  #applyLimits(loop: LoopState): FormLimits {
+    const found = this.#options.dispatcher.find(loop.request)
+    const own = found instanceof Error ? undefined : found.limits
+    const limits = { ...this.#options.limits, ...own }
+    const { maxBodyBytes } = limits
+    if (stateOf(loop.request).maxBodyBytes !== maxBodyBytes) {
+      loop.request = withState(loop.request, { maxBodyBytes })
+    }
+    return limits
+  }
+
   /** Calls the action. */
-  dispatch({ request, response }: LoopState): Outcome | Promise<Outcome> {
+  dispatch(loop: LoopState): Outcome | Promise<Outcome> {
+    const { request, response } = loop
     publish(channels.start, request)
-    const action = this.#options.dispatcher.find(request)
-    if (action instanceof Error) return action
+    const { dispatcher } = this.#options
+    const found = dispatcher.find(request)
+    const action = found instanceof Error ? dispatcher.findHooks(request) : found
+    if (action === undefined) return found as Error
     const end = (returned: unknown): Outcome => {
-      const next = nextRequest(returned, 'The action', request)
+      const next = checkReturned(returned, 'The action', loop)
       publish(channels.end, request, response.status)
       return next
     }
-    const returned = this.#options.dispatcher.run(action, request, response)
-    return isPromiseLike(returned) ? this.withDeadline(request, returned).then(end) : end(returned)
+    const returned = dispatcher.run(action, request, response)
+    if (!isPromiseLike(returned)) return end(returned)
+    return this.withDeadline(request, returned, action.limits?.timeoutMs).then(end)
   }
 
   /** Waits for the first bytes of a streamed body. If it fails before them, the error action can still respond. */
@@ -145,11 +171,20 @@ export class RequestStages {
     return body instanceof Readable ? waitForFirstBytes(body) : undefined
   }
 
-  readonly withDeadline: WithDeadline = (request, promise) =>
-    this.#deadlines.within(promise, () => {
-      const { actionTimeoutMs } = this.#options.limits
-      const timeout = new HttpError(503, `No response within ${actionTimeoutMs} milliseconds`)
+  readonly withDeadline: WithDeadline = (
+    request,
+    promise,
+    limitMs = this.#options.limits.actionTimeoutMs,
+  ) =>
+    this.#deadlinesFor(limitMs).within(promise, () => {
+      const timeout = new HttpError(503, `No response within ${limitMs} milliseconds`)
       stateOf(request).cancellation.abort(timeout)
       return timeout
     })
+
+  #deadlinesFor(limitMs: number): Deadlines {
+    const deadlines = this.#deadlines.get(limitMs) ?? new Deadlines(limitMs)
+    this.#deadlines.set(limitMs, deadlines)
+    return deadlines
+  }
 }

@@ -1,17 +1,12 @@
-import type { BlockList } from 'node:net'
-import type { Controller, Controllers } from '../controllers/controller.ts'
-import { welcomeController } from '../controllers/welcome-controller.ts'
-import { checkedLimits, checkNames } from '../http/check-options.ts'
+import type { Controller, Controllers, NamedControllers } from '../controllers/controller.ts'
 import type { FormLimits } from '../http/form-body.ts'
-import { networks } from '../http/forwarded.ts'
+import type { HeaderValue } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { type NameKeys, type NameRule, nameKeys } from '../routing/name-rules.ts'
-import type { NamedRoute } from '../routing/named-route.ts'
+import { actionName, type NameRule } from '../routing/name-rules.ts'
 import type { RoutePatterns } from '../routing/route-pattern.ts'
-import { checkedRoutes } from '../routing/route-table.ts'
 import type { Router } from '../routing/router.ts'
-import { checkPlugin, type Plugin } from './plugin.ts'
+import type { Plugin } from './plugin.ts'
 
 /** Limits of one request (SPEC section 7). */
 export interface Limits extends FormLimits {
@@ -33,10 +28,18 @@ export const DEFAULT_LIMITS: Limits = {
 
 /** The options of a {@link FrontController}. */
 export interface FrontControllerOptions {
-  /** The controllers of the module `default` by name; `error` replaces the built-in error controller. */
-  readonly controllers?: Controllers | undefined
+  /**
+   * The controllers of the module `default` by name, in an object or a Map; `error` replaces the built-in error controller.
+   *
+   * @example
+   * { news, userAdmin } // /news/..., /user-admin/...
+   */
+  readonly controllers?: NamedControllers | undefined
   /** The controllers of each other module, by the name of the module. */
-  readonly modules?: ReadonlyMap<string, Controllers> | undefined
+  readonly modules?:
+    | ReadonlyMap<string, NamedControllers>
+    | Readonly<Record<string, NamedControllers>>
+    | undefined
   /** How a requested name matches a registered one (default `exact`). */
   readonly names?: NameRule | undefined
   /** The path prefix of all URLs, in whole segments, such as `/app` (default none). */
@@ -52,6 +55,14 @@ export interface FrontControllerOptions {
   readonly routes?: RoutePatterns | undefined
   /** Plugins. For every request, their hooks run in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
+  /**
+   * Headers of every response, also to errors, such as those for security (default none). One that an action sets takes
+   * precedence.
+   *
+   * @example
+   * { 'Content-Security-Policy': "default-src 'self'", 'X-Frame-Options': 'DENY' }
+   */
+  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
   /** Limits of one request; a missing one has its default. */
   readonly limits?: Partial<Limits> | undefined
   /** The log for errors, such as pino, winston or `console` (default none). */
@@ -74,126 +85,48 @@ export interface FrontControllerOptions {
   readonly showValues?: boolean | undefined
 }
 
-const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
-  'controllers',
-  'modules',
-  'names',
-  'basePath',
-  'router',
-  'routes',
-  'plugins',
-  'limits',
-  'logger',
-  'onReport',
-  'logParams',
-  'trustProxy',
-  'development',
-  'showValues',
-]
-
-/**
- * Checked options with their defaults: every module with its controllers, including the built-in ones.
- * @internal
- */
-export interface CheckedOptions {
-  readonly modules: readonly (readonly [string, Controllers])[]
-  readonly names: NameKeys
-  readonly basePath: string
-  readonly router: Router | undefined
-  readonly routes: readonly NamedRoute[]
-  readonly plugins: readonly Plugin[]
-  readonly limits: Limits
-  readonly logger: Logger | undefined
-  readonly onReport: ((report: ErrorReport) => unknown) | undefined
-  readonly trusted: BlockList
+/** Options whose controllers and modules are Maps. @internal */
+export interface OptionsWithMaps extends FrontControllerOptions {
+  readonly controllers: Controllers
+  readonly modules: ReadonlyMap<string, Controllers>
 }
 
 /**
- * Checks options, and adds the defaults.
+ * Converts the controllers and modules of options to Maps.
  *
- * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ * @throws {TypeError} If they are neither objects nor Maps, or two names of an object are one in URLs.
  * @internal
  */
-export function checkedOptions(
-  options: FrontControllerOptions,
-  errorController: Controller,
-): CheckedOptions {
-  const { controllers = new Map(), modules = new Map(), routes = {}, plugins = [] } = options
-  const { router } = options
-  checkNames('options', options, OPTIONS)
-  const names = namesOf(options.names ?? 'exact')
-  if (router !== undefined && typeof router.route !== 'function') {
-    throw new TypeError('Expected a "router" with a function "route"')
-  }
-  if (router !== undefined && options.routes !== undefined) {
-    throw new TypeError('Expected "routes" or a "router", not both')
-  }
-  if (options.showValues && !options.development) {
-    throw new TypeError('Expected "development" with "showValues"')
-  }
-  if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
-  for (const [i, plugin] of plugins.entries()) checkPlugin(plugin, `plugins[${i}]`)
+export function withMaps(options: FrontControllerOptions): OptionsWithMaps {
+  const modules = toMap<NamedControllers>(options.modules ?? {}, 'modules')
   return {
-    modules: allModules(controllers, modules, names, errorController),
-    names,
-    basePath: checkedBasePath(options.basePath ?? ''),
-    router,
-    routes: checkedRoutes(routes),
-    plugins,
-    limits: checkedLimits(DEFAULT_LIMITS, options.limits ?? {}),
-    logger: checkedLogger(options.logger),
-    onReport: checkedFunction('onReport', options.onReport),
-    trusted: networks(options.trustProxy ?? []),
+    ...options,
+    controllers: toMap<Controller>(options.controllers ?? {}, 'controllers'),
+    modules: new Map(
+      [...modules].map(([name, each]) => [name, toMap<Controller>(each, `modules.${name}`)]),
+    ),
   }
 }
 
-function namesOf(rule: NameRule): NameKeys {
-  if (!Object.hasOwn(nameKeys, rule)) {
-    throw new RangeError(`Expected "names" to be "exact" or "zf1", got "${rule}"`)
+// The keys of an object are names of JavaScript, such as `userAdmin`.
+function toMap<T>(
+  value: ReadonlyMap<string, T> | Readonly<Record<string, T>>,
+  name: string,
+): ReadonlyMap<string, T> {
+  if (value instanceof Map) return value
+  if (!isRecord(value)) throw new TypeError(`Expected "${name}" to be an object or a Map`)
+  const map = new Map<string, T>()
+  for (const [key, each] of Object.entries(value)) {
+    const kebab = actionName(key)
+    if (map.has(kebab)) throw new TypeError(`"${name}" has two keys for the name "${kebab}"`)
+    map.set(kebab, each)
   }
-  return nameKeys[rule]
+  return map
 }
 
-function allModules(
-  controllers: Controllers,
-  modules: ReadonlyMap<string, Controllers>,
-  names: NameKeys,
-  errorController: Controller,
-): readonly (readonly [string, Controllers])[] {
-  checkMap(controllers, 'controllers')
-  checkMap(modules, 'modules')
-  for (const [name, each] of modules) checkMap(each, `modules.get('${name}')`)
-  const builtIn = new Map<string, Controller>([['error', errorController]])
-  // An application without controllers has a page that explains the first steps.
-  if (controllers.size + modules.size === 0) builtIn.set('index', welcomeController)
-  const registered = new Set([...controllers.keys()].map(names.controller))
-  const missing = [...builtIn].filter(([name]) => !registered.has(names.controller(name)))
-  return [['default', new Map([...missing, ...controllers])], ...modules]
-}
-
-function checkedLogger(logger: Logger | undefined): Logger | undefined {
-  for (const level of ['info', 'warn', 'error'] as const) {
-    if (logger !== undefined && typeof logger?.[level] !== 'function') {
-      throw new TypeError(`Expected "logger" to have a function "${level}"`)
-    }
-  }
-  return logger
-}
-
-function checkedFunction<T>(name: string, value: T): T {
-  if (value !== undefined && typeof value !== 'function') {
-    throw new TypeError(`Expected "${name}" to be a function`)
-  }
-  return value
-}
-
-function checkMap(value: unknown, name: string): void {
-  if (!(value instanceof Map)) throw new TypeError(`Expected "${name}" to be a Map`)
-}
-
-function checkedBasePath(basePath: string): string {
-  if (!BASE_PATH.test(basePath)) {
-    throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
-  }
-  return basePath
+// Rejects a list, and an instance of a class: that is a controller in place of the controllers.
+function isRecord(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
 }

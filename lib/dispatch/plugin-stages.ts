@@ -1,7 +1,8 @@
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { stateOf } from '../http/request.ts'
+import { isResponse } from '../http/response.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
-import type { LoopState, Outcome, Stages } from './loop.ts'
+import type { LoopState, Outcome, Prepared, Stages } from './loop.ts'
 import type { Plugin, PluginBroker } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
 
@@ -17,7 +18,7 @@ export class PluginStages implements Stages {
     this.#broker = broker
   }
 
-  prepare(loop: LoopState): void | Promise<void> {
+  prepare(loop: LoopState): Prepared | Promise<Prepared> {
     return run(this.#prepare(loop))
   }
 
@@ -29,17 +30,20 @@ export class PluginStages implements Stages {
     return run(this.#finish(loop))
   }
 
-  *#prepare(loop: LoopState): Steps<void> {
+  *#prepare(loop: LoopState): Steps<Prepared> {
     if (stateOf(loop.request).route === undefined) {
       loop.request = this.#router.rewrite(loop.request)
-      yield* this.#notify('routeStartup', loop)
+      const ended = yield* this.#notify('routeStartup', loop)
+      if (ended) return ended
       loop.request = this.#router.route(loop.request)
-      yield* this.#notify('routeShutdown', loop)
+      const routed = yield* this.#notify('routeShutdown', loop)
+      if (routed) return routed
     }
     yield* this.#prepareAgain(loop)
-    if (loop.dispatches > 1 || loop.request.errorHandler !== undefined) return
-    yield* this.#notify('dispatchLoopStartup', loop)
-    yield* this.#prepareAgain(loop)
+    if (loop.dispatches > 1 || loop.request.errorHandler !== undefined) return undefined
+    const ended = yield* this.#notify('dispatchLoopStartup', loop)
+    if (!ended) yield* this.#prepareAgain(loop)
+    return ended
   }
 
   *#dispatch(loop: LoopState): Steps<Outcome> {
@@ -66,7 +70,11 @@ export class PluginStages implements Stages {
     if (isPromiseLike(prepared)) yield* wait(prepared)
   }
 
-  *#notify(hook: keyof Plugin, loop: LoopState): Steps<void> {
-    loop.request = yield* this.#broker.notify(hook, loop.request, loop.response)
+  // Returns the response if a hook has ended the request.
+  *#notify(hook: keyof Plugin, loop: LoopState): Steps<Prepared> {
+    const next = yield* this.#broker.notify(hook, loop.request, loop.response)
+    if (isResponse(next)) return next
+    loop.request = next
+    return undefined
   }
 }

@@ -1,19 +1,15 @@
-import { nextRequest } from '../controllers/controller.ts'
+import { checkReturned, type Returned } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { type HttpResponse, isResponse } from '../http/response.ts'
 import { isErrorRequest } from './error-request.ts'
 import { type Steps, wait } from './steps.ts'
 
 /**
- * A function that a plugin runs at one point of a request. A request that it returns replaces the current
- * one: make it by `request.forward()`. A new `HttpRequest` is a TypeError.
+ * A function that a plugin runs at one point of a request. A request that it returns replaces the current one:
+ * make it by `request.forward()`; a new `HttpRequest` is a TypeError. If it returns the response, the request ends: no further action runs, and no further hook but `dispatchLoopShutdown`.
  */
-export type Hook = (
-  request: HttpRequest,
-  response: HttpResponse,
-  // biome-ignore lint/suspicious/noConfusingVoidType: most hooks return nothing.
-) => void | HttpRequest | Promise<void | HttpRequest>
+export type Hook = (request: HttpRequest, response: HttpResponse) => Returned | Promise<Returned>
 
 /**
  * Hooks that run for every request, at the six points of ZF1.
@@ -82,8 +78,12 @@ function functionNamesOf(object: object): readonly string[] {
   return names
 }
 
-/** Settles as a promise does, or rejects with a 503 if the promise is still pending at the deadline. */
-export type WithDeadline = <T>(request: HttpRequest, promise: PromiseLike<T>) => Promise<T>
+/** Settles as a promise does, or rejects with a 503 if the promise is still pending after the limit (default `actionTimeoutMs`). */
+export type WithDeadline = <T>(
+  request: HttpRequest,
+  promise: PromiseLike<T>,
+  limitMs?: number,
+) => Promise<T>
 
 /** Runs the hooks of all plugins for one request, in the order of the plugins. @internal */
 export class PluginBroker {
@@ -97,8 +97,15 @@ export class PluginBroker {
     this.#withDeadline = withDeadline
   }
 
-  /** @returns The request that the last hook returned; `request` if no hook returned one. */
-  *notify(hook: keyof Plugin, request: HttpRequest, response: HttpResponse): Steps<HttpRequest> {
+  /**
+   * @returns The request that the last hook returned, `request` if no hook returned one; the response as soon as a hook
+   * returns it.
+   */
+  *notify(
+    hook: keyof Plugin,
+    request: HttpRequest,
+    response: HttpResponse,
+  ): Steps<HttpRequest | HttpResponse> {
     let current = request
     for (const plugin of this.#plugins) {
       // A plugin that rejects everything must not also reject the error action. It is skipped for nothing else: the error
@@ -109,7 +116,9 @@ export class PluginBroker {
         const next = isPromiseLike(returned)
           ? yield* wait(this.#withDeadline(current, returned))
           : returned
-        current = nextRequest(next, hook, current) ?? current
+        const checked = checkReturned(next, hook, { request: current, response })
+        if (isResponse(checked)) return checked
+        current = checked ?? current
       } catch (thrown) {
         this.#failed = plugin
         throw thrown

@@ -4,6 +4,8 @@ interface MediaRange {
   readonly q: number
 }
 
+const ALL: readonly MediaRange[] = [{ type: '*', subtype: '*', q: 1 }]
+
 // Later ranges are ignored: no client needs more, and each one costs time.
 const MAX_RANGES = 64
 
@@ -27,9 +29,22 @@ export function negotiate<T extends string>(
   accept: string | undefined,
   offers: readonly [T, ...T[]],
 ): T {
-  const ranges = parseRanges(accept ?? '')
-  const ranked = offers.map((offer) => ({ offer, rank: rankOf(offer, ranges) }))
-  return ranked.reduce((best, each) => (each.rank > best.rank ? each : best)).offer
+  return accepted(accept, offers) ?? offers[0]
+}
+
+/** Chooses as {@link negotiate} does. Returns undefined if no offer is acceptable. */
+export function accepted<T extends string>(
+  accept: string | undefined,
+  offers: readonly T[],
+): T | undefined {
+  const parsed = parseRanges(accept ?? '')
+  const ranges = parsed.length > 0 ? parsed : ALL
+  let best: { readonly offer: T; readonly rank: number } | undefined
+  for (const offer of offers) {
+    const rank = rankOf(offer.toLowerCase(), ranges)
+    if (rank > (best?.rank ?? 0)) best = { offer, rank }
+  }
+  return best?.offer
 }
 
 function parseRanges(accept: string): MediaRange[] {

@@ -1,4 +1,5 @@
-import { type HttpRequest, headerOf } from './request.ts'
+import type { HttpRequest } from './request.ts'
+import { headerOf } from './request-readers.ts'
 
 // Matches a parameter of a media type. Its value may be quoted (RFC 9110, section 5.6.6).
 const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g

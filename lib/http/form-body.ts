@@ -4,7 +4,8 @@ import { HttpError } from './errors.ts'
 import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
-import { type HttpRequest, headerOf, isDeclaredLonger, stateOf } from './request.ts'
+import { type HttpRequest, stateOf } from './request.ts'
+import { headerOf, isDeclaredLonger } from './request-readers.ts'
 
 /** The limits of a form, and of the number of parameters. */
 export interface FormLimits {

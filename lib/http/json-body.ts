@@ -1,7 +1,8 @@
 import { readBody, tooLarge } from './body.ts'
 import { isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
-import { type HttpRequest, isDeclaredLonger } from './request.ts'
+import type { HttpRequest } from './request.ts'
+import { isDeclaredLonger } from './request-readers.ts'
 
 /** The options of {@link readJson}. */
 export interface JsonOptions {

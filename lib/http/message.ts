@@ -1,5 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
+import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './target.ts'
@@ -34,6 +35,10 @@ export interface HttpRequestInit {
   readonly rejection?: HttpError | undefined
 }
 
+/** The type of `request.state`. An application adds its properties by declaration merging. */
+// biome-ignore lint/suspicious/noEmptyInterface: an application fills it in.
+export interface SharedState {}
+
 /** The data of a request, and what has been parsed from it. All requests over one message share it. */
 export class Message {
   readonly method: string
@@ -43,6 +48,10 @@ export class Message {
   #query: URLSearchParams | undefined
   #id: string | undefined
   #body: Readable | undefined
+  #cookies: ReadonlyMap<string, string> | undefined
+  #state: SharedState | undefined
+  /** Whether the application has chosen a media type by `Accept`. */
+  isNegotiated = false
 
   constructor(init: HttpRequestInit) {
     if (typeof init?.target !== 'string') {
@@ -67,6 +76,21 @@ export class Message {
     if (this.source.header !== undefined) return this.source.header(name)
     const value = this.headers[name]
     return value === undefined ? undefined : String(value)
+  }
+
+  get cookies(): ReadonlyMap<string, string> {
+    this.#cookies ??= parseCookies(this.header('cookie'))
+    return this.#cookies
+  }
+
+  get state(): SharedState {
+    this.#state ??= Object.create(null) as SharedState
+    return this.#state
+  }
+
+  /** Reports whether the declared length of the body is larger than a limit, in bytes. */
+  isDeclaredLonger(maxBytes: number): boolean {
+    return Number(this.header('content-length')) > maxBytes
   }
 
   /** Whether the client has closed the connection, or its event stream has been ended. */

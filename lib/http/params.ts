@@ -9,6 +9,27 @@ export function isReserved(name: string): boolean {
 const IS_ASCII = /^[\0-\x7f]*$/
 
 /**
+ * All parameters of a request by name, and by iteration. In the error action, it also has `error_handler`: read it by
+ * `request.errorHandler`.
+ */
+export type Params<ErrorHandler = unknown> = Readonly<Record<string, string | undefined>> &
+  Iterable<[name: string, value: string | ErrorHandler]>
+
+/** Returns the parameters of the reserved names and of others, in an object without a prototype. */
+export function toParams<ErrorHandler>(
+  names: Iterable<string>,
+  find: (name: string) => string | ErrorHandler | undefined,
+): Params<ErrorHandler> {
+  const params = Object.create(null)
+  for (const name of [...reservedNames, ...names]) {
+    const value = find(name)
+    if (value !== undefined) params[name] = value
+  }
+  const iterate = (): Iterator<unknown> => Object.entries(params)[Symbol.iterator]()
+  return Object.defineProperty(params, Symbol.iterator, { value: iterate })
+}
+
+/**
  * Parses the key/value pairs of a path, such as `id/42/tag/a`. Each side is percent-decoded once, and `+`
  * is a space. A last key without a value is dropped.
  */

@@ -1,10 +1,12 @@
 import { BlockList } from 'node:net'
+import type { Readable } from 'node:stream'
+import { failedBody, streamBody, tooLarge } from './body.ts'
 import type { HttpError } from './errors.ts'
+import { type Client, clientOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
 import { mergePairs, mergeSearch, parsePairs } from './params.ts'
-import type { Route } from './route.ts'
-import { splitTarget } from './target.ts'
-import type { UrlOptions, UrlParams } from './url-params.ts'
+import { type Route, toQuery, type UrlOptions, type UrlParams } from './route.ts'
+import { authorityOf, splitTarget } from './target.ts'
 
 /** The settings that all requests of one front controller share. */
 export interface RequestSettings {
@@ -31,7 +33,15 @@ const NO_SETTINGS: RequestSettings = {
   trusted: new BlockList(),
 }
 
-type Field = 'path' | 'q' | 'route' | 'settings' | 'form' | 'errorHandler' | 'rejection'
+type Field =
+  | 'path'
+  | 'q'
+  | 'route'
+  | 'settings'
+  | 'maxBodyBytes'
+  | 'form'
+  | 'errorHandler'
+  | 'rejection'
 
 /** Replaces fields of a {@link RequestState}; undefined keeps a field. */
 export type StatePatch<ErrorHandler> = Partial<Pick<RequestState<ErrorHandler>, Field>>
@@ -46,6 +56,8 @@ export class RequestState<ErrorHandler> {
   /** Undefined before routing. */
   readonly route: Route | undefined
   readonly settings: RequestSettings
+  /** Maximum bytes of a body for the action; undefined for that of the settings. */
+  readonly maxBodyBytes: number | undefined
   /** Undefined before the form is read, and if there is none. */
   readonly form: FormBody | undefined
   readonly errorHandler: ErrorHandler | undefined
@@ -68,6 +80,7 @@ export class RequestState<ErrorHandler> {
     this.q = patch.q ?? base.q ?? ''
     this.route = patch.route ?? base.route
     this.settings = patch.settings ?? base.settings ?? NO_SETTINGS
+    this.maxBodyBytes = patch.maxBodyBytes ?? base.maxBodyBytes
     this.form = patch.form ?? base.form
     this.errorHandler = patch.errorHandler ?? base.errorHandler
     this.rejection = patch.rejection ?? base.rejection
@@ -89,6 +102,28 @@ export class RequestState<ErrorHandler> {
   get params(): ReadonlyMap<string, string> {
     this.#params ??= this.#mergeParams()
     return this.#params
+  }
+
+  get client(): Client {
+    const { source, headers, target } = this.message
+    const host = authorityOf(target) ?? headers.host
+    const { remoteAddress = '', protocol } = source
+    return clientOf(remoteAddress, { ...headers, host }, this.settings.trusted, protocol)
+  }
+
+  urlFor(params: UrlParams, options: UrlOptions): string {
+    const { buildUrl } = this.settings
+    if (buildUrl !== undefined)
+      return buildUrl(this, params, options) + toQuery(options.query ?? {})
+    throw new TypeError('Expected a request that the built-in router of a front controller routed')
+  }
+
+  /** The body as a stream, within its limit. */
+  get body(): Readable {
+    const { form, message, settings, maxBodyBytes = settings.maxBodyBytes } = this
+    return form === undefined && message.isDeclaredLonger(maxBodyBytes)
+      ? failedBody(tooLarge(maxBodyBytes))
+      : streamBody(form?.bytes ?? message.body, maxBodyBytes)
   }
 
   /** Aborts when the client closes the connection; the deadline of the action aborts it too. */

@@ -1,13 +1,11 @@
 import type { Readable } from 'node:stream'
-import { failedBody, streamBody, tooLarge } from './body.ts'
+import { accepted } from './accept.ts'
 import type { ErrorType, HttpError } from './errors.ts'
-import { type Client, clientOf } from './forwarded.ts'
-import { type HttpRequestInit, Message, type RequestHeaders } from './message.ts'
-import { isReserved, reservedNames } from './params.ts'
+import type { Client } from './forwarded.ts'
+import { type HttpRequestInit, Message, type RequestHeaders, type SharedState } from './message.ts'
+import { type Params, toParams } from './params.ts'
 import { RequestState, type StatePatch } from './request-state.ts'
-import type { Destination } from './route.ts'
-import { authorityOf } from './target.ts'
-import type { UrlOptions, UrlParams } from './url-params.ts'
+import { type Destination, routeTo, type UrlOptions, type UrlParams } from './route.ts'
 
 /** The parameter `error_handler`: the exception, its type, and the request that failed. */
 export interface ErrorHandler {
@@ -43,6 +41,7 @@ export let isRequest: (value: unknown) => value is HttpRequest
  */
 export class HttpRequest {
   readonly #state: RequestState<ErrorHandler>
+  #params: Params<ErrorHandler> | undefined
 
   static {
     stateOf = (request) => request.#state
@@ -67,6 +66,11 @@ export class HttpRequest {
   /** The request target as it was sent, with its query string. */
   get target(): string {
     return this.#state.message.target
+  }
+
+  /** The same as `target`, under the name that it has elsewhere. */
+  get url(): string {
+    return this.target
   }
 
   /** The raw path that is routed, without the base path, such as `/news/view/id/42`; '' before routing. */
@@ -101,10 +105,7 @@ export class HttpRequest {
 
   /** The address, protocol and host of the client: from the connection, or from a trusted proxy. */
   get client(): Client {
-    const { source, headers, target } = this.#state.message
-    const host = authorityOf(target) ?? headers.host
-    const { trusted } = this.#state.settings
-    return clientOf(source.remoteAddress ?? '', { ...headers, host }, trusted, source.protocol)
+    return this.#state.client
   }
 
   /** The key/value pairs of the path. */
@@ -127,12 +128,7 @@ export class HttpRequest {
    * Read it once: over a connection, a second read fails.
    */
   get body(): Readable {
-    const { form, settings, message } = this.#state
-    const { maxBodyBytes } = settings
-    if (form === undefined && isDeclaredLonger(this, maxBodyBytes)) {
-      return failedBody(tooLarge(maxBodyBytes))
-    }
-    return streamBody(form?.bytes ?? message.body, maxBodyBytes)
+    return this.#state.body
   }
 
   /**
@@ -174,14 +170,47 @@ export class HttpRequest {
     }
   }
 
-  /** All parameters of the merged view, each name once, the reserved names first. */
-  get params(): Iterable<[name: string, value: string | ErrorHandler]> {
-    const params = new Map<string, string | ErrorHandler>()
-    for (const name of [...reservedNames, ...this.#state.params.keys()]) {
-      const value = this.param(name)
-      if (value !== undefined) params.set(name, value)
-    }
-    return params
+  /**
+   * All parameters of the merged view, in an object without a prototype: the reserved names first, then those that the
+   * client sent. Iterating over it yields names and values.
+   *
+   * @example
+   * const { id, page = '1' } = request.params
+   */
+  get params(): Params<ErrorHandler> {
+    this.#params ??= toParams<ErrorHandler>(this.#state.params.keys(), (name) => this.param(name))
+    return this.#params
+  }
+
+  /** The cookies of the header `Cookie`, by name; parsed when first read. */
+  get cookies(): ReadonlyMap<string, string> {
+    return this.#state.message.cookies
+  }
+
+  /**
+   * An object without a prototype for the application, shared by all requests that come of one message: what a plugin
+   * notes in it is there in every later hook and action, also after a forward and in the error action.
+   *
+   * @example
+   * declare module 'portico' { interface SharedState { user?: User } }
+   * request.state.user = await findUser(request)
+   */
+  get state(): SharedState {
+    return this.#state.message.state
+  }
+
+  /**
+   * Returns the media type that the client prefers by `Accept`; undefined if it accepts none. A missing or malformed header
+   * accepts all. The response gets `Vary: Accept`.
+   *
+   * @param types The available types, the preferred one first.
+   * @example
+   * if (request.accepts(['text/html', 'application/json']) === 'application/json') return response.json(news)
+   */
+  accepts<Type extends string>(types: readonly Type[]): Type | undefined {
+    const { message } = this.#state
+    message.isNegotiated = true
+    return accepted(message.header('accept'), types)
   }
 
   /**
@@ -192,14 +221,7 @@ export class HttpRequest {
    * @throws {TypeError} If there is no action.
    */
   forward(destination: Destination): HttpRequest {
-    const { action, params = {} } = destination
-    if (typeof action !== 'string') throw new TypeError('A forward needs an "action"')
-    // Before routing, module and controller are empty.
-    const module = destination.module ?? (this.module || 'default')
-    const controller = destination.controller ?? (this.controller || 'index')
-    const pairs = new URLSearchParams(this.pairs)
-    for (const [name, value] of Object.entries(params)) pairs.set(name, value)
-    return withState(this, { route: { module, controller, action, pairs } })
+    return withState(this, { route: routeTo(this, destination) })
   }
 
   /**
@@ -208,20 +230,14 @@ export class HttpRequest {
    * from the original request.
    *
    * @example
-   * request.url({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
-   * request.url({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
-   * request.url({ page: null }) // without the page
-   * request.url({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
+   * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
+   * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
+   * request.urlFor({ page: null }) // without the page
+   * request.urlFor({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
    * @throws {TypeError} If no URL leads to them, or if the request was not routed by the built-in router.
    */
-  url(params: UrlParams = {}, options: UrlOptions = {}): string {
-    const { buildUrl } = this.#state.settings
-    if (buildUrl === undefined) {
-      throw new TypeError(
-        'Expected a request that the built-in router of a front controller routed',
-      )
-    }
-    return buildUrl(stateOf(this.errorHandler?.request ?? this), params, options)
+  urlFor(params: UrlParams = {}, options: UrlOptions = {}): string {
+    return stateOf(this.errorHandler?.request ?? this).urlFor(params, options)
   }
 }
 
@@ -229,19 +245,4 @@ export class HttpRequest {
 export function withState(request: HttpRequest, patch: StatePatch<ErrorHandler>): HttpRequest {
   const state = stateOf(request)
   return new HttpRequest(new RequestState(state.message, patch, state))
-}
-
-/** Returns the merged parameters without the reserved names. The client sent all of them. */
-export function clientParamsOf(request: HttpRequest): ReadonlyMap<string, string> {
-  return new Map([...stateOf(request).params].filter(([name]) => !isReserved(name)))
-}
-
-/** Returns a header by its lower-case name, without reading the others. */
-export function headerOf(request: HttpRequest, name: string): string | undefined {
-  return stateOf(request).message.header(name)
-}
-
-/** Reports whether the declared length of the body is larger than a limit, in bytes. */
-export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
-  return Number(headerOf(request, 'content-length')) > maxBytes
 }

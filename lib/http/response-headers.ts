@@ -8,6 +8,8 @@ const FRAMING = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding
 
 /** Sets a header without checks. Use it only for names and values that are constants of this program. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
+/** Sets the headers of a list that are not set yet. */
+export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => void
 /** Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. */
 export let fieldLinesOf: (headers: ResponseHeaders) => string[]
 
@@ -26,6 +28,9 @@ export class ResponseHeaders
 
   static {
     setUnchecked = (headers, name, value) => headers.#put(name, value)
+    setMissing = (headers, defaults) => {
+      for (const { name, value } of defaults) if (!headers.has(name)) headers.#put(name, value)
+    }
     fieldLinesOf = (headers) => {
       const lines: string[] = []
       for (const { name, value } of headers.#fields) {
@@ -102,6 +107,27 @@ export class ResponseHeaders
 interface Field {
   name: string
   value: string | readonly string[]
+}
+
+/** Adds the name of a request header to `Vary`, unless it is there. */
+export function varyBy(headers: ResponseHeaders, name: string): void {
+  const names = headers.get('Vary')?.split(/\s*,\s*/) ?? []
+  if (names.includes('*') || names.some((each) => isSameName(each, name))) return
+  headers.set('Vary', [...names, name].join(', '))
+}
+
+/** Headers that have been checked. */
+export type DefaultHeaders = readonly Readonly<Field>[]
+
+/** @throws {TypeError} If a header cannot be sent, or is `Content-Length`. */
+export function checkedHeaders(headers: Readonly<Record<string, HeaderValue>>): DefaultHeaders {
+  return Object.entries(headers).map(([name, value]) => {
+    const values = checkHeader(name, value)
+    if (isSameName(name, 'Content-Length')) {
+      throw new TypeError('The header "content-length" differs from response to response')
+    }
+    return { name, value: Array.isArray(value) ? values : String(value) }
+  })
 }
 
 function isSameName(one: string, other: string): boolean {

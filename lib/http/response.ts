@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
+import { ResponseCookies } from './cookies.ts'
 import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
 import { ResponseHeaders, setUnchecked } from './response-headers.ts'
@@ -8,6 +9,9 @@ const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 
 /** The body of a response: text, bytes, a stream of bytes, or nothing. */
 export type ResponseBody = string | Uint8Array | Readable | undefined
+
+/** Reports whether a value is a response. Unlike `instanceof`, it rejects an object that only has the prototype. */
+export let isResponse: (value: unknown) => value is HttpResponse
 
 /** Operations on a response for the server and the loop only: index.ts does not export them. */
 export let responseLifecycle: {
@@ -41,9 +45,13 @@ export class HttpResponse {
   #body: ResponseBody
   #assigned: ResponseBody | BodyChunks
   #isSealed = false
+  #isRedirected = false
   #exceptions: readonly Error[] = NO_EXCEPTIONS
+  #cookies: ResponseCookies | undefined
 
   static {
+    isResponse = (value): value is HttpResponse =>
+      Object(value) === value && #status in (value as object)
     responseLifecycle = {
       seal(response) {
         response.#isSealed = true
@@ -64,6 +72,12 @@ export class HttpResponse {
   /** The exceptions of the request: one in the error action, two if the error action also failed. */
   get exceptions(): readonly Error[] {
     return this.#exceptions
+  }
+
+  /** The cookies that the response sets. */
+  get cookies(): ResponseCookies {
+    this.#cookies ??= new ResponseCookies(this.headers)
+    return this.#cookies
   }
 
   /** The status code (default 200). */
@@ -108,20 +122,25 @@ export class HttpResponse {
     }
     // Without a listener, an error of a stream that is not read yet would end the process.
     if (body instanceof Readable) body.on('error', () => {})
-    destroy(this.#isSealed ? body : this.#body)
-    if (this.#isSealed) return
+    const isUnsent = this.#isSealed || this.#isRedirect
+    destroy(isUnsent ? body : this.#body)
+    if (isUnsent) return
     this.#body = body
     this.#assigned = value
   }
 
-  /** Sets a plain text body and its `Content-Type`. For another type, set the header afterwards (also for `html`, `json`). */
-  text(text: string): void {
-    this.#fill('text/plain; charset=utf-8', text)
+  /**
+   * Sets a plain text body and its `Content-Type`. For another type, set the header afterwards (also for `html`, `json`).
+   *
+   * @returns The response, which an action or a hook can return to end the request.
+   */
+  text(text: string): this {
+    return this.#fill('text/plain; charset=utf-8', text)
   }
 
   /** Sets an HTML body. Values from a request must be escaped in it, as the template tag `html` does. */
-  html(page: string | Markup): void {
-    this.#fill('text/html; charset=utf-8', String(page))
+  html(page: string | Markup): this {
+    return this.#fill('text/html; charset=utf-8', String(page))
   }
 
   /**
@@ -129,22 +148,24 @@ export class HttpResponse {
    *
    * @throws {TypeError} If the value has no JSON form (`undefined`, a cycle, a bigint).
    */
-  json(value: unknown): void {
+  json(value: unknown): this {
     const text = JSON.stringify(value)
     if (text === undefined) throw new TypeError(`A ${typeof value} has no JSON form`)
-    this.#fill('application/json', text)
+    return this.#fill('application/json', text)
   }
 
   /**
-   * Redirects the client.
+   * Redirects the client. A body that is set afterwards is not sent, unless the status is changed too.
    *
+   * @example
+   * return response.redirect('/login', 303)
    * @param location A URL or a path. Characters that a header cannot hold are percent-encoded.
    * @param status 301, 302 (the default), 303, 307 or 308.
    * @throws {TypeError} If the location is not a string.
    * @throws {RangeError} If the status is not one of these.
    */
-  redirect(location: string, status = 302): void {
-    if (![301, 302, 303, 307, 308].includes(status)) {
+  redirect(location: string, status = 302): this {
+    if (!isRedirect(status)) {
       throw new RangeError(`Expected 301, 302, 303, 307 or 308, got "${status}"`)
     }
     if (typeof location !== 'string') throw new TypeError('Expected a location that is a string')
@@ -152,13 +173,26 @@ export class HttpResponse {
     const text = location.replace(/\p{Cs}/gu, '\ufffd')
     this.headers.set('Location', text.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
     this.status = status
+    this.#isRedirected = true
+    return this
   }
 
-  #fill(type: string, body: string): void {
+  // An action that redirects and goes on must not send its page behind the redirect.
+  get #isRedirect(): boolean {
+    return this.#isRedirected && isRedirect(this.#status)
+  }
+
+  #fill(type: string, body: string): this {
+    if (this.#isRedirect) return this
     // Replaces an earlier type: a browser must not read the body of text() after html() as HTML.
     setUnchecked(this.headers, 'Content-Type', type)
     this.body = body
+    return this
   }
+}
+
+function isRedirect(status: number): boolean {
+  return [301, 302, 303, 307, 308].includes(status)
 }
 
 function destroy(body: ResponseBody): void {

@@ -23,3 +23,60 @@ export interface Destination {
   /** Replaces pairs of the path, which take precedence over the query string and the form. */
   readonly params?: Readonly<Record<string, string>> | undefined
 }
+
+/**
+ * Returns the route of a forward.
+ *
+ * @throws {TypeError} If there is no action.
+ */
+export function routeTo(
+  current: Pick<Route, 'module' | 'controller'> & { readonly pairs: URLSearchParams },
+  { action, module, controller, params = {} }: Destination,
+): Route {
+  if (typeof action !== 'string') throw new TypeError('A forward needs an "action"')
+  const pairs = new URLSearchParams(current.pairs)
+  for (const [name, value] of Object.entries(params)) pairs.set(name, value)
+  // Before routing, module and controller are empty.
+  return {
+    module: module ?? (current.module || 'default'),
+    controller: controller ?? (current.controller || 'index'),
+    action,
+    pairs,
+  }
+}
+
+/** The value of a key. A list repeats the key; null and undefined remove it. */
+export type UrlValue = string | number | readonly (string | number)[] | null | undefined
+
+/** The target of a URL: its names and its key/value pairs. */
+export interface UrlParams {
+  /** The module (default: the module of the request, or `default`). */
+  readonly module?: string | null | undefined
+  /** The controller (default: the controller of the request, or `index`). */
+  readonly controller?: string | null | undefined
+  /** The action (default: the action of the request, or `index`). */
+  readonly action?: string | null | undefined
+  /** The key/value pairs of the path. */
+  readonly [key: string]: UrlValue
+}
+
+/** The options of `HttpRequest.urlFor()`. */
+export interface UrlOptions {
+  /** A named route, or `default` (default: the route that matched the request). */
+  readonly name?: string | undefined
+  /** Whether to ignore the values of the request (default false). */
+  readonly reset?: boolean | undefined
+  /** Whether to percent-encode keys and values (default true); false if they are already encoded. */
+  readonly encode?: boolean | undefined
+  /** The query string to append, by its names. A list repeats a name; null and undefined leave it out (default none). */
+  readonly query?: Readonly<Record<string, UrlValue>> | URLSearchParams | undefined
+}
+
+/** Returns the query string of a URL with its `?`; '' if it is empty. */
+export function toQuery(query: NonNullable<UrlOptions['query']>): string {
+  const fields = new URLSearchParams(query instanceof URLSearchParams ? query : undefined)
+  for (const [name, value] of query instanceof URLSearchParams ? [] : Object.entries(query)) {
+    for (const each of [value ?? []].flat()) fields.append(name, String(each))
+  }
+  return fields.size === 0 ? '' : `?${fields}`
+}

@@ -1,5 +1,5 @@
-import type { RegisteredAction } from '../dispatch/dispatcher.ts'
 import { actionsOfModule, controllersOfModule, nearestOf } from '../dispatch/nearest-action.ts'
+import type { RegisteredAction } from '../dispatch/registered-controller.ts'
 import {
   type ErrorType,
   HttpError,

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs'
 import { type Controller, originalOf } from '../controllers/controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
 import type { Destinations } from '../dispatch/action-urls.ts'
-import { fullName, type RegisteredAction } from '../dispatch/dispatcher.ts'
+import { fullName } from '../dispatch/dispatcher.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
+import type { RegisteredAction } from '../dispatch/registered-controller.ts'
 import { actionName, nameKeys } from '../routing/name-rules.ts'
 import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
@@ -19,8 +20,8 @@ export interface Site extends Destinations {
 export function siteOf(front: FrontController): Site {
   const { options, router, dispatcher } = partsOf(front)
   const { basePath = '', names = 'exact', controllers, modules } = options
-  const registered = [controllers, ...(modules?.values() ?? [])]
-  const custom = new Set(registered.flatMap((each) => [...(each?.values() ?? [])]))
+  const registered = [controllers, ...modules.values()]
+  const custom = new Set(registered.flatMap((each) => [...each.values()]))
   const isBuiltIn = (controller: Controller): boolean => !custom.has(controller)
   const locations = locateFunctions(dispatcher.actions.map(({ run }) => originalOf(run)))
   return { router, dispatcher, basePath, names: nameKeys[names], isBuiltIn, locations }

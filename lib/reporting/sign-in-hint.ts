@@ -1,4 +1,5 @@
-import { type HttpRequest, headerOf } from '../http/request.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
 import type { SentParams } from './sent-params.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */

@@ -1,11 +1,12 @@
-import { type Controller, type Controllers, isAction } from '../controllers/controller.ts'
+import { type Controller, type Controllers, functionsOf } from '../controllers/controller.ts'
 import { FrontController, partsOf } from '../dispatch/front-controller.ts'
-import type { FrontControllerOptions } from '../dispatch/options.ts'
+import type { FrontControllerOptions, OptionsWithMaps } from '../dispatch/options.ts'
 import type { Hook, Plugin } from '../dispatch/plugin.ts'
 import type { ErrorType } from '../http/errors.ts'
 import { factsOf } from '../http/exceptions.ts'
 import type { HttpRequestInit } from '../http/message.ts'
-import { clientParamsOf, HttpRequest, isRequest } from '../http/request.ts'
+import { HttpRequest, isRequest } from '../http/request.ts'
+import { clientParamsOf } from '../http/request-readers.ts'
 
 /** The action that a request is dispatched to, with its parameters. */
 export interface Dispatched {
@@ -60,12 +61,12 @@ function dryRunOf(front: FrontController): FrontController {
   return dryRun
 }
 
-function dryRunOptions(options: FrontControllerOptions): FrontControllerOptions {
+function dryRunOptions(options: OptionsWithMaps): FrontControllerOptions {
   const { controllers, modules, plugins = [] } = options
   return {
     ...options,
-    controllers: controllers && emptyAll(controllers),
-    modules: modules && new Map([...modules].map(([name, each]) => [name, emptyAll(each)])),
+    controllers: emptyAll(controllers),
+    modules: new Map([...modules].map(([name, each]) => [name, emptyAll(each)])),
     plugins: plugins.map(stopAtPreDispatch),
     logger: undefined,
     onReport: undefined,
@@ -78,9 +79,8 @@ function emptyAll(controllers: Controllers): Controllers {
 }
 
 function emptyActions(controller: Controller): Controller {
-  const actions = Object.entries(controller).filter(([, value]) => isAction(value))
   return Object.fromEntries(
-    actions.map(([name, action]) => [
+    [...functionsOf(controller)].map(([name, action]) => [
       name,
       Object.assign(() => {}, Object.hasOwn(action, 'methods') && { methods: action.methods }),
     ]),

@@ -1,31 +1,37 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { nextRequest } from '../../lib/controllers/controller.ts'
+import { checkReturned } from '../../lib/controllers/controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpResponse } from '../../lib/http/response.ts'
 
 const request = new HttpRequest({ target: '/' })
+const response = new HttpResponse()
+const received = { request, response }
 
-describe('nextRequest()', () => {
-  it('returns the request, or undefined for nothing', () => {
-    for (const next of [undefined, request, request.forward({ action: 'list' })]) {
-      assert.equal(nextRequest(next, 'The action', request), next)
+describe('checkReturned()', () => {
+  it('returns the request, the response, or undefined for nothing', () => {
+    for (const returned of [undefined, response, request, request.forward({ action: 'list' })]) {
+      assert.equal(checkReturned(returned, 'The action', received), returned)
     }
   })
 
   it('rejects anything else, with the name of the function', () => {
     for (const wrong of [null, 0, '', true, {}, [], () => {}, { target: '/' }, Symbol('s'), 1n]) {
-      assert.throws(() => nextRequest(wrong, 'preDispatch', request), {
+      assert.throws(() => checkReturned(wrong, 'preDispatch', received), {
         name: 'TypeError',
-        message: /^preDispatch returned .*expected nothing, or a request/,
+        message: /^preDispatch returned .*expected nothing, the response, or a request/,
       })
     }
   })
 
-  it('rejects a request of another message', () => {
+  it('rejects a request of another message, and another response', () => {
     const other = new HttpRequest({ target: '/' })
-    assert.throws(() => nextRequest(other, 'The action', request), {
+    assert.throws(() => checkReturned(other, 'The action', received), {
       name: 'TypeError',
       message: /^The action returned a new HttpRequest; expected .* request\.forward\(/,
+    })
+    assert.throws(() => checkReturned(new HttpResponse(), 'The action', received), {
+      message: /^The action returned another response; expected/,
     })
   })
 })

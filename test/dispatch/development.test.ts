@@ -4,9 +4,10 @@ import { describe, it } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import type { DevelopmentDetails } from '../../lib/controllers/development-details.ts'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
+import { checkedOptions } from '../../lib/dispatch/checked-options.ts'
 import { createDetails } from '../../lib/dispatch/development.ts'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
-import { checkedOptions } from '../../lib/dispatch/options.ts'
+import { withMaps } from '../../lib/dispatch/options.ts'
 import { HttpError, NoActionError, NoControllerError } from '../../lib/http/errors.ts'
 import { HttpRequest, type HttpRequestInit } from '../../lib/index.ts'
 import { nameKeys } from '../../lib/routing/name-rules.ts'
@@ -26,7 +27,7 @@ interface Setup {
 function develop(target: string, exception: Error, setup: Setup = {}): DevelopmentDetails {
   const { init, showValues = false, controllers = new Map([['news', news]]) } = setup
   const options = { controllers, modules: new Map([['admin', admin]]), basePath: '/app' }
-  const checked = checkedOptions(options, { error() {} })
+  const checked = checkedOptions(withMaps(options), { error() {} })
   const router = new RequestRouter({ ...checked, hasAction: () => true })
   const dispatcher = new Dispatcher(checked.modules, nameKeys.exact)
   const destinations = { ...checked, router, dispatcher }

@@ -127,10 +127,12 @@ describe('Dispatcher.dispatch()', () => {
   })
 
   it('finds own functions only', () => {
-    class Base {
-      inherited(): void {}
-    }
-    const news = Object.assign(new Base(), { title: 'x', list() {}, nested: { list() {} } })
+    const base = { inherited() {} }
+    const news = Object.assign(Object.create(base), {
+      title: 'x',
+      list() {},
+      nested: { list() {} },
+    })
     Object.defineProperty(news, 'hidden', { value() {}, enumerable: false })
     const names = ['inherited', 'title', 'nested', 'constructor', 'toString', '__proto__', 'then']
     for (const rule of ['exact', 'zf1'] as const) {
@@ -143,6 +145,39 @@ describe('Dispatcher.dispatch()', () => {
           () => dispatch(requestFor('news', 'list', { module: name })),
           noController('news'),
         )
+      }
+    }
+  })
+
+  it('finds the methods of an instance of classes, but none of Object', () => {
+    class Base {
+      list(): string {
+        return 'base'
+      }
+      edit(): string {
+        return `edit ${this.#secret()}`
+      }
+      get title(): never {
+        throw new Error('A getter is not called')
+      }
+      static helper(): void {}
+      #secret(): string {
+        return 'ok'
+      }
+    }
+    class News extends Base {
+      override list(): string {
+        return `news, ${super.list()}`
+      }
+      view = (): string => 'view'
+    }
+    for (const rule of ['exact', 'zf1'] as const) {
+      const { dispatch } = bound(dispatcher({ news: new News() }, rule))
+      assert.equal(dispatch(requestFor('news', 'list')), 'news, base')
+      assert.equal(dispatch(requestFor('news', 'edit')), 'edit ok')
+      assert.equal(dispatch(requestFor('news', 'view')), 'view')
+      for (const name of ['constructor', 'title', 'helper', 'secret', 'toString', '__proto__']) {
+        assert.throws(() => dispatch(requestFor('news', name)), noAction(name))
       }
     }
   })

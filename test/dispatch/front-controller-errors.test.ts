@@ -121,7 +121,7 @@ describe('FrontController.handle() when something is thrown', () => {
   it('lets the error action forward, and treats an error after that as the second error', async () => {
     const error = (request: HttpRequest): HttpRequest =>
       request.forward({ controller: 'news', action: 'sorry' })
-    const sorry = ({ errorHandler }: HttpRequest, response: HttpResponse): void =>
+    const sorry = ({ errorHandler }: HttpRequest, response: HttpResponse): HttpResponse =>
       response.text(`sorry: ${errorHandler?.exception.message}`)
     const response = await handleWith({ list: fail, sorry }, { error })
     assert.deepEqual([response.body, response.exceptions.length], ['sorry: raised', 1])

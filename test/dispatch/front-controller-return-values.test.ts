@@ -46,7 +46,7 @@ describe('FrontController.handle() when an action returns a value', () => {
         const [run, response] = await expectError({ list: action }, '/news/list')
         assert.equal(
           run.exception.message,
-          'The action returned a value of the type object; expected nothing, or a request to be dispatched',
+          'The action returned a value of the type object; expected nothing, the response, or a request to be dispatched',
           what,
         )
         assert.ok(run.exception instanceof TypeError)
@@ -101,5 +101,54 @@ describe('FrontController.handle() when an action returns a value', () => {
         times > 16 ? ['EXCEPTION_OTHER'] : [],
       )
     }
+  })
+
+  it('ends the request for the response, with every method that fills it in', async () => {
+    const table: [
+      (response: HttpResponse) => HttpResponse,
+      status: number,
+      body: string | undefined,
+    ][] = [
+      [(response) => response.text('a'), 200, 'a'],
+      [(response) => response.html('a'), 200, 'a'],
+      [(response) => response.json({ a: 1 }), 200, '{"a":1}'],
+      [(response) => response.redirect('/login', 303), 303, undefined],
+      [(response) => response, 200, undefined],
+    ]
+    for (const [fill, status, body] of table) {
+      for (const list of [
+        (_: HttpRequest, response: HttpResponse) => fill(response),
+        async (_: HttpRequest, response: HttpResponse) => fill(response),
+      ]) {
+        const { front, runs } = createWatchedFront({ list })
+        const response = await front.handle(new HttpRequest({ target: '/news/list' }))
+        assert.deepEqual([response.status, response.body, runs], [status, body, []])
+      }
+    }
+  })
+
+  it('ends the request for the response that a hook returns, without the action', async () => {
+    const hooks = ['routeStartup', 'routeShutdown', 'dispatchLoopStartup', 'preDispatch'] as const
+    for (const hook of hooks) {
+      const calls: string[] = []
+      const list = (): void => void calls.push('list')
+      const plugins: Plugin[] = [
+        { [hook]: (_: HttpRequest, response: HttpResponse) => response.redirect('/login', 303) },
+        { [hook]: () => void calls.push(hook), dispatchLoopShutdown: () => void calls.push('end') },
+      ]
+      const { front } = createWatchedFront({ list }, { plugins })
+      const response = await front.handle(new HttpRequest({ target: '/news/list' }))
+      assert.deepEqual([response.status, response.body, calls], [303, undefined, ['end']], hook)
+    }
+  })
+
+  it('ends the request for the response that postDispatch returns, although the action forwards', async () => {
+    const calls: string[] = []
+    const list = (request: HttpRequest): HttpRequest => request.forward({ action: 'edit' })
+    const edit = (): void => void calls.push('edit')
+    const plugins: Plugin[] = [{ postDispatch: (_, response) => response.text('enough') }]
+    const { front } = createWatchedFront({ list, edit }, { plugins })
+    const response = await front.handle(new HttpRequest({ target: '/news/list' }))
+    assert.deepEqual([response.body, calls], ['enough', []])
   })
 })

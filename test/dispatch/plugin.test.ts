@@ -74,7 +74,7 @@ describe('PluginBroker.notify()', () => {
     }
     const other: Plugin = { preDispatch: () => void calls.push('other') }
     const broker = new PluginBroker([rejecting, other], within)
-    const notify = async (about: HttpRequest, hook: keyof Plugin): Promise<HttpRequest> =>
+    const notify = async (about: HttpRequest, hook: keyof Plugin): Promise<unknown> =>
       run(broker.notify(hook, about, response))
     const errorRequest = toErrorRequest(request, new Error('no'))
     await assert.rejects(notify(request, 'preDispatch'), /no/)

@@ -194,8 +194,19 @@ describe('HttpRequest.params', () => {
     assert.deepEqual(last, ['error_handler', errorHandler])
   })
 
+  it('are properties of an object without a prototype, the same each time', () => {
+    const request = withPairs('id/1', 'page=2&page=3', 'title=x')
+    const { id, page, title, missing, toString: inherited } = request.params
+    assert.deepEqual([id, page, title, missing, inherited], ['1', '3', 'x', undefined, undefined])
+    assert.equal(Object.getPrototypeOf(request.params), null)
+    assert.equal(request.params, request.params)
+    assert.deepEqual(Object.keys(request.params).slice(4), ['title', 'page', 'id'])
+  })
+
   it('hold prototype names as data', () => {
     const request = withPairs('__proto__/1', 'constructor=2', 'then=3')
+    assert.ok(Object.hasOwn(request.params, '__proto__'))
+    assert.equal(({} as { then?: string }).then, undefined)
     assert.deepEqual([...request.params].slice(4), [
       ['then', '3'],
       ['constructor', '2'],
@@ -352,4 +363,56 @@ describe('HttpRequest.signal', () => {
     stateOf(request).cancellation.abort(reason)
     assert.equal(next.signal.aborted, false)
   })
+})
+
+describe('HttpRequest.state', () => {
+  it('is one object without a prototype for all requests of one message', () => {
+    const request = routed()
+    Object.assign(request.state, { user: 'ada' })
+    assert.deepEqual({ ...request.forward({ action: 'list' }).state }, { user: 'ada' })
+    assert.equal(Object.getPrototypeOf(request.state), null)
+    assert.deepEqual({ ...routed().state }, {})
+  })
+})
+
+describe('HttpRequest.cookies', () => {
+  it('are parsed from the header', () => {
+    const headers = { cookie: 'SID=31d4; lang=en-US; SID=other' }
+    const { cookies } = new HttpRequest({ target: '/', headers })
+    assert.deepEqual(
+      [...cookies],
+      [
+        ['SID', '31d4'],
+        ['lang', 'en-US'],
+      ],
+    )
+    assert.equal(new HttpRequest({ target: '/' }).cookies.size, 0)
+  })
+})
+
+describe('HttpRequest.url', () => {
+  it('is the target', () => {
+    assert.equal(new HttpRequest({ target: '/news?page=2' }).url, '/news?page=2')
+  })
+})
+
+describe('HttpRequest.accepts()', () => {
+  const types = ['text/html', 'application/json'] as const
+  const table: [accept: string | undefined, expected: string | undefined][] = [
+    [undefined, 'text/html'],
+    ['application/json', 'application/json'],
+    ['application/json;q=0.5, text/html;q=0.4', 'application/json'],
+    ['text/*', 'text/html'],
+    ['*/*', 'text/html'],
+    ['image/png', undefined],
+    ['text/html;q=0, */*;q=0', undefined],
+    ['malformed', 'text/html'],
+    ['', 'text/html'],
+  ]
+  for (const [accept, expected] of table) {
+    it(`returns ${expected} for ${JSON.stringify(accept)}`, () => {
+      const headers: Record<string, string> = accept === undefined ? {} : { accept }
+      assert.equal(new HttpRequest({ target: '/', headers }).accepts(types), expected)
+    })
+  }
 })

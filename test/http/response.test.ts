@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { HttpResponse, type ResponseBody, responseLifecycle } from '../../lib/http/response.ts'
 
@@ -102,6 +102,19 @@ describe('HttpResponse.redirect()', () => {
       assert.equal(response.status, status ?? 302)
       assert.deepEqual([...response.headers], [['Location', '/news?a=1#b']])
     }
+  })
+
+  it('sends no body that is set afterwards, and destroys a stream', () => {
+    const response = new HttpResponse()
+    const stream = new PassThrough()
+    response.redirect('/login').html('<p>secret')
+    response.body = stream
+    assert.deepEqual([response.body, stream.destroyed], [undefined, true])
+    assert.equal(response.headers.has('Content-Type'), false)
+    response.status = 200
+    assert.equal(response.text('a page after all').body, 'a page after all')
+    response.redirect('/login')
+    assert.equal(response.body, 'a page after all')
   })
 
   it('rejects a status that is not a redirect, and stays unchanged', () => {

@@ -9,6 +9,7 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { listRoutes } from '../../lib/inspect/list-routes.ts'
 import { createFolderInPackage } from '../support/folder.ts'
+import { createFront } from '../support/front.ts'
 import { repositoryFile } from '../support/repository.ts'
 
 const action = (): undefined => undefined
@@ -152,5 +153,11 @@ describe('listRoutes()', () => {
       'news/bound': 'site/news.js:7',
       'error/error': null,
     })
+  })
+
+  it('lists the names that lead to __call as *, and no hook', () => {
+    const account = { init() {}, preDispatch() {}, postDispatch() {}, list() {}, __call() {} }
+    const urls = listRoutes(createFront({ account })).map((route) => route.urls)
+    assert.deepEqual(urls, [['/account/list/...'], ['/account', '/account/*/...'], []])
   })
 })

@@ -14,6 +14,7 @@ import {
   type Controller,
   type ControllerDirectory,
   type Controllers,
+  type CookieAttributes,
   channels,
   createMiddleware,
   createRequestListener,
@@ -41,6 +42,7 @@ import {
   type InferOutput,
   incomingMessageOf,
   type JsonOptions,
+  type LimitOverrides,
   type Limits,
   type ListenerOptions,
   type Logger,
@@ -50,29 +52,40 @@ import {
   type Middleware,
   type MiddlewareOptions,
   methods,
+  type NamedControllers,
   type NameRule,
+  type NestedLimits,
+  type NestedValue,
   NoActionError,
   NoControllerError,
   NoRouteError,
+  nested,
+  type Params,
   type ParamsAction,
   type ParamValue,
   type Plugin,
+  type PublicFilesOptions,
   patch,
   post,
   put,
   type RequestHeaders,
   type ResponseBody,
+  type ResponseCookies,
   type ResponseHeaders,
+  type Returned,
   type Route,
   type RoutePattern,
   type RoutePatterns,
   type Router,
   readJson,
+  type SameOriginOptions,
   type ServeOptions,
   ServerClosingError,
   type ServerLimits,
   type Service,
+  type SharedState,
   type StandardSchemaV1,
+  sameOrigin,
   serve,
   ThrownValueError,
   type UrlOptions,
@@ -80,8 +93,11 @@ import {
   type UrlValue,
   ValidationError,
   type ValidationIssue,
+  validateJson,
   validateParams,
+  withJson,
   withParams,
+  withPublicFiles,
 } from 'portico'
 
 const headers: RequestHeaders = { accept: 'application/json' }
@@ -238,11 +254,47 @@ const urlValue: UrlValue = 41
 const urlParams: UrlParams = { id: urlValue }
 const linking = new FrontController({
   controllers: new Map([
-    ['typed', { next: get((request, answer) => answer.text(request.url(urlParams, urlOptions))) }],
+    [
+      'typed',
+      { next: get((request, answer) => answer.text(request.urlFor(urlParams, urlOptions))) },
+    ],
   ]),
   routes: patterns,
 })
 const linked = await linking.handle(new HttpRequest({ target: '/article/7' }))
 assert.equal(linked.body, '/article/41')
+
+const limitOverrides: Partial<LimitOverrides> = { maxBodyBytes: 10 }
+const upload = Object.assign((...[, answer]: Parameters<Action>): Returned => answer, {
+  limits: limitOverrides,
+})
+const sameOriginOptions: SameOriginOptions = { origins: ['https://admin.example'] }
+const cookieAttributes: CookieAttributes = { maxAgeSeconds: 60 }
+const nestedLimits: Partial<NestedLimits> = { maxDepth: 2 }
+const publicFilesOptions: PublicFilesOptions = { cacheControl: 'no-cache' }
+const named: NamedControllers = {
+  app: {
+    upload,
+    state(request, answer) {
+      const state: SharedState = request.state
+      const params: Params = request.params
+      const cookies: ResponseCookies = answer.cookies.set('a', '1', cookieAttributes)
+      const value: NestedValue = nested(request.query, nestedLimits)
+      return answer.json([Object.keys(state), params.id, cookies === answer.cookies, value])
+    },
+    json: withJson(schema, withId),
+    later: async (request, answer) => answer.json(await validateJson(request, schema)),
+  } satisfies Record<string, Action>,
+}
+const application = new FrontController({
+  controllers: named,
+  plugins: [sameOrigin(sameOriginOptions)],
+  headers: { 'X-Frame-Options': 'DENY' },
+})
+const withFiles = withPublicFiles(application, here, publicFilesOptions)
+const stated = await withFiles.handle(new HttpRequest({ target: '/app/state/id/1?a[b]=2' }))
+assert.equal(stated.body, '[[],"1",true,{"a":{"b":"2"}}]')
+const crossSite = new HttpRequest({ method: 'POST', target: '/app/upload' })
+assert.equal((await withFiles.handle(crossSite)).status, 403)
 
 console.log('Every export works')

@@ -43,17 +43,17 @@ describe('The types', () => {
 
   it('accept the parts of a URL', () => {
     const urls = (): string[] => [
-      request.url(),
-      request.url({ controller: 'news', action: 'view', id: 42, tag: ['a', 'b'], page: null }),
-      request.url({ id: '42' }, { name: 'article', reset: true, encode: false }),
+      request.urlFor(),
+      request.urlFor({ controller: 'news', action: 'view', id: 42, tag: ['a', 'b'], page: null }),
+      request.urlFor({ id: '42' }, { name: 'article', reset: true, encode: false }),
     ]
     const misuses = () => {
       // @ts-expect-error a name is text
-      request.url({ controller: 42 })
+      request.urlFor({ controller: 42 })
       // @ts-expect-error a value is text or a number
-      request.url({ id: {} })
+      request.urlFor({ id: {} })
       // @ts-expect-error there is no such option
-      request.url({}, { absolute: true })
+      request.urlFor({}, { absolute: true })
       // @ts-expect-error a route has a path
       new FrontController({ routes: { article: { defaults: { controller: 'news' } } } })
     }

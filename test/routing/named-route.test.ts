@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import type { UrlParams } from '../../lib/http/url-params.ts'
+import type { UrlParams } from '../../lib/http/route.ts'
 import type { RoutePattern } from '../../lib/routing/route-pattern.ts'
 import { found, routing } from '../support/routing.ts'
 
@@ -14,7 +14,7 @@ function check(pattern: RoutePattern, table: readonly (readonly [string, unknown
     const byDefault = routing()(path)
     assert.deepEqual(found(request), expected ?? found(byDefault), path)
     // Sorted: a built path writes an omitted default if a later segment follows, so the order differs.
-    const back = target(request.url())
+    const back = target(request.urlFor())
     assert.deepEqual(found(back).sort(), found(request).sort(), path)
   }
 }
@@ -177,7 +177,7 @@ describe('NamedRoute.match()', () => {
       ['__proto__', '1'],
       ['constructor', '2'],
     ])
-    assert.equal(request.url(), '/p/1/2')
+    assert.equal(request.urlFor(), '/p/1/2')
   })
 })
 
@@ -208,8 +208,8 @@ describe('NamedRoute.build()', () => {
 
   it('writes the given values', () => {
     for (const [name, params, url] of table) {
-      assert.equal(target('/').url(params, { name }), url)
-      assert.equal(target('/').url(params, { name, reset: true }), url)
+      assert.equal(target('/').urlFor(params, { name }), url)
+      assert.equal(target('/').urlFor(params, { name, reset: true }), url)
     }
   })
 
@@ -230,7 +230,7 @@ describe('NamedRoute.build()', () => {
       ['any', { controller: '' }, /No URL can hold the controller ""/],
     ]
     for (const [name, params, message] of rejected) {
-      assert.throws(() => target('/').url(params, { name }), { name: 'TypeError', message })
+      assert.throws(() => target('/').urlFor(params, { name }), { name: 'TypeError', message })
     }
   })
 
@@ -248,7 +248,7 @@ describe('NamedRoute.build()', () => {
         ['b', b],
         [key, value],
       ])
-      const back = open(open('/').url(params, { name: 'open' }))
+      const back = open(open('/').urlFor(params, { name: 'open' }))
       assert.deepEqual(Object.fromEntries(back.pairs), params)
       assert.equal(back.controller, 'o')
     })

@@ -23,7 +23,7 @@ describe('RouteTable', () => {
     const target = routing(routes, { basePath: '/app' })
     const request = target('/app/news/5')
     assert.deepEqual(found(request), ['default/second/index', ['id', '5']])
-    assert.equal(request.url({ id: 6 }), '/app/news/6')
+    assert.equal(request.urlFor({ id: 6 }), '/app/news/6')
   })
 
   it('limits the pairs of a named route to `maxFields`', async () => {

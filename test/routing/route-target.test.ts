@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { UrlParams } from '../../lib/http/url-params.ts'
+import type { UrlParams } from '../../lib/http/route.ts'
 import { checkUrls, routing } from '../support/routing.ts'
 
 const route = routing()
 const start = route('/')
 
-describe('The target of HttpRequest.url()', () => {
+describe('The target of HttpRequest.urlFor()', () => {
   it('keeps the values of the request, and null removes one', () => {
     const request = route('/admin/report/daily/day/1/tag/a/page/2/tag/b')
     checkUrls(request, [
@@ -17,9 +17,9 @@ describe('The target of HttpRequest.url()', () => {
       [{ module: null }, '/report/daily/day/1/tag/a/page/2/tag/b'],
       [{ action: null, tag: null, page: null, day: null }, '/admin/report'],
     ])
-    assert.equal(request.url({ controller: 'news' }, { reset: true }), '/news')
-    assert.equal(request.url({}, { reset: true }), '/')
-    assert.equal(request.url({}, { name: 'default', reset: true }), '/')
+    assert.equal(request.urlFor({ controller: 'news' }, { reset: true }), '/news')
+    assert.equal(request.urlFor({}, { reset: true }), '/')
+    assert.equal(request.urlFor({}, { name: 'default', reset: true }), '/')
   })
 
   it('rejects a value that is not a string, a number or a list of those', () => {
@@ -31,7 +31,7 @@ describe('The target of HttpRequest.url()', () => {
       [{ id: true }, /Expected "id" to be/],
     ]
     for (const [params, message] of misuses) {
-      assert.throws(() => start.url(params as UrlParams), { name: 'TypeError', message })
+      assert.throws(() => start.urlFor(params as UrlParams), { name: 'TypeError', message })
     }
   })
 
@@ -42,10 +42,10 @@ describe('The target of HttpRequest.url()', () => {
 
   it('is that of a forwarded request', () => {
     const request = route('/news/list/page/2').forward({ action: 'view', params: { id: '1' } })
-    assert.equal(request.url(), '/news/view/page/2/id/1')
+    assert.equal(request.urlFor(), '/news/view/page/2/id/1')
   })
 
   it('keeps nothing of a request that was rejected', () => {
-    assert.equal(route('/news/view/a/%00').url({ controller: 'help' }), '/help')
+    assert.equal(route('/news/view/a/%00').urlFor({ controller: 'help' }), '/help')
   })
 })

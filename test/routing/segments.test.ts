@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { UrlParams } from '../../lib/http/url-params.ts'
+import type { UrlParams } from '../../lib/http/route.ts'
 import { checkUrls, found, routing } from '../support/routing.ts'
 
 const route = routing()
@@ -21,11 +21,11 @@ describe('The segments of a built URL', () => {
   })
 
   it('hold keys and values unchanged if the caller encoded them', () => {
-    const url = start.url({ controller: 'n', p: 'a%20b' }, { encode: false })
+    const url = start.urlFor({ controller: 'n', p: 'a%20b' }, { encode: false })
     assert.equal(url, '/n/index/p/a%20b')
     for (const value of ['a b', 'a/b', 'a?b', 'a#b', '%', '%ff', '%0a', '..', 'ä']) {
       assert.throws(
-        () => start.url({ controller: 'n', p: value }, { encode: false }),
+        () => start.urlFor({ controller: 'n', p: value }, { encode: false }),
         /TypeError: No URL can hold the value of "p": it is not a valid path segment/,
       )
     }
@@ -49,17 +49,17 @@ describe('The segments of a built URL', () => {
       [{ p: '\ud800' }, /^No URL can hold the value of "p": a path has no lone surrogates$/],
     ]
     for (const [params, message] of rejected) {
-      assert.throws(() => start.url(params), { name: 'TypeError', message })
+      assert.throws(() => start.urlFor(params), { name: 'TypeError', message })
     }
   })
 
   it('hold text from a request in a form that the client can send again', () => {
     for (const target of ['/news/view/./x', '/news/view/x/..', '/./^news', '/x/%2e%2E', '/a/b\\']) {
       const request = route(target)
-      assert.deepEqual(found(route(request.url())), found(request), target)
+      assert.deepEqual(found(route(request.urlFor())), found(request), target)
     }
     for (const target of ['/a"', '/<', '/\\evil.example', '/a/`']) {
-      assert.throws(() => route(target).url(), /TypeError: No URL can hold the/, target)
+      assert.throws(() => route(target).urlFor(), /TypeError: No URL can hold the/, target)
     }
   })
 })

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { stateOf } from '../../lib/http/request.ts'
-import type { UrlParams } from '../../lib/http/url-params.ts'
+import type { UrlOptions, UrlParams } from '../../lib/http/route.ts'
 import { HttpRequest } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 import { repositoryFile } from '../support/repository.ts'
@@ -12,7 +12,7 @@ import { checkUrls, found, type Routing, routing } from '../support/routing.ts'
 const route = routing()
 const start = route('/')
 
-describe('HttpRequest.url() by the default route', () => {
+describe('HttpRequest.urlFor() by the default route', () => {
   it('omits the defaults of routing', () => {
     checkUrls(start, [
       [{}, '/'],
@@ -43,23 +43,37 @@ describe('HttpRequest.url() by the default route', () => {
 
   it('begins with the base path', () => {
     const mounted = routing({}, { basePath: '/app' })
-    assert.equal(mounted('/app/news/list/id/1').url(), '/app/news/list/id/1')
-    assert.equal(mounted('/app').url(), '/app/')
+    assert.equal(mounted('/app/news/list/id/1').urlFor(), '/app/news/list/id/1')
+    assert.equal(mounted('/app').urlFor(), '/app/')
   })
 
   it('throws for a route that does not exist', () => {
-    assert.throws(() => start.url({}, { name: 'nowhere' }), /There is no route "nowhere"/)
+    assert.throws(() => start.urlFor({}, { name: 'nowhere' }), /There is no route "nowhere"/)
   })
 
   it('needs a front controller', () => {
-    assert.throws(() => new HttpRequest({ target: '/' }).url(), {
+    assert.throws(() => new HttpRequest({ target: '/' }).urlFor(), {
       name: 'TypeError',
       message: 'Expected a request that the built-in router of a front controller routed',
     })
   })
 })
 
-describe('HttpRequest.url() by a named route', () => {
+describe('HttpRequest.urlFor() with a query', () => {
+  it('appends the query string', () => {
+    const request = route('/news/list')
+    const table: [query: UrlOptions['query'], url: string][] = [
+      [{ page: 2, sort: 'a b&c' }, '/news/list?page=2&sort=a+b%26c'],
+      [{ tag: ['a', 'b'], no: null, nothing: undefined, empty: [] }, '/news/list?tag=a&tag=b'],
+      [new URLSearchParams('x=1&x=2'), '/news/list?x=1&x=2'],
+      [{}, '/news/list'],
+      [undefined, '/news/list'],
+    ]
+    for (const [query, url] of table) assert.equal(request.urlFor({}, { query }), url)
+  })
+})
+
+describe('HttpRequest.urlFor() by a named route', () => {
   const routes = {
     month: { path: 'archive/:year/:month', requirements: { year: '\\d+', month: '\\d\\d' } },
     archive: { path: 'old/:year/*', defaults: { controller: 'old', action: 'show', year: 2005 } },
@@ -68,29 +82,31 @@ describe('HttpRequest.url() by a named route', () => {
 
   it('keeps the values that the same route found, and none of another route', () => {
     const month = target('/archive/2006/07')
-    assert.equal(month.url({ month: '03' }), '/archive/2006/03')
-    assert.equal(month.url({ month: '03' }, { name: 'month' }), '/archive/2006/03')
+    assert.equal(month.urlFor({ month: '03' }), '/archive/2006/03')
+    assert.equal(month.urlFor({ month: '03' }, { name: 'month' }), '/archive/2006/03')
     assert.throws(
-      () => month.url({ month: '03' }, { reset: true }),
+      () => month.urlFor({ month: '03' }, { reset: true }),
       /The route "month" needs "year"/,
     )
-    assert.equal(month.url({}, { name: 'archive' }), '/old')
-    assert.equal(month.url({}, { name: 'default' }), '/')
+    assert.equal(month.urlFor({}, { name: 'archive' }), '/old')
+    assert.equal(month.urlFor({}, { name: 'default' }), '/')
     const old = target('/old/2006/show/all/sort/name')
-    assert.equal(old.url(), '/old/2006/show/all/sort/name')
-    assert.equal(old.url({ year: null, show: null }), '/old/2005/sort/name')
-    assert.equal(old.url({ year: 2005 }, { reset: true }), '/old')
-    assert.equal(target('/year/9').url({ year: 2006 }, { name: 'archive' }), '/old/2006')
+    assert.equal(old.urlFor(), '/old/2006/show/all/sort/name')
+    assert.equal(old.urlFor({ year: null, show: null }), '/old/2005/sort/name')
+    assert.equal(old.urlFor({ year: 2005 }, { reset: true }), '/old')
+    assert.equal(target('/year/9').urlFor({ year: 2006 }, { name: 'archive' }), '/old/2006')
   })
 
   it('uses the default route after a forward, and the original route in the error action', async () => {
     const urls: string[] = []
-    const error = { error: (request: HttpRequest) => void urls.push(request.url({ month: '01' })) }
+    const error = {
+      error: (request: HttpRequest) => void urls.push(request.urlFor({ month: '01' })),
+    }
     const front = createFront({ error }, { routes })
     await front.handle(new HttpRequest({ target: '/archive/2006/07' }))
     assert.deepEqual(urls, ['/archive/2006/01'])
     const forwarded = target('/archive/2006/07').forward({ action: 'list' })
-    assert.equal(forwarded.url(), '/index/list/year/2006/month/07')
+    assert.equal(forwarded.urlFor(), '/index/list/year/2006/month/07')
   })
 
   it('throws if another route matches the URL', () => {
@@ -99,13 +115,13 @@ describe('HttpRequest.url() by a named route', () => {
       home: { path: '/p/home', defaults: { controller: 'home' } },
       list: { path: '/news/:what', defaults: { controller: 'all' } },
     })('/')
-    assert.equal(shadowed.url({ page: 'away' }, { name: 'page' }), '/p/away')
-    assert.throws(() => shadowed.url({ page: 'home' }, { name: 'page' }), {
+    assert.equal(shadowed.urlFor({ page: 'away' }, { name: 'page' }), '/p/away')
+    assert.throws(() => shadowed.urlFor({ page: 'home' }, { name: 'page' }), {
       name: 'TypeError',
       message: 'Another route matches the URL that the route "page" builds',
     })
     // The default route has a longer form, which no named route matches.
-    assert.equal(shadowed.url({ controller: 'news', action: 'list' }), '/default/news/list')
+    assert.equal(shadowed.urlFor({ controller: 'news', action: 'list' }), '/default/news/list')
   })
 
   it('never builds a path that begins with two slashes', () => {
@@ -113,9 +129,12 @@ describe('HttpRequest.url() by a named route', () => {
       all: { path: '/*' },
       opt: { path: '/:a/:b', defaults: { a: '', b: '' } },
     })('/')
-    assert.throws(() => root.url({ '': 'evil.example' }, { name: 'all' }), /Another route matches/)
     assert.throws(
-      () => root.url({ b: 'evil.example' }, { name: 'opt' }),
+      () => root.urlFor({ '': 'evil.example' }, { name: 'all' }),
+      /Another route matches/,
+    )
+    assert.throws(
+      () => root.urlFor({ b: 'evil.example' }, { name: 'opt' }),
       /The route "opt" needs "a"/,
     )
   })
@@ -167,7 +186,7 @@ describe('Round trips', () => {
   it('preserve each of 100,000 random targets', () => {
     const property = fc.property(module, name, name, pairs, (module, controller, action, pairs) => {
       const params = grouped({ module, controller, action }, pairs)
-      const url = start.url(params, { reset: true })
+      const url = start.urlFor(params, { reset: true })
       const { pairs: expected } = fieldsOf(params)
       const back = route(url)
       assert.equal(stateOf(back).rejection, undefined)
@@ -182,7 +201,7 @@ describe('Round trips', () => {
     const property = fc.property(any, any, any, any, (controller, action, key, value) => {
       let url: string
       try {
-        url = start.url(grouped({ module: 'default', controller, action }, [[key, value]]))
+        url = start.urlFor(grouped({ module: 'default', controller, action }, [[key, value]]))
       } catch (error) {
         assert.match(String(error), /^TypeError: No URL can hold /)
         return
@@ -202,7 +221,7 @@ describe('Round trips', () => {
     const property = fc.property(module, name, name, pairs, (module, controller, action, pairs) => {
       const params = grouped({ module, controller, action }, pairs)
       const { pairs: expected } = fieldsOf(params)
-      const url = from.url(params, { name: 'default', reset: true })
+      const url = from.urlFor(params, { name: 'default', reset: true })
       const expectedTarget = [`${module}/${controller}/${action}`, ...expected]
       assert.deepEqual(found(named(url)), expectedTarget)
     })
@@ -223,12 +242,12 @@ function isPreserved(target: Routing, vector: string): boolean {
   if (stateOf(request).rejection !== undefined) return false
   if (vector === '/no<such>/act') {
     assert.throws(
-      () => request.url(),
+      () => request.urlFor(),
       /No URL can hold the controller "no<such>": it is not a valid/,
     )
     return false
   }
-  const url = request.url()
+  const url = request.urlFor()
   assert.deepEqual(found(target(url)), found(request), `${vector} as ${url}`)
   return true
 }

@@ -17,7 +17,7 @@ import { createFront } from './front.ts'
 const front = createFront(
   {
     app: {
-      list: (_: HttpRequest, response: HttpResponse): void => response.json({ ok: true }),
+      list: (_: HttpRequest, response: HttpResponse): HttpResponse => response.json({ ok: true }),
       read(request: HttpRequest, response: HttpResponse): void {
         response.json([
           [...request.params].length,
@@ -25,9 +25,10 @@ const front = createFront(
           request.query.size,
         ])
       },
-      signal: ({ signal }: HttpRequest, response: HttpResponse): void =>
+      signal: ({ signal }: HttpRequest, response: HttpResponse): HttpResponse =>
         response.json(signal.aborted),
-      save: ({ form }: HttpRequest, response: HttpResponse): void => response.json(form.size),
+      save: ({ form }: HttpRequest, response: HttpResponse): HttpResponse =>
+        response.json(form.size),
       async later(_: HttpRequest, response: HttpResponse): Promise<void> {
         await new Promise(setImmediate)
         response.text('later')
@@ -49,7 +50,7 @@ const front = createFront(
         globalThis.gc?.()
         response.json(process.memoryUsage().heapUsed)
       },
-      snapshot: (request: HttpRequest, response: HttpResponse): void =>
+      snapshot: (request: HttpRequest, response: HttpResponse): HttpResponse =>
         response.json(writeHeapSnapshot(request.query.get('file') ?? undefined)),
     },
   },

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
 import { networks } from '../../lib/http/forwarded.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
-import type { UrlParams } from '../../lib/http/url-params.ts'
+import type { UrlParams } from '../../lib/http/route.ts'
 import { nameKeys } from '../../lib/routing/name-rules.ts'
 import { RequestRouter } from '../../lib/routing/request-router.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
@@ -43,5 +43,5 @@ export function checkUrls(
   request: HttpRequest,
   table: readonly (readonly [UrlParams, string])[],
 ): void {
-  for (const [params, url] of table) assert.equal(request.url(params), url)
+  for (const [params, url] of table) assert.equal(request.urlFor(params), url)
 }

@@ -2,11 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { createErrorController } from '../../lib/controllers/error-controller.ts'
 import { welcomeController } from '../../lib/controllers/welcome-controller.ts'
-import {
-  type CheckedOptions,
-  checkedOptions,
-  type FrontControllerOptions,
-} from '../../lib/dispatch/options.ts'
+import { type CheckedOptions, checkedOptions } from '../../lib/dispatch/checked-options.ts'
+import { type FrontControllerOptions, withMaps } from '../../lib/dispatch/options.ts'
 import { nameKeys } from '../../lib/routing/name-rules.ts'
 
 const news = { index() {} }
@@ -16,7 +13,7 @@ class Misspelt {
 }
 const errorController = createErrorController()
 const checked = (options: FrontControllerOptions): CheckedOptions =>
-  checkedOptions(options, errorController)
+  checkedOptions(withMaps(options), errorController)
 
 describe('checkedOptions()', () => {
   it('has the defaults of SPEC section 7, and exact names', () => {
@@ -137,8 +134,26 @@ describe('checkedOptions()', () => {
         'TypeError',
         /Expected plugins\[0\] to have at least one hook of /,
       ],
-      [{ controllers: { news } }, 'TypeError', /Map/],
-      [{ modules: new Map([['admin', { news }]]) }, 'TypeError', /Map/],
+      ...[[], 'news', null, 1, new Misspelt(), () => {}].flatMap(
+        (wrong): [object, string, RegExp][] => [
+          [
+            { controllers: wrong ?? 0 },
+            'TypeError',
+            /^Expected "controllers" to be an object or a Map$/,
+          ],
+          [{ modules: wrong ?? 0 }, 'TypeError', /^Expected "modules" to be an object or a Map$/],
+          [
+            { modules: { admin: wrong } },
+            'TypeError',
+            /^Expected "modules.admin" to be an object or a Map$/,
+          ],
+        ],
+      ),
+      [
+        { controllers: { userAdmin: news, 'user-admin': news } },
+        'TypeError',
+        /^"controllers" has two keys for the name "user-admin"$/,
+      ],
       ...['app', '/', '/app/', '//app', '/a b', '/a?b', '/%61', '/a#b', '/ä'].map(
         (basePath): [object, string, RegExp] => [{ basePath }, 'TypeError', /"basePath"/],
       ),

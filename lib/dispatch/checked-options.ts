@@ -1,0 +1,140 @@
+import type { BlockList } from 'node:net'
+import type { Controller, Controllers } from '../controllers/controller.ts'
+import { welcomeController } from '../controllers/welcome-controller.ts'
+import { checkedLimits, checkNames } from '../http/check-options.ts'
+import { networks } from '../http/forwarded.ts'
+import { checkedHeaders, type DefaultHeaders } from '../http/response-headers.ts'
+import type { ErrorReport } from '../reporting/error-report.ts'
+import type { Logger } from '../reporting/logger.ts'
+import { type NameKeys, type NameRule, nameKeys } from '../routing/name-rules.ts'
+import type { NamedRoute } from '../routing/named-route.ts'
+import { checkedRoutes } from '../routing/route-table.ts'
+import type { Router } from '../routing/router.ts'
+import {
+  BASE_PATH,
+  DEFAULT_LIMITS,
+  type FrontControllerOptions,
+  type Limits,
+  type OptionsWithMaps,
+} from './options.ts'
+import { checkPlugin, type Plugin } from './plugin.ts'
+
+const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
+  'controllers',
+  'modules',
+  'names',
+  'basePath',
+  'router',
+  'routes',
+  'plugins',
+  'headers',
+  'limits',
+  'logger',
+  'onReport',
+  'logParams',
+  'trustProxy',
+  'development',
+  'showValues',
+]
+
+/**
+ * Checked options with their defaults: every module with its controllers, including the built-in ones.
+ * @internal
+ */
+export interface CheckedOptions {
+  readonly modules: readonly (readonly [string, Controllers])[]
+  readonly names: NameKeys
+  readonly basePath: string
+  readonly router: Router | undefined
+  readonly routes: readonly NamedRoute[]
+  readonly plugins: readonly Plugin[]
+  readonly headers: DefaultHeaders
+  readonly limits: Limits
+  readonly logger: Logger | undefined
+  readonly onReport: ((report: ErrorReport) => unknown) | undefined
+  readonly trusted: BlockList
+}
+
+/**
+ * Checks options, and adds the defaults.
+ *
+ * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ * @internal
+ */
+export function checkedOptions(
+  options: OptionsWithMaps,
+  errorController: Controller,
+): CheckedOptions {
+  const { controllers, modules, routes = {}, plugins = [] } = options
+  const { router } = options
+  checkNames('options', options, OPTIONS)
+  const names = namesOf(options.names ?? 'exact')
+  if (router !== undefined && typeof router.route !== 'function') {
+    throw new TypeError('Expected a "router" with a function "route"')
+  }
+  if (router !== undefined && options.routes !== undefined) {
+    throw new TypeError('Expected "routes" or a "router", not both')
+  }
+  if (options.showValues && !options.development) {
+    throw new TypeError('Expected "development" with "showValues"')
+  }
+  if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
+  for (const [i, plugin] of plugins.entries()) checkPlugin(plugin, `plugins[${i}]`)
+  return {
+    modules: allModules(controllers, modules, names, errorController),
+    names,
+    basePath: checkedBasePath(options.basePath ?? ''),
+    router,
+    routes: checkedRoutes(routes),
+    plugins,
+    headers: checkedHeaders(options.headers ?? {}),
+    limits: checkedLimits(DEFAULT_LIMITS, options.limits ?? {}),
+    logger: checkedLogger(options.logger),
+    onReport: checkedFunction('onReport', options.onReport),
+    trusted: networks(options.trustProxy ?? []),
+  }
+}
+
+function namesOf(rule: NameRule): NameKeys {
+  if (!Object.hasOwn(nameKeys, rule)) {
+    throw new RangeError(`Expected "names" to be "exact" or "zf1", got "${rule}"`)
+  }
+  return nameKeys[rule]
+}
+
+function allModules(
+  controllers: Controllers,
+  modules: ReadonlyMap<string, Controllers>,
+  names: NameKeys,
+  errorController: Controller,
+): readonly (readonly [string, Controllers])[] {
+  const builtIn = new Map<string, Controller>([['error', errorController]])
+  // An application without controllers has a page that explains the first steps.
+  if (controllers.size + modules.size === 0) builtIn.set('index', welcomeController)
+  const registered = new Set([...controllers.keys()].map(names.controller))
+  const missing = [...builtIn].filter(([name]) => !registered.has(names.controller(name)))
+  return [['default', new Map([...missing, ...controllers])], ...modules]
+}
+
+function checkedLogger(logger: Logger | undefined): Logger | undefined {
+  for (const level of ['info', 'warn', 'error'] as const) {
+    if (logger !== undefined && typeof logger?.[level] !== 'function') {
+      throw new TypeError(`Expected "logger" to have a function "${level}"`)
+    }
+  }
+  return logger
+}
+
+function checkedFunction<T>(name: string, value: T): T {
+  if (value !== undefined && typeof value !== 'function') {
+    throw new TypeError(`Expected "${name}" to be a function`)
+  }
+  return value
+}
+
+function checkedBasePath(basePath: string): string {
+  if (!BASE_PATH.test(basePath)) {
+    throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
+  }
+  return basePath
+}

@@ -1,0 +1,121 @@
+import {
+  type Action,
+  type Controller,
+  functionsOf,
+  type LimitOverrides,
+} from '../controllers/controller.ts'
+import { checkedMethods } from '../controllers/methods.ts'
+import { checkedLimits } from '../http/check-options.ts'
+import { NoActionError } from '../http/errors.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { actionName, type NameKeys } from '../routing/name-rules.ts'
+import { CALL, hooksOf, isReservedForHook, withHooks } from './controller-hooks.ts'
+
+/** An action with the names that it is registered under. */
+export interface RegisteredAction {
+  readonly module: string
+  readonly controller: string
+  readonly action: string
+  /** The controller object that has the action as a property. */
+  readonly owner: Controller
+  readonly run: Action
+  /** The methods that it accepts; undefined for all. */
+  readonly methods: readonly string[] | undefined
+  /** The limits that differ from those of the front controller. */
+  readonly limits: Partial<LimitOverrides> | undefined
+  /** Whether it belongs to the error controller, which no client can request. */
+  readonly isHidden: boolean
+}
+
+/** The actions of a controller by their keys. */
+export interface RegisteredController {
+  readonly actions: ReadonlyMap<string, RegisteredAction>
+  /** The action `__call`, for names that the controller does not have. */
+  readonly call: RegisteredAction | undefined
+  /** Runs the hooks for a name that the controller does not have, and then throws: a guard guards that name too. */
+  readonly missing: RegisteredAction | undefined
+}
+
+/**
+ * Registers the functions of a controller.
+ *
+ * @throws {TypeError | RangeError} If no URL can name an action, two actions have one key, or its methods or limits are invalid.
+ */
+export function registerController(
+  names: Pick<RegisteredAction, 'module' | 'controller' | 'owner' | 'isHidden'>,
+  { action: toKey }: NameKeys,
+): RegisteredController {
+  const { controller, owner } = names
+  if (typeof owner !== 'object' || owner === null) {
+    throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
+  }
+  const functions = functionsOf(owner)
+  const hooks = hooksOf(functions)
+  const registered = (action: string, run: Action): RegisteredAction => {
+    const name = `${controller}/${action}`
+    const methods = methodsOf(run, name)
+    const limits = limitsOf(run, name)
+    return { ...names, action, methods, limits, run: hooks ? withHooks(hooks, run) : run }
+  }
+  const actions = new Map<string, RegisteredAction>()
+  const actionNames = new Map<string, string>()
+  for (const [property, run] of functions) {
+    if (isReservedForHook(property)) continue
+    const action = actionName(property)
+    actions.set(register(actionNames, 'action', action, toKey(action)), registered(action, run))
+  }
+  const call = functions.get(CALL)
+  return {
+    actions,
+    call: call && registered(CALL, call),
+    missing: hooks && registered('', throwNoAction),
+  }
+}
+
+function throwNoAction({ action }: HttpRequest): never {
+  throw new NoActionError(action)
+}
+
+/**
+ * Adds a name by its key, and returns the key.
+ *
+ * @throws {TypeError} If no URL can contain the name, or another name has the same key.
+ */
+export function register(
+  names: Map<string, string>,
+  kind: string,
+  name: string,
+  key: string,
+): string {
+  if (key === '' || /[/?#\s]/.test(name))
+    throw new TypeError(`No URL can name the ${kind} "${name}"`)
+  const other = names.get(key)
+  if (other !== undefined) {
+    throw new TypeError(`No URL can distinguish the ${kind} "${name}" from "${other}"`)
+  }
+  names.set(key, name)
+  return key
+}
+
+function methodsOf(action: Action, name: string): readonly string[] | undefined {
+  // A misspelt restriction would allow every method.
+  if (Object.hasOwn(action, 'method')) {
+    throw new TypeError(`There is no "method" for the action "${name}": did you mean "methods"?`)
+  }
+  if (!Object.hasOwn(action, 'methods') || action.methods === undefined) return undefined
+  const methods = checkedMethods(action.methods, `the action "${name}"`)
+  const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
+  return [...new Set([...methods, ...implied])]
+}
+
+// Any value: only the names are used.
+const LIMITS: LimitOverrides = { maxBodyBytes: 1, maxFields: 1, timeoutMs: 1 }
+
+function limitsOf({ limits }: Action, name: string): Partial<LimitOverrides> | undefined {
+  if (limits === undefined) return undefined
+  if (typeof limits !== 'object' || limits === null) {
+    throw new TypeError(`Expected the limits of the action "${name}" to be an object`)
+  }
+  checkedLimits(LIMITS, limits)
+  return limits
+}

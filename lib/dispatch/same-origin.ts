@@ -1,0 +1,58 @@
+import { HttpError } from '../http/errors.ts'
+import type { HttpRequest } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
+import type { Plugin } from './plugin.ts'
+
+/** The options of {@link sameOrigin}. */
+export interface SameOriginOptions {
+  /** Further origins whose pages may send unsafe requests, such as `https://admin.example` (default none). */
+  readonly origins?: readonly string[] | undefined
+}
+
+// These methods change nothing (RFC 9110, section 9.2.1), so a link of another site may use them.
+const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
+
+/**
+ * Creates a plugin that rejects cross-site requests (CSRF): a POST, PUT, PATCH or DELETE must come from a page of the
+ * same origin.
+ *
+ * `Sec-Fetch-Site` decides if it is there: `same-origin` and `none` pass. Otherwise `Origin` must be the origin that the
+ * client requested (`request.client`), or one of the list. A request with neither header gets 403: all browsers
+ * since 2020 send one of them. Behind a proxy that ends TLS, set `trustProxy`: the origin would have the wrong scheme.
+ *
+ * @example
+ * new FrontController({ controllers, plugins: [sameOrigin()] })
+ * @throws {TypeError} If an origin is not one, such as `https://admin.example/path`.
+ */
+export function sameOrigin(options: SameOriginOptions = {}): Plugin {
+  const { origins = [] } = options
+  for (const origin of origins) checkOrigin(origin)
+  return {
+    // Before the form is read.
+    routeShutdown(request) {
+      if (SAFE_METHODS.includes(request.method) || isAllowed(request, origins)) return
+      throw new HttpError(403, 'This request must come from a page of this site')
+    },
+  }
+}
+
+function isAllowed(request: HttpRequest, origins: readonly string[]): boolean {
+  const site = headerOf(request, 'sec-fetch-site')
+  if (site === 'same-origin' || site === 'none') return true
+  const origin = headerOf(request, 'origin')
+  if (origin === undefined) return false
+  if (origins.includes(origin)) return true
+  // A browser that sends Sec-Fetch-Site has compared the origins itself.
+  return site === undefined && origin === originOf(request)
+}
+
+function originOf({ client: { protocol, host } }: HttpRequest): string | undefined {
+  const url = `${protocol}://${host}`
+  // Removes the default port, which an Origin does not have.
+  return URL.canParse(url) ? new URL(url).origin : undefined
+}
+
+function checkOrigin(origin: string): void {
+  if (URL.canParse(origin) && new URL(origin).origin === origin) return
+  throw new TypeError(`Expected an origin such as "https://admin.example", got "${origin}"`)
+}

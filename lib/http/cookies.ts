@@ -1,0 +1,193 @@
+import { checkNames } from './check-options.ts'
+import type { ResponseHeaders } from './response-headers.ts'
+
+/** The attributes of a cookie. The defaults are `Path=/; HttpOnly; SameSite=Lax`. */
+export interface CookieAttributes {
+  /** The path below which the client sends the cookie (default `/`). */
+  readonly path?: string | undefined
+  /** The domain whose hosts receive the cookie (default: only the host of the request). */
+  readonly domain?: string | undefined
+  /** Seconds that the client keeps the cookie, a whole number; 0 removes it (default: until the browser closes). */
+  readonly maxAgeSeconds?: number | undefined
+  /** The date until which the client keeps the cookie. `maxAgeSeconds` takes precedence. */
+  readonly expires?: Date | undefined
+  /** Whether scripts of a page cannot read the cookie (default true). */
+  readonly httpOnly?: boolean | undefined
+  /** Whether the client sends the cookie over TLS only (default false). */
+  readonly secure?: boolean | undefined
+  /** Whether requests from other sites have the cookie (default `lax`). */
+  readonly sameSite?: 'strict' | 'lax' | 'none' | undefined
+  /** Whether each site that embeds this one has its own cookie (default false). */
+  readonly partitioned?: boolean | undefined
+}
+
+// Browsers ignore a cookie whose name and value are longer, or an attribute that is longer (RFC 6265bis, 5.6).
+const MAX_COOKIE_BYTES = 4_096
+const MAX_ATTRIBUTE_BYTES = 1_024
+
+const ATTRIBUTES: readonly (keyof CookieAttributes)[] = [
+  'path',
+  'domain',
+  'maxAgeSeconds',
+  'expires',
+  'httpOnly',
+  'secure',
+  'sameSite',
+  'partitioned',
+]
+const MAX_TIME = Date.UTC(10_000, 0)
+
+const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+// The characters that a value cannot hold (RFC 6265bis, 4.1.1), and `%`, which starts an escape.
+const ESCAPED = /[^!#$&-+\--:<-[\]-~]/gu
+// A path, or a label of a domain. Neither may hold a control character or a semicolon.
+const PATH = /^\/[ -:<-~]*$/
+const DOMAIN = /^\.?[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i
+
+/**
+ * Parses a `Cookie` header. What cannot be read is skipped. Of several cookies with one name the first one counts: it
+ * belongs to the longest path (RFC 6265bis, 5.8.3).
+ *
+ * A value is percent-decoded if it has valid escapes only; surrounding quotes are removed.
+ */
+export function parseCookies(header: string | undefined): ReadonlyMap<string, string> {
+  const cookies = new Map<string, string>()
+  for (const pair of header?.split(';') ?? []) {
+    const equals = pair.indexOf('=')
+    const name = pair.slice(0, Math.max(0, equals)).trim()
+    if (TOKEN.test(name) && !cookies.has(name)) cookies.set(name, decoded(pair.slice(equals + 1)))
+  }
+  return cookies
+}
+
+function decoded(raw: string): string {
+  const value = raw.trim().replace(/^"(.*)"$/, '$1')
+  try {
+    return value.includes('%') ? decodeURIComponent(value) : value
+  } catch {
+    // Another program set this cookie: its `%` starts no escape.
+    return value
+  }
+}
+
+/**
+ * The cookies that a response sets, in its header `Set-Cookie`.
+ *
+ * @example
+ * response.cookies.set('theme', 'dark', { maxAgeSeconds: 31_536_000 })
+ * response.cookies.delete('theme')
+ */
+export class ResponseCookies {
+  readonly #headers: ResponseHeaders
+
+  /** @internal */
+  constructor(headers: ResponseHeaders) {
+    this.#headers = headers
+  }
+
+  /**
+   * Sets a cookie. It replaces one that this response has set with the same name, domain and path. The value may be any
+   * text: characters that a cookie cannot hold are percent-encoded.
+   *
+   * @throws {TypeError} If the name, the value or an attribute is invalid; if name and value are longer than 4,096 bytes;
+   * if `SameSite=None` or `Partitioned` has no `secure`; if the rules of a prefix (`__Host-`, `__Secure-`) do not hold.
+   */
+  set(name: string, value: string, attributes: CookieAttributes = {}): this {
+    const start = nameAndValue(name, value)
+    const line = [start, ...attributeTexts(name, attributes)].join('; ')
+    const key = identityOf(line)
+    const lines = this.#lines.filter((each) => identityOf(each) !== key)
+    this.#headers.set('Set-Cookie', [...lines, line])
+    return this
+  }
+
+  /**
+   * Removes a cookie from the client. `path`, `domain` and the other attributes must be those that it was set with.
+   *
+   * @throws {TypeError} As {@link ResponseCookies.set} does.
+   */
+  delete(name: string, attributes: Omit<CookieAttributes, 'maxAgeSeconds' | 'expires'> = {}): this {
+    return this.set(name, '', { ...attributes, maxAgeSeconds: 0, expires: new Date(0) })
+  }
+
+  get #lines(): readonly string[] {
+    for (const [name, value] of this.#headers) {
+      if (name.toLowerCase() === 'set-cookie') return [value].flat()
+    }
+    return []
+  }
+}
+
+function nameAndValue(name: string, value: string): string {
+  if (typeof name !== 'string' || !TOKEN.test(name)) {
+    throw new TypeError(`Expected the name of a cookie, such as "theme", got "${String(name)}"`)
+  }
+  if (typeof value !== 'string' || !value.isWellFormed()) {
+    throw new TypeError(`Expected the value of the cookie "${name}" to be a well-formed string`)
+  }
+  const text = `${name}=${value.replace(ESCAPED, encodeURIComponent)}`
+  if (text.length > MAX_COOKIE_BYTES) {
+    throw new TypeError(`Expected the cookie "${name}" to have at most ${MAX_COOKIE_BYTES} bytes`)
+  }
+  return text
+}
+
+const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const
+
+// Returns the attributes in the order of RFC 6265bis, section 4.1.1.
+function attributeTexts(name: string, attributes: CookieAttributes): readonly string[] {
+  checkNames(`attributes of the cookie "${name}"`, attributes, ATTRIBUTES)
+  const { path = '/', domain, maxAgeSeconds, expires, sameSite = 'lax' } = attributes
+  const { httpOnly = true, secure = false, partitioned = false } = attributes
+  const check = (isValid: boolean, expected: string): void => {
+    if (!isValid) throw new TypeError(`Expected ${expected} of the cookie "${name}"`)
+  }
+  check(isText(path, PATH), 'a path such as "/admin" as "path"')
+  check(domain === undefined || isText(domain, DOMAIN), 'a host name as "domain"')
+  check(
+    maxAgeSeconds === undefined || Number.isSafeInteger(maxAgeSeconds),
+    'a whole number as "maxAgeSeconds"',
+  )
+  check(expires === undefined || !Number.isNaN(dateOf(expires)), 'a valid Date as "expires"')
+  check(Object.hasOwn(SAME_SITE, sameSite), '"strict", "lax" or "none" as "sameSite"')
+  for (const flag of [httpOnly, secure, partitioned]) {
+    check(typeof flag === 'boolean', 'true or false as "httpOnly", "secure" and "partitioned"')
+  }
+  check(secure || (sameSite !== 'none' && !partitioned), '"secure" with "none" and "partitioned"')
+  check(secure || !/^__(?:Host|Secure)-/i.test(name), '"secure" for the prefix')
+  const isHostOnly = path === '/' && domain === undefined
+  check(isHostOnly || !/^__Host-/i.test(name), 'the path "/" and no "domain" for the prefix')
+  return [
+    ...(expires === undefined ? [] : [`Expires=${new Date(expires).toUTCString()}`]),
+    ...(maxAgeSeconds === undefined ? [] : [`Max-Age=${maxAgeSeconds}`]),
+    ...(domain === undefined ? [] : [`Domain=${domain}`]),
+    `Path=${path}`,
+    ...(secure ? ['Secure'] : []),
+    ...(httpOnly ? ['HttpOnly'] : []),
+    `SameSite=${SAME_SITE[sameSite]}`,
+    ...(partitioned ? ['Partitioned'] : []),
+  ]
+}
+
+function isText(value: unknown, pattern: RegExp): boolean {
+  return typeof value === 'string' && value.length <= MAX_ATTRIBUTE_BYTES && pattern.test(value)
+}
+
+function dateOf(value: unknown): number {
+  // A year beyond 9999 has no form in a cookie.
+  const time = value instanceof Date ? value.getTime() : Number.NaN
+  return time < MAX_TIME ? time : Number.NaN
+}
+
+// Name, domain and path identify a cookie (RFC 6265bis, 5.7). Other code may have set the line.
+function identityOf(line: string): string {
+  const [start = '', ...attributes] = line.split(';')
+  const name = start.split('=', 1)[0]?.trim()
+  const value = (attribute: string): string => {
+    const found = attributes.findLast((each) =>
+      each.trim().toLowerCase().startsWith(`${attribute}=`),
+    )
+    return found?.trim().slice(attribute.length + 1) ?? ''
+  }
+  return [name, value('domain').replace(/^\./, '').toLowerCase(), value('path')].join(';')
+}

@@ -1,0 +1,94 @@
+import { checkedLimits } from './check-options.ts'
+import { HttpError } from './errors.ts'
+
+/** A value of {@link nested}: a text, a list, or an object without prototype. */
+export type NestedValue = string | NestedValue[] | { [name: string]: NestedValue }
+
+/** The bounds of {@link nested}. */
+export interface NestedLimits {
+  /** Maximum number of brackets in a name (default 8). */
+  readonly maxDepth: number
+  /** Maximum number of values (default 1,000). */
+  readonly maxValues: number
+}
+
+const DEFAULT_LIMITS: NestedLimits = { maxDepth: 8, maxValues: 1_000 }
+
+// A name such as `user[name]`, `tags[]` or `rows[0][id]`.
+const BRACKETS = /^([^[\]]+)((?:\[[^[\]]*\])+)$/
+
+const INDEX = /^(?:0|[1-9]\d{0,14})$/
+
+type Child = Branch | string
+
+// The children of a name by their keys, with the index that an empty bracket takes next.
+class Branch {
+  readonly children = new Map<string, Child>()
+  #next = 0
+
+  set<T extends Child>(key: string, child: T): T {
+    const name = key === '' ? String(this.#next) : key
+    if (INDEX.test(name)) this.#next = Math.max(this.#next, Number(name) + 1)
+    this.children.set(name, child)
+    return child
+  }
+
+  /** Returns the branch of a key; replaces a text by a new one. */
+  branch(key: string): Branch {
+    const child = this.children.get(key)
+    return child instanceof Branch ? child : this.set(key, new Branch())
+  }
+}
+
+/**
+ * Reads parameters as PHP does: `tags[]=a&user[name]=b` becomes `{ tags: ['a'], user: { name: 'b' } }`.
+ *
+ * An empty bracket takes the next index. As in PHP, a later value replaces an earlier one of the same name, and keys 0, 1,
+ * 2, ... in this order are a list. A name whose brackets do not match is an ordinary name. Objects have no prototype,
+ * so `__proto__` is an ordinary name too.
+ *
+ * @param params Such as `request.form` or `request.query`.
+ * @example
+ * const { user } = nested(request.form)
+ * @throws {HttpError} 400 beyond a bound.
+ */
+export function nested(
+  params: Iterable<readonly [name: string, value: string]>,
+  limits: Partial<NestedLimits> = {},
+): { [name: string]: NestedValue } {
+  const { maxDepth, maxValues } = checkedLimits(DEFAULT_LIMITS, limits)
+  const root = new Branch()
+  let values = 0
+  for (const [name, value] of params) {
+    if (++values > maxValues) throw new HttpError(400, `More than ${maxValues} values`)
+    const keys = keysOf(name)
+    if (keys.length > maxDepth + 1) throw new HttpError(400, `More than ${maxDepth} brackets`)
+    insert(root, keys, value)
+  }
+  return toObject(root)
+}
+
+function keysOf(name: string): readonly string[] {
+  const [, start = name, brackets] = BRACKETS.exec(name) ?? []
+  return brackets === undefined ? [start] : [start, ...brackets.slice(1, -1).split('][')]
+}
+
+function insert(root: Branch, [first = '', ...brackets]: readonly string[], value: string): void {
+  const last = brackets.pop()
+  // An empty name is an ordinary one: only an empty bracket takes an index.
+  if (last === undefined) root.children.set(first, value)
+  else brackets.reduce((parent, key) => parent.branch(key), root.branch(first)).set(last, value)
+}
+
+function toObject({ children }: Branch): { [name: string]: NestedValue } {
+  const object: { [name: string]: NestedValue } = Object.create(null)
+  for (const [key, child] of children) object[key] = toValue(child)
+  return object
+}
+
+function toValue(child: Child): NestedValue {
+  if (typeof child === 'string') return child
+  const { children } = child
+  const isList = [...children.keys()].every((key, i) => key === String(i))
+  return isList ? [...children.values()].map(toValue) : toObject(child)
+}

@@ -1,0 +1,64 @@
+import type { HttpRequest } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
+import type { FileState } from './stored-file.ts'
+
+/** A part of a file: its first and its last byte. */
+export interface ByteRange {
+  readonly start: number
+  readonly end: number
+}
+
+/**
+ * Reports whether the client has the current file (RFC 9110, section 13.2.2): `If-None-Match`, and only without it
+ * `If-Modified-Since`.
+ */
+export function isNotModified(
+  request: HttpRequest,
+  { etag, modifiedMs }: Pick<FileState, 'etag' | 'modifiedMs'>,
+): boolean {
+  const tags = headerOf(request, 'if-none-match')
+  if (tags !== undefined) {
+    return (
+      tags.trim() === '*' || tags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+    )
+  }
+  const since = headerOf(request, 'if-modified-since')
+  return since !== undefined && timeOf(since) >= modifiedMs
+}
+
+/** Reports whether a range may be sent: `If-Range` is absent, or names the current file (RFC 9110, section 13.1.5). */
+export function isRangeCurrent(
+  request: HttpRequest,
+  { etag, modifiedMs }: Pick<FileState, 'etag' | 'modifiedMs'>,
+): boolean {
+  const condition = headerOf(request, 'if-range')?.trim()
+  return condition === undefined || condition === etag || timeOf(condition) === modifiedMs
+}
+
+/**
+ * Returns the range that a GET requests (RFC 9110, section 14). Ignores a header that is malformed or has several ranges, as
+ * the RFC permits: the response is then the whole file.
+ */
+export function rangeOf(
+  request: HttpRequest,
+  bytes: number,
+): ByteRange | 'unsatisfiable' | undefined {
+  const header = request.method === 'GET' ? headerOf(request, 'range') : undefined
+  const [, first = '', last = ''] = /^bytes=\s*(\d*)-(\d*)\s*$/i.exec(header ?? '') ?? []
+  if (first === '' && last === '') return undefined
+  if (first === '') {
+    const count = Math.min(Number(last), bytes)
+    return count === 0 ? 'unsatisfiable' : { start: bytes - count, end: bytes - 1 }
+  }
+  const start = Number(first)
+  if (last !== '' && Number(last) < start) return undefined
+  if (start >= bytes) return 'unsatisfiable'
+  return { start, end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) }
+}
+
+const HTTP_DATE = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} gmt$/i
+
+// Date.parse() accepts much more than HTTP does.
+function timeOf(date: string): number {
+  return HTTP_DATE.test(date.trim()) ? Date.parse(date) : Number.NaN
+}

@@ -1,0 +1,195 @@
+import { Readable } from 'node:stream'
+import type { HttpRequest } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
+import { HttpResponse, type ResponseBody } from '../http/response.ts'
+import { splitTarget, withoutOrigin } from '../http/target.ts'
+import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
+import type { Handler } from './handler.ts'
+import { ENCODINGS, listPublicFolder, type PublicFile } from './public-folder.ts'
+import { type Cache, type FileState, StoredFile } from './stored-file.ts'
+
+/** The options of {@link withPublicFiles}. */
+export interface PublicFilesOptions {
+  /**
+   * The header `Cache-Control` of all files, or a function that returns it for the path of a file, such as
+   * `/css/site.css` (default `no-cache`: the client asks before each use whether the file has changed).
+   */
+  readonly cacheControl?: string | ((path: string) => string) | undefined
+  /** The path prefix of the files in URLs, in whole segments, such as `/app` (default none). */
+  readonly basePath?: string | undefined
+}
+
+interface Entry {
+  readonly path: string
+  readonly type: string
+  readonly original: StoredFile
+  readonly variants: ReadonlyMap<string, StoredFile>
+}
+
+/**
+ * Returns a handler that sends a file of a folder if the path of a request names one, and lets another handler respond
+ * otherwise, as the `.htaccess` of Zend Framework 1 does.
+ *
+ * The folder is listed once: nothing of a request is ever part of a path of the file system. Names that start with a dot
+ * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered. A file
+ * has `ETag`, `Last-Modified`, `Cache-Control` and `X-Content-Type-Options: nosniff`. One range of bytes is supported.
+ * Of `app.js`, `app.js.br` and `app.js.gz`, the client gets the one that it accepts.
+ *
+ * @example
+ * const service = await serve(withPublicFiles(front, 'public'))
+ * @throws {Error} If the folder cannot be read; the message names it.
+ */
+export function withPublicFiles(
+  handler: Handler,
+  folder: string,
+  options: PublicFilesOptions = {},
+): Handler {
+  const { cacheControl = 'no-cache', basePath = '' } = options
+  const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
+  const entries = toEntries(listPublicFolder(folder), basePath)
+  const find = (request: HttpRequest): Entry | undefined => entries.get(pathOf(request))
+  const pass = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
+    handler.respond ? handler.respond(request) : handler.handle(request)
+  const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
+    const entry = find(request)
+    return entry === undefined ? pass(request) : send(entry, request, cacheControlOf, pass)
+  }
+  return {
+    handle: async (request) => respond(request),
+    respond,
+    report: (error, about) => handler.report?.(error, about),
+    flush: () => handler.flush?.(),
+    ...(handler.serves && {
+      serves: (request) => find(request) !== undefined || handler.serves?.(request) === true,
+    }),
+  }
+}
+
+function toEntries(
+  files: ReadonlyMap<string, PublicFile>,
+  basePath: string,
+): ReadonlyMap<string, Entry> {
+  const cache: Cache = { bytes: 0 }
+  const entries = [...files].map(([path, { file, type, variants }]) => {
+    const original = new StoredFile(file, '', cache)
+    const stored = [...variants].map(
+      ([encoding, variant]) => [encoding, new StoredFile(variant, encoding, cache)] as const,
+    )
+    return [basePath + path, { path, type, original, variants: new Map(stored) }] as const
+  })
+  return new Map(entries)
+}
+
+// Returns the decoded path of a request that a file may respond to, else ''. A path with an encoded slash names no file:
+// a rule of a proxy would not recognise it.
+function pathOf(request: HttpRequest): string {
+  const { method, target, rejection } = request
+  if ((method !== 'GET' && method !== 'HEAD') || rejection !== undefined) return ''
+  const path = withoutOrigin(splitTarget(target).path)
+  if (!path.includes('%')) return path
+  try {
+    return /%2f/i.test(path) ? '' : decodeURIComponent(path)
+  } catch {
+    return ''
+  }
+}
+
+async function send(
+  entry: Entry,
+  request: HttpRequest,
+  cacheControlOf: (path: string) => string,
+  pass: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
+): Promise<HttpResponse> {
+  const { encoding, stored } = chooseVariant(entry, headerOf(request, 'accept-encoding'))
+  try {
+    const headers = headersOf(entry, encoding, cacheControlOf(entry.path))
+    const state = await stored.read()
+    const { content } = state
+    if (content !== undefined) {
+      return respondWith(headers, request, state, (start, end) => content.subarray(start, end + 1))
+    }
+    // HEAD needs the length only.
+    if (request.method === 'HEAD')
+      return respondWith(headers, request, state, () => Readable.from([]))
+    const file = await stored.open()
+    const response = respondWith(headers, request, file.state, file.stream)
+    if (response.body === undefined) await file.close()
+    return response
+  } catch (error) {
+    // The file was deleted after the start.
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass(request)
+    throw error
+  }
+}
+
+// Prefers brotli, as the order of ENCODINGS does. A weight of 0 rejects an encoding.
+function chooseVariant(
+  { original, variants }: Entry,
+  accepted: string | undefined,
+): { readonly encoding: string; readonly stored: StoredFile } {
+  if (variants.size > 0 && accepted !== undefined) {
+    for (const encoding of Object.values(ENCODINGS)) {
+      const stored = variants.get(encoding)
+      if (stored !== undefined && acceptsEncoding(accepted, encoding)) return { encoding, stored }
+    }
+  }
+  return { encoding: '', stored: original }
+}
+
+function acceptsEncoding(accepted: string, encoding: string): boolean {
+  const element = accepted
+    .toLowerCase()
+    .split(',')
+    .map((each) => each.trim().split(/\s*;\s*/))
+    .find(([name]) => name === encoding)
+  return element !== undefined && !/^q=0(?:\.0{0,3})?$/.test(element[1] ?? '')
+}
+
+type Fields = readonly (readonly [name: string, value: string])[]
+
+function headersOf({ type, variants }: Entry, encoding: string, cacheControl: string): Fields {
+  return [
+    ['Cache-Control', cacheControl],
+    ...(variants.size > 0 ? [['Vary', 'Accept-Encoding'] as const] : []),
+    ['Content-Type', type],
+    ['X-Content-Type-Options', 'nosniff'],
+    ...(encoding === '' ? [] : [['Content-Encoding', encoding] as const]),
+  ]
+}
+
+// Chooses the status by the conditions and the range of a request, and fills in the response.
+function respondWith(
+  fields: Fields,
+  request: HttpRequest,
+  state: FileState,
+  part: (start: number, end: number) => ResponseBody,
+): HttpResponse {
+  const { bytes, etag, modifiedMs } = state
+  const response = new HttpResponse()
+  const { headers } = response
+  for (const [name, value] of fields) headers.set(name, value)
+  headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())
+  headers.set('Accept-Ranges', 'bytes')
+  if (isNotModified(request, state)) {
+    response.status = 304
+    headers.delete('Content-Type')
+    headers.delete('Content-Encoding')
+    return response
+  }
+  const range = isRangeCurrent(request, state) ? rangeOf(request, bytes) : undefined
+  if (range === 'unsatisfiable') {
+    response.status = 416
+    headers.set('Content-Range', `bytes */${bytes}`)
+    headers.delete('Content-Type')
+    headers.delete('Content-Encoding')
+    return response
+  }
+  const { start, end } = range ?? { start: 0, end: bytes - 1 }
+  if (range !== undefined) {
+    response.status = 206
+    headers.set('Content-Range', `bytes ${start}-${end}/${bytes}`)
+  }
+  headers.set('Content-Length', end - start + 1)
+  response.body = part(start, end)
+  return response
+}

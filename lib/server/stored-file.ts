@@ -1,0 +1,95 @@
+import type { Stats } from 'node:fs'
+import { open, readFile, stat } from 'node:fs/promises'
+import type { Readable } from 'node:stream'
+
+/** What is known of a file at one moment. */
+export interface FileState {
+  readonly bytes: number
+  readonly etag: string
+  /** In milliseconds, without their fraction of a second: HTTP dates have none. */
+  readonly modifiedMs: number
+  /** The content of a small file. */
+  readonly content?: Buffer | undefined
+}
+
+// Small files stay in memory, up to this sum. A change is seen after at most the time below.
+const MAX_CACHED_FILE_BYTES = 65_536
+const MAX_CACHE_BYTES = 33_554_432
+const MAX_AGE_MS = 1_000
+
+/** Counts the bytes of the contents in memory. */
+export interface Cache {
+  bytes: number
+}
+
+/** A file that is open. Either `stream` or `close` must be called. */
+export interface OpenFile {
+  readonly state: FileState
+  /** Returns the bytes from `start` to `end`, both included. The stream closes the file. */
+  readonly stream: (start: number, end: number) => Readable
+  readonly close: () => Promise<void>
+}
+
+/** A file that is read again when it changes. */
+export class StoredFile {
+  readonly #file: string
+  readonly #encoding: string
+  readonly #cache: Cache
+  #state: FileState | undefined
+  #checkedAt = Number.NEGATIVE_INFINITY
+
+  constructor(file: string, encoding: string, cache: Cache) {
+    this.#file = file
+    this.#encoding = encoding
+    this.#cache = cache
+  }
+
+  /** Returns the state of the file; a promise only if the file must be looked at. */
+  read(): FileState | Promise<FileState> {
+    const isRecent = performance.now() - this.#checkedAt < MAX_AGE_MS
+    return isRecent && this.#state !== undefined ? this.#state : this.#refresh()
+  }
+
+  /** Opens the file, for one that is not in memory. */
+  async open(): Promise<OpenFile> {
+    const handle = await open(this.#file)
+    const close = (): Promise<void> => handle.close()
+    const stream = (start: number, end: number): Readable =>
+      // An empty file has no last byte.
+      handle.createReadStream({ start, end: Math.max(start, end) })
+    try {
+      return { state: this.#describe(await handle.stat()), stream, close }
+    } catch (error) {
+      await close()
+      throw error
+    }
+  }
+
+  async #refresh(): Promise<FileState> {
+    const state = this.#describe(await stat(this.#file))
+    if (this.#state?.etag !== state.etag) await this.#load(state)
+    this.#checkedAt = performance.now()
+    return this.#state ?? state
+  }
+
+  async #load(state: FileState): Promise<void> {
+    this.#cache.bytes -= this.#state?.content?.length ?? 0
+    this.#state = state
+    const isSmall = state.bytes <= MAX_CACHED_FILE_BYTES
+    if (!isSmall || this.#cache.bytes + state.bytes > MAX_CACHE_BYTES) return
+    const content = await readFile(this.#file)
+    // The file may have changed meanwhile: it is then streamed, until the next look at it.
+    if (this.#state !== state || content.length !== state.bytes) return
+    this.#cache.bytes += content.length
+    this.#state = { ...state, content }
+  }
+
+  #describe({ size, mtimeMs }: Stats): FileState {
+    const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
+    return {
+      bytes: size,
+      etag: `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}${suffix}"`,
+      modifiedMs: Math.floor(mtimeMs / 1_000) * 1_000,
+    }
+  }
+}

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { type CookieAttributes, parseCookies, ResponseCookies } from '../../lib/http/cookies.ts'
+import { ResponseHeaders } from '../../lib/http/response-headers.ts'
+
+describe('parseCookies', () => {
+  const cases: [header: string | undefined, expected: Record<string, string>][] = [
+    [undefined, {}],
+    ['', {}],
+    // The examples of RFC 6265bis, section 3.1.
+    ['SID=31d4d96e407aad42', { SID: '31d4d96e407aad42' }],
+    ['SID=31d4d96e407aad42; lang=en-US', { SID: '31d4d96e407aad42', lang: 'en-US' }],
+    ['lang=en-US; SID=31d4d96e407aad42', { lang: 'en-US', SID: '31d4d96e407aad42' }],
+    ['a=1;b=2 ;  c = 3', { a: '1', b: '2', c: '3' }],
+    ['a="quoted value"', { a: 'quoted value' }],
+    ['a="; b="1', { a: '"', b: '"1' }],
+    ['a=1; a=2', { a: '1' }],
+    ['a==; b=c=d', { a: '=', b: 'c=d' }],
+    ['a=%C3%A9%20%3B; b=%; c=%zz; d=100%25', { a: 'é ;', b: '%', c: '%zz', d: '100%' }],
+    ['a=1+2', { a: '1+2' }],
+    ['novalue; =noname; bad name=1; b@d=1; good=1', { good: '1' }],
+    ['__proto__=1; constructor=2', JSON.parse('{"__proto__":"1","constructor":"2"}')],
+    ['$Version=1; a=1', { $Version: '1', a: '1' }],
+    ['a=', { a: '' }],
+    [';;; ;=;', {}],
+  ]
+  for (const [header, expected] of cases) {
+    it(`reads ${JSON.stringify(header)}`, () => {
+      assert.deepEqual([...parseCookies(header)], Object.entries(expected))
+    })
+  }
+
+  it('reads any header without an error', () => {
+    fc.assert(
+      fc.property(fc.string({ maxLength: 200 }), (header) => {
+        for (const value of parseCookies(header).values()) assert.equal(typeof value, 'string')
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})
+
+describe('ResponseCookies', () => {
+  function line(name: string, value: string, attributes?: CookieAttributes): string | undefined {
+    const headers = new ResponseHeaders()
+    new ResponseCookies(headers).set(name, value, attributes)
+    return headers.get('Set-Cookie')
+  }
+
+  it('sets Path, HttpOnly and SameSite by default', () => {
+    assert.equal(
+      line('SID', '31d4d96e407aad42'),
+      'SID=31d4d96e407aad42; Path=/; HttpOnly; SameSite=Lax',
+    )
+  })
+
+  it('sets every attribute', () => {
+    const attributes: CookieAttributes = {
+      path: '/admin',
+      domain: 'site.example',
+      maxAgeSeconds: 60,
+      expires: new Date('2021-06-09T10:18:14Z'),
+      httpOnly: false,
+      secure: true,
+      sameSite: 'none',
+      partitioned: true,
+    }
+    assert.equal(
+      line('lang', 'en-US', attributes),
+      'lang=en-US; Expires=Wed, 09 Jun 2021 10:18:14 GMT; Max-Age=60; Domain=site.example; Path=/admin; Secure; SameSite=None; Partitioned',
+    )
+  })
+
+  it('sets several cookies of one name for different paths and domains, and replaces the others', () => {
+    const headers = new ResponseHeaders()
+    new ResponseCookies(headers)
+      .set('a', '1')
+      .set('a', '2', { path: '/x' })
+      .set('a', '3', { domain: 'Site.example' })
+      .set('b', '4')
+      .set('a', '5')
+      .set('a', '6', { domain: 'site.example', secure: true })
+    const [[, lines] = []] = headers
+    assert.deepEqual(
+      [lines].flat().map((each) => each?.replace('; HttpOnly; SameSite=Lax', '')),
+      ['a=2; Path=/x', 'b=4; Path=/', 'a=5; Path=/', 'a=6; Domain=site.example; Path=/; Secure'],
+    )
+  })
+
+  it('keeps a line that the action has set itself', () => {
+    const headers = new ResponseHeaders().set('set-cookie', 'own=1; path=/')
+    new ResponseCookies(headers).set('a', '1')
+    assert.equal(headers.get('Set-Cookie'), 'own=1; path=/, a=1; Path=/; HttpOnly; SameSite=Lax')
+  })
+
+  it('deletes a cookie', () => {
+    const headers = new ResponseHeaders()
+    new ResponseCookies(headers).set('a', '1').delete('a')
+    assert.equal(
+      headers.get('Set-Cookie'),
+      'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
+    )
+  })
+
+  it('sets a value that parseCookies() reads back, whatever the text is', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 100 }), (value) => {
+        const [pair] = line('a', value)?.split('; ') ?? []
+        assert.match(pair ?? '', /^a=[!#-+\--:<-[\]-~]*$/)
+        assert.deepEqual(
+          [...parseCookies(`x=1; ${pair}`)],
+          [
+            ['x', '1'],
+            ['a', value],
+          ],
+        )
+      }),
+      { numRuns: 10_000 },
+    )
+  })
+
+  const invalid: [name: unknown, value: unknown, attributes?: object][] = [
+    ['', '1'],
+    ['a b', '1'],
+    ['a=b', '1'],
+    ['a;b', '1'],
+    ['é', '1'],
+    [undefined, '1'],
+    ['a', undefined],
+    ['a', 1],
+    ['a', '\ud800'],
+    ['a', 'x'.repeat(4_095)],
+    ['a', '1', { path: 'admin' }],
+    ['a', '1', { path: '/; Secure' }],
+    ['a', '1', { path: '/\n' }],
+    ['a', '1', { path: `/${'x'.repeat(1_024)}` }],
+    ['a', '1', { domain: 'a b' }],
+    ['a', '1', { domain: 'a;b' }],
+    ['a', '1', { domain: '' }],
+    ['a', '1', { maxAgeSeconds: 1.5 }],
+    ['a', '1', { maxAgeSeconds: '60' }],
+    ['a', '1', { maxAgeSeconds: Number.NaN }],
+    ['a', '1', { expires: new Date(Number.NaN) }],
+    ['a', '1', { expires: '2030-01-01' }],
+    ['a', '1', { expires: new Date(Date.UTC(10_000, 0)) }],
+    ['a', '1', { sameSite: 'Lax' }],
+    ['a', '1', { sameSite: 'toString' }],
+    ['a', '1', { sameSite: 'none' }],
+    ['a', '1', { partitioned: true }],
+    ['a', '1', { secure: 'yes' }],
+    ['a', '1', { maxAge: 60 }],
+    ['__Secure-a', '1'],
+    ['__Host-a', '1'],
+    ['__host-a', '1'],
+    ['__Host-a', '1', { secure: true, path: '/x' }],
+    ['__Host-a', '1', { secure: true, domain: 'site.example' }],
+  ]
+  for (const [name, value, attributes] of invalid) {
+    it(`rejects ${String(name)}=${String(value).slice(0, 20)} ${JSON.stringify(attributes ?? {})}`, () => {
+      assert.throws(() => line(name as string, value as string, attributes), TypeError)
+    })
+  }
+
+  it('accepts the prefixes with what they need', () => {
+    assert.match(line('__Host-a', '1', { secure: true }) ?? '', /Path=\/; Secure/)
+    assert.match(line('__Secure-a', '1', { secure: true, path: '/x' }) ?? '', /Path=\/x; Secure/)
+  })
+})

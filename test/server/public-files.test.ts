@@ -1,0 +1,335 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import { FrontController, HttpRequest } from '../../lib/index.ts'
+import { type PublicFilesOptions, withPublicFiles } from '../../lib/server/public-files.ts'
+import { createFolder, type Files } from '../support/folder.ts'
+import { createFront } from '../support/front.ts'
+import { exchange, type RawResponse } from '../support/http.ts'
+import { startServing } from '../support/serving.ts'
+
+const news = {
+  index: (_: unknown, response: { text(text: string): void }) => response.text('news'),
+}
+
+type Fetch = (
+  target: string,
+  headers?: Record<string, string>,
+  method?: string,
+) => Promise<RawResponse>
+
+/** Serves a folder with these files in front of a controller `news`. */
+async function serveFolder(
+  t: TestContext,
+  files: Files,
+  options?: PublicFilesOptions,
+): Promise<{ folder: string; fetch: Fetch; port: number }> {
+  const folder = createFolder(t, files)
+  const { port } = await startServing(t, withPublicFiles(createFront({ news }), folder, options))
+  const fetch: Fetch = (target, headers = {}, method = 'GET') =>
+    exchange(port, { method, target, headers: Object.entries(headers) })
+  return { folder, fetch, port }
+}
+
+const LARGE = 'abcdefghij'.repeat(20_000)
+
+describe('withPublicFiles', () => {
+  it('sends a file, and lets the front controller respond to everything else', async (t) => {
+    const { fetch } = await serveFolder(t, { 'css/site.css': 'body{}', 'a b.txt': 'blank' })
+    const { status, headers, body } = await fetch('/css/site.css?v=2')
+    assert.deepEqual([status, body], [200, 'body{}'])
+    assert.equal(headers['content-type'], 'text/css; charset=utf-8')
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(headers['cache-control'], 'no-cache')
+    assert.equal(headers['content-length'], '6')
+    assert.equal((await fetch('/a%20b.txt')).body, 'blank')
+    assert.equal((await fetch('/news')).body, 'news')
+    assert.equal((await fetch('/css')).status, 404)
+    assert.match((await fetch('/css/missing.css')).body, /Invalid controller specified \(css\)/)
+  })
+
+  it('responds to HEAD with the same headers, for small and large files', async (t) => {
+    const { fetch } = await serveFolder(t, { 'small.txt': 'abc', 'large.txt': LARGE })
+    for (const target of ['/small.txt', '/large.txt']) {
+      const get = await fetch(target)
+      const head = await fetch(target, {}, 'HEAD')
+      assert.equal(head.body, '')
+      assert.deepEqual({ ...head.headers, date: '' }, { ...get.headers, date: '' })
+    }
+  })
+
+  it('leaves other methods to the front controller', async (t) => {
+    const { fetch } = await serveFolder(t, { news: 'a file' })
+    assert.equal((await fetch('/news')).body, 'a file')
+    assert.equal((await fetch('/news', {}, 'POST')).body, 'news')
+  })
+
+  it('sends 304 to a client that has the file, with ETag before Last-Modified', async (t) => {
+    const { fetch } = await serveFolder(t, { 'a.txt': 'abc', 'large.txt': LARGE })
+    for (const target of ['/a.txt', '/large.txt']) {
+      const { headers } = await fetch(target)
+      const { etag = '', 'last-modified': modified = '' } = headers
+      for (const condition of [
+        { 'If-None-Match': etag },
+        { 'If-None-Match': `"other", W/${etag}` },
+        { 'If-None-Match': '*' },
+        { 'If-Modified-Since': modified },
+        { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+      ] as Record<string, string>[]) {
+        const response = await fetch(target, condition)
+        assert.equal(response.status, 304, JSON.stringify(condition))
+        assert.equal(response.body, '')
+        assert.equal(response.headers.etag, etag)
+        assert.equal(response.headers['content-type'], undefined)
+        assert.equal(response.headers['content-length'], undefined)
+      }
+      for (const condition of [
+        { 'If-None-Match': '"other"', 'If-Modified-Since': modified },
+        { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+        { 'If-Modified-Since': '2100' },
+      ] as Record<string, string>[]) {
+        assert.equal((await fetch(target, condition)).status, 200, JSON.stringify(condition))
+      }
+    }
+  })
+
+  const ranges: [range: string, status: number, contentRange: string | undefined, body: string][] =
+    [
+      ['bytes=0-3', 206, 'bytes 0-3/10', '0123'],
+      ['bytes=7-', 206, 'bytes 7-9/10', '789'],
+      ['bytes=7-99', 206, 'bytes 7-9/10', '789'],
+      ['bytes=-2', 206, 'bytes 8-9/10', '89'],
+      ['bytes=-99', 206, 'bytes 0-9/10', '0123456789'],
+      ['bytes=9-9', 206, 'bytes 9-9/10', '9'],
+      ['bytes=10-', 416, 'bytes */10', ''],
+      ['bytes=-0', 416, 'bytes */10', ''],
+      ['bytes=3-2', 200, undefined, '0123456789'],
+      ['bytes=-', 200, undefined, '0123456789'],
+      ['bytes=0-1,3-4', 200, undefined, '0123456789'],
+      ['bytes=a-b', 200, undefined, '0123456789'],
+      ['lines=0-1', 200, undefined, '0123456789'],
+      [`bytes=${'9'.repeat(400)}-`, 416, 'bytes */10', ''],
+    ]
+  for (const [range, status, contentRange, body] of ranges) {
+    it(`responds to the range ${range.slice(0, 20)} with ${status}`, async (t) => {
+      const { fetch } = await serveFolder(t, { 'a.txt': '0123456789' })
+      const response = await fetch('/a.txt', { Range: range })
+      assert.deepEqual([response.status, response.body], [status, body])
+      assert.equal(response.headers['content-range'], contentRange)
+      assert.equal(response.headers['content-length'], String(body.length))
+    })
+  }
+
+  it('sends a range of a large file', async (t) => {
+    const { fetch } = await serveFolder(t, { 'large.txt': LARGE })
+    const { status, body, headers } = await fetch('/large.txt', { Range: 'bytes=100003-100007' })
+    assert.deepEqual(
+      [status, body, headers['content-range']],
+      [206, 'defgh', 'bytes 100003-100007/200000'],
+    )
+  })
+
+  it('sends the whole file if the condition of a range does not hold, and for HEAD', async (t) => {
+    const { fetch } = await serveFolder(t, { 'a.txt': '0123456789' })
+    const { etag = '', 'last-modified': modified = '' } = (await fetch('/a.txt')).headers
+    const range = { Range: 'bytes=0-3' }
+    for (const current of [etag, modified]) {
+      assert.equal((await fetch('/a.txt', { ...range, 'If-Range': current })).status, 206)
+    }
+    for (const other of ['"other"', `W/${etag}`, 'Thu, 01 Jan 1970 00:00:00 GMT']) {
+      assert.equal((await fetch('/a.txt', { ...range, 'If-Range': other })).status, 200)
+    }
+    assert.equal((await fetch('/a.txt', range, 'HEAD')).status, 200)
+  })
+
+  it('sends the precompressed file that the client accepts', async (t) => {
+    const { folder, fetch } = await serveFolder(t, {
+      'app.js': 'plain',
+      'app.js.br': 'brotli',
+      'app.js.gz': '',
+    })
+    writeFileSync(join(folder, 'app.js.gz'), gzipSync('zipped'))
+    const cases: [accepted: string | undefined, encoding: string | undefined][] = [
+      [undefined, undefined],
+      ['gzip, deflate, br', 'br'],
+      ['GZIP', 'gzip'],
+      ['br;q=0, gzip', 'gzip'],
+      ['br; q=0.5', 'br'],
+      ['gzip;q=0.000, deflate', undefined],
+      ['brotli', undefined],
+      ['', undefined],
+    ]
+    const tags = new Set<string | undefined>()
+    for (const [accepted, encoding] of cases) {
+      const headers: Record<string, string> =
+        accepted === undefined ? {} : { 'Accept-Encoding': accepted }
+      const response = await fetch('/app.js', headers)
+      assert.equal(response.headers['content-encoding'], encoding, String(accepted))
+      assert.equal(response.headers['content-type'], 'text/javascript; charset=utf-8')
+      assert.equal(response.headers.vary, 'Accept-Encoding')
+      tags.add(response.headers.etag)
+    }
+    assert.equal(tags.size, 3)
+    const { body } = await fetch('/app.js', { 'Accept-Encoding': 'gzip' })
+    assert.equal(gunzipSync(Buffer.from(body, 'latin1')).toString(), 'zipped')
+  })
+
+  it('lists the files at the start, and sends a changed file', async (t) => {
+    const { folder, fetch } = await serveFolder(t, { 'a.txt': 'old' })
+    const file = join(folder, 'a.txt')
+    utimesSync(file, 1_000, 1_000)
+    const before = await fetch('/a.txt')
+    writeFileSync(file, 'new content')
+    writeFileSync(join(folder, 'b.txt'), 'later')
+    assert.equal((await fetch('/b.txt')).status, 404)
+    // Contents stay in memory for a second.
+    let after = before
+    while (after.body === 'old') after = await fetch('/a.txt')
+    assert.equal(after.body, 'new content')
+    assert.notEqual(after.headers.etag, before.headers.etag)
+  })
+
+  it('lets the front controller respond if a file was deleted', async (t) => {
+    const { folder, fetch } = await serveFolder(t, { 'a.txt': 'abc' })
+    rmSync(join(folder, 'a.txt'))
+    assert.match((await fetch('/a.txt')).body, /Invalid controller specified \(a.txt\)/)
+  })
+
+  it('leaves out dot files, except those of .well-known, and links that lead out', async (t) => {
+    const outside = createFolder(t, { 'secret.txt': 'secret' })
+    const folder = createFolder(t, {
+      '.env': 'secret',
+      '.git/config': 'secret',
+      'css/.htpasswd': 'secret',
+      'css/.well-known/a.txt': 'secret',
+      '.well-known/security.txt': 'contact',
+      '.well-known/.hidden': 'secret',
+      'inside.txt': 'inside',
+    })
+    symlinkSync(join(outside, 'secret.txt'), join(folder, 'leak.txt'))
+    symlinkSync(outside, join(folder, 'leak'))
+    symlinkSync('inside.txt', join(folder, 'link.txt'))
+    symlinkSync('.env', join(folder, 'env.txt'))
+    symlinkSync('.git', join(folder, 'git'))
+    symlinkSync('.', join(folder, 'self'))
+    symlinkSync('nothing', join(folder, 'nothing.txt'))
+    const front = withPublicFiles(createFront({}), folder)
+    const statusOf = async (target: string): Promise<number> =>
+      (await front.handle(new HttpRequest({ target }))).status
+    for (const target of ['/inside.txt', '/link.txt', '/.well-known/security.txt']) {
+      assert.equal(await statusOf(target), 200, target)
+    }
+    const hidden = [
+      '.env',
+      '.git/config',
+      'css/.htpasswd',
+      'css/.well-known/a.txt',
+      '.well-known/.hidden',
+    ]
+    const links = [
+      'leak.txt',
+      'leak/secret.txt',
+      'env.txt',
+      'git/config',
+      'self/inside.txt',
+      'nothing.txt',
+    ]
+    for (const target of [...hidden, ...links]) {
+      assert.equal(await statusOf(`/${target}`), 404, target)
+    }
+  })
+
+  it('finds nothing outside of the folder in 400 spellings of a traversal', async (t) => {
+    const { port } = await serveFolder(t, { 'site/a.txt': 'public', 'a.txt': 'public' })
+    const dots = [
+      '..',
+      '%2e%2e',
+      '.%2e',
+      '%2e.',
+      '%252e%252e',
+      '..%00',
+      '%c0%ae%c0%ae',
+      '．．',
+      '....',
+      '..;',
+      '\\..',
+    ]
+    const slashes = ['/', '%2f', '%5c', '\\', '//', '/./', '%252f', '%c0%af', '/%2e/', '%2F%2F']
+    const starts = ['/', '/site/', '//', '/a.txt/']
+    const targets = starts.flatMap((start) =>
+      dots.flatMap((dot) =>
+        slashes.map((slash) => `${start}${dot}${slash}${dot}${slash}etc/passwd`),
+      ),
+    )
+    assert.ok(targets.length >= 400, String(targets.length))
+    for (const target of targets) {
+      const { status, body } = await exchange(port, { target })
+      assert.ok(status === 404 || status === 400, `${status} ${target}`)
+      assert.doesNotMatch(body, /root:/)
+    }
+    for (const target of [
+      '/site/../a.txt',
+      '/site//a.txt',
+      '/./a.txt',
+      '/site%2fa.txt',
+      '/a.txt/',
+      '/A.TXT',
+      '/a.txt%00',
+    ]) {
+      assert.notEqual((await exchange(port, { target })).status, 200, target)
+    }
+  })
+
+  it('uses the base path and the function for Cache-Control', async (t) => {
+    const cacheControl = (path: string): string =>
+      path.startsWith('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache'
+    const files = { 'assets/a.js': '1', 'b.js': '2' }
+    const { fetch } = await serveFolder(t, files, { cacheControl, basePath: '/app' })
+    assert.match((await fetch('/app/assets/a.js')).headers['cache-control'] ?? '', /immutable/)
+    assert.equal((await fetch('/app/b.js')).headers['cache-control'], 'no-cache')
+    assert.equal((await fetch('/b.js')).status, 404)
+  })
+
+  it('streams a file of 1 GB in constant memory', async (t) => {
+    const { folder, port } = await serveFolder(t, { 'huge.bin': '' })
+    truncateSync(join(folder, 'huge.bin'), 2 ** 30)
+    assert.equal(statSync(join(folder, 'huge.bin')).size, 2 ** 30)
+    const socket = connect(port, '127.0.0.1')
+    socket.write('GET /huge.bin HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n')
+    let received = 0
+    let maxBytes = 0
+    const before = process.memoryUsage().rss
+    socket.on('data', ({ length }) => {
+      received += length
+      if (received % 64 === 0) maxBytes = Math.max(maxBytes, process.memoryUsage().rss - before)
+    })
+    await once(socket, 'close')
+    assert.ok(received > 2 ** 30, String(received))
+    assert.ok(maxBytes < 128 * 2 ** 20, `${maxBytes} bytes`)
+  })
+
+  it('sends an empty file', async (t) => {
+    const { fetch } = await serveFolder(t, { 'empty.txt': '' })
+    const { status, body, headers } = await fetch('/empty.txt')
+    assert.deepEqual([status, body, headers['content-length']], [200, '', '0'])
+    assert.equal((await fetch('/empty.txt', { Range: 'bytes=0-' })).status, 416)
+  })
+
+  it('names a folder that cannot be read', () => {
+    assert.throws(() => withPublicFiles(new FrontController(), '/nonexistent'), {
+      message: `The folder of public files "/nonexistent" can't be read: ENOENT`,
+    })
+  })
+
+  it('serves a file of its own for a middleware', (t) => {
+    const folder = createFolder(t, { 'a.txt': 'abc' })
+    const handler = withPublicFiles(createFront({ news }), folder)
+    const serves = (target: string): boolean | undefined =>
+      handler.serves?.(new HttpRequest({ target }))
+    assert.deepEqual(['/a.txt', '/news', '/missing'].map(serves), [true, true, false])
+  })
+})
