@@ -1,7 +1,7 @@
 // Reads the arguments of the benchmark into a plan: the adapters, the workloads, and the length of each measurement.
 
 import { parseArgs } from 'node:util'
-import { workloads } from './workloads.js'
+import { frameworkIds } from './workloads.js'
 
 const ADAPTERS = [
   'bare',
@@ -62,7 +62,7 @@ export function readPlan(args) {
     },
   })
   const adapters = selected(values.only, ADAPTERS)
-  const ids = selected(values.workloads, Object.keys(workloads))
+  const ids = selected(values.workloads, frameworkIds)
   // Only a whole run measures every figure that the goals need.
   const whole = values.only === undefined && values.workloads === undefined
   if (values.write && (values.quick || !whole)) {

@@ -59,6 +59,11 @@ const LIST = {
   expected: { status: 200, type: JSON_TYPE, body: '{"ok":true}' },
 }
 
+/** The content of the file of F1: 10 kB of text. */
+export const FILE_TEXT = 'A file of ten thousand bytes, sent again and again.\n'
+  .repeat(200)
+  .slice(0, 10_000)
+
 /** Each workload by its id. */
 export const workloads = {
   W1: LIST,
@@ -86,7 +91,16 @@ export const workloads = {
     expected: { status: 404, type: 'text/html' },
   },
   W5: { ...LIST, title: 'W1 among 10,000 controllers', controllers: 10_000 },
+  F1: {
+    title: 'GET /a.txt, a public file of 10 kB',
+    controllers: 20,
+    request: get('/a.txt', '*/*'),
+    expected: { status: 200, type: 'text/plain', body: FILE_TEXT },
+  },
 }
+
+/** The workloads that all frameworks run. */
+export const frameworkIds = ['W1', 'W2', 'W3', 'W4', 'W5']
 
 export const SIGN_IN_TARGET = `/signin/v2/identifier?${SIGN_IN}`
 

@@ -1,0 +1,25 @@
+// Compares withPublicFiles() with sirv, after a build and `npm ci --prefix bench`: node bench/public-files.js
+
+import { compare } from './compare.js'
+import { divideCores } from './machine.js'
+
+const PLAN = { rounds: 7, slices: 6, sliceMs: 120, warmMs: 1_500, warmRequests: 20_000 }
+
+const { ratio, one, other } = await compare(
+  { adapter: 'public-portico', workload: 'F1' },
+  { adapter: 'public-sirv', workload: 'F1' },
+  PLAN,
+  divideCores()?.server,
+)
+const rows = [
+  ['withPublicFiles()', one],
+  ['sirv', other],
+]
+for (const [name, { cpuNs, requestsPerSecond }] of rows) {
+  const us = (cpuNs / 1_000).toFixed(1)
+  console.log(
+    `${name}: ${us} µs of CPU for a request, ${Math.round(requestsPerSecond)} requests a second`,
+  )
+}
+const { median, q1, q3 } = ratio
+console.log(`CPU against sirv: ${median.toFixed(2)} (${q1.toFixed(2)} to ${q3.toFixed(2)})`)
