@@ -1,7 +1,7 @@
 import { readBody, tooLarge } from './body.ts'
 import { isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
-import type { HttpRequest } from './request.ts'
+import { type HttpRequest, stateOf } from './request.ts'
 import { isDeclaredLonger } from './request-readers.ts'
 
 /** The options of {@link readJson}. */
@@ -24,7 +24,11 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   const problem = problemOf(request)
   if (problem !== undefined) throw new HttpError(415, problem)
   if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
-  return parse(await readBody(request.body, maxBytes))
+  const bytes = await readBody(request.body, maxBytes)
+  const value = parse(bytes)
+  // The reports search for its values.
+  stateOf(request).message.json = { value, bytes: bytes.length }
+  return value
 }
 
 function problemOf(request: HttpRequest): string | undefined {

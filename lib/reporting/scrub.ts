@@ -68,9 +68,10 @@ export function scrub(text: string, request: HttpRequest): string {
 // Returns false if the values are too long to be searched for.
 function coverValues(mask: TextMask, texts: string, request: HttpRequest): boolean {
   const writings = WRITINGS.filter(({ sign }) => texts.includes(sign))
-  const { form, target } = stateOf(request)
+  const { form, target, message } = stateOf(request)
+  const bodyBytes = (form?.bytes.length ?? 0) + (message.json?.bytes ?? 0)
   // Checks the limit before the values are split, because that takes time too.
-  if (target.length + (form?.bytes.length ?? 0) > MAX_SEARCHED) return false
+  if (target.length + bodyBytes > MAX_SEARCHED) return false
   let left = MAX_SEARCHED
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD

@@ -1,5 +1,5 @@
 import { decodePercent } from '../http/params.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/target.ts'
 import { isName } from './shape.ts'
 import { WINDOW } from './text-mask.ts'
@@ -42,6 +42,7 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* pathValues(request)
   yield* fieldValues(search)
   yield* fieldValues(form)
+  yield* jsonValues(stateOf(request).message.json?.value)
   for (const [name, value] of Object.entries(request.headers)) {
     if (HARMLESS_HEADERS.has(name)) continue
     for (const field of [value ?? []].flat()) yield* headerValues(name, field)
@@ -60,6 +61,23 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) {
     if (value.length >= MIN_VALUE_LENGTH) yield* withPieces(labelOf(name), value)
+  }
+}
+
+// Visits the texts and the numbers of a JSON body, and the names that do not look like names. The label is the name.
+function* jsonValues(json: unknown): Generator<LabelledValue> {
+  const left: [label: string, value: unknown][] = [['json', json]]
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    const [label, value] = next
+    if (typeof value === 'object' && value !== null) {
+      for (const [name, member] of Object.entries(value)) {
+        if (!isName(name)) yield ['name', name]
+        left.push([Array.isArray(value) ? label : labelOf(name), member])
+      }
+    } else if (typeof value === 'string' || typeof value === 'number') {
+      const text = String(value)
+      if (text.length >= MIN_VALUE_LENGTH) yield* withPieces(label, text)
+    }
   }
 }
 

@@ -7,8 +7,14 @@ import { z } from 'zod'
 import type { Action } from '../../lib/controllers/controller.ts'
 import { get } from '../../lib/controllers/methods.ts'
 import type { StandardIssue, StandardSchemaV1 } from '../../lib/controllers/standard-schema.ts'
-import { validateParams, withParams } from '../../lib/controllers/validate-params.ts'
+import {
+  validateJson,
+  validateParams,
+  withJson,
+  withParams,
+} from '../../lib/controllers/validate-params.ts'
 import { ValidationError } from '../../lib/http/errors.ts'
+import { readJson } from '../../lib/http/json-body.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
@@ -283,3 +289,66 @@ async function handle(
   const front = createFront({ news: actions })
   return front.handle(new HttpRequest(init))
 }
+
+for (const [library, schema] of Object.entries(libraries)) {
+  describe(`withJson() with a schema of ${library}`, () => {
+    const save = withJson(schema, (_request, response, article) => response.json(article))
+    const headers = { 'content-type': 'application/json' }
+    const send = (body: string, more: object = {}): Promise<HttpResponse> =>
+      handle({ save }, { method: 'POST', target: '/news/save', headers, body, ...more })
+
+    it('passes the typed value of the body to the action', async () => {
+      const response = await send('{"id":"42"}')
+      assert.deepEqual(JSON.parse(String(response.body)), { id: 42, sort: 'date' })
+    })
+
+    it('responds with 400, 413 and 415', async () => {
+      const invalid = await send('{"id":"two"}')
+      const { status, errors } = JSON.parse(String(invalid.body))
+      assert.deepEqual([status, errors[0].parameter], [400, 'id'])
+      assert.equal((await send('{"id":')).status, 400)
+      assert.equal((await send(`{"id":"${'1'.repeat(1_048_576)}"}`)).status, 413)
+      assert.equal((await send('id=1', { headers: {} })).status, 415)
+    })
+
+    it('shows no value of the body in the report', async () => {
+      const { reports, onReport } = collectReports()
+      const front = createFront({ news: { save } }, { onReport })
+      const body = '{"id":"c4n4ry-id","sort":{"c4n4ry name":["c4n4ry-item"]},"other":4242424242}'
+      await front.handle(new HttpRequest({ method: 'POST', target: '/news/save', headers, body }))
+      assert.equal(reports.length, 1)
+      assert.doesNotMatch(JSON.stringify(reports), /c4n4ry|4242424242/)
+    })
+  })
+}
+
+describe('validateJson()', () => {
+  it('returns the value, and an exception that quotes the body is scrubbed', async () => {
+    const { reports, onReport } = collectReports()
+    const save: Action = async (request) => {
+      const { id, sort } = await validateJson(
+        request,
+        libraries.zod as StandardSchemaV1<unknown, { id: number; sort: string }>,
+      )
+      throw new Error(`Cannot save ${id} by ${sort}`)
+    }
+    const front = createFront({ news: { save } }, { onReport })
+    const headers = { 'content-type': 'application/json' }
+    const body = '{"id":"424242","sort":"c4n4ry"}'
+    await front.handle(new HttpRequest({ method: 'POST', target: '/news/save', headers, body }))
+    assert.equal(reports[0]?.message, 'Cannot save [id] by [sort]')
+  })
+
+  it('reports a large body by the shape of the message', async () => {
+    const { reports, onReport } = collectReports()
+    const save: Action = async (request) => {
+      const read = await readJson(request)
+      throw new Error(`Cannot save ${JSON.stringify(read).slice(-20)}`)
+    }
+    const front = createFront({ news: { save } }, { onReport })
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify([...Array(9_000).fill('padding'), 'c4n4ry'])
+    await front.handle(new HttpRequest({ method: 'POST', target: '/news/save', headers, body }))
+    assert.doesNotMatch(reports[0]?.message ?? '', /c4n4ry|Cannot/)
+  })
+})
