@@ -8,8 +8,10 @@ export interface DevelopmentDetails {
   readonly exception: LocatedException
   /** The names and values of the parameters; undefined if only their shapes are shown. */
   readonly values: readonly (readonly [name: string, value: string])[] | undefined
-  /** Every action that a client can request. */
+  /** The first actions that a client can request. */
   readonly routes: readonly Route[]
+  /** The number of the other ones. */
+  readonly omittedRoutes: number
   /** The action with the most similar name, if there is none of the requested name. */
   readonly nearest: Route | undefined
 }
@@ -57,7 +59,7 @@ export interface SourceLine {
 
 /** Returns the details as the member `development` of problem details. */
 export function developmentFacts(details: DevelopmentDetails): object {
-  const { report, exception, values, routes, nearest } = details
+  const { report, exception, values, routes, omittedRoutes, nearest } = details
   const { type, module, controller, action, method, params, looksLike, hint } = report
   return {
     type,
@@ -73,6 +75,7 @@ export function developmentFacts(details: DevelopmentDetails): object {
     nearest: nearest ?? null,
     ...(looksLike && { looksLike, hint }),
     routes,
+    omittedRoutes,
   }
 }
 

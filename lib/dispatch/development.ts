@@ -34,6 +34,8 @@ export interface DevelopmentOptions {
 // Reading and scrubbing excerpts takes time.
 const MAX_EXCERPTS = 6
 const MAX_VALUES = 40
+// A page with all routes of a large application would take half a second.
+const MAX_ROUTES = 200
 const MAX_VALUE = 400
 
 /** Creates the function that returns what the error page shows in development. */
@@ -44,30 +46,40 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
     const report = makeReport(request.id, failure, reports)
     const values = showValues && isLocal(request) ? valuesOf(request) : undefined
-    const routes = routesOf(destinations())
+    const actions = reachableActions(destinations())
+    const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(destinations(), action))
     const nearest = nearestOf(destinations(), request, exception)
+    const nearestAction = nearest === undefined ? undefined : actionOf(nearest, actions)
     return {
       report,
       exception: locator(destinations(), request, values !== undefined)(report),
       values,
       routes,
-      nearest: nearest === undefined ? undefined : routeOf(nearest, routes),
+      omittedRoutes: actions.length - routes.length,
+      nearest: nearestAction && toRoute(destinations(), nearestAction),
     } satisfies DevelopmentDetails
   }
 }
 
-function routesOf(destinations: Destinations): readonly Route[] {
-  const reachable = destinations.dispatcher.actions.filter(({ isHidden }) => !isHidden)
-  return reachable.map((action) => {
-    const url = urlOf(destinations, action)
-    return { name: fullName(action), url, methods: action.methods ?? null }
-  })
+function reachableActions({ dispatcher }: Destinations): readonly RegisteredAction[] {
+  return dispatcher.actions.filter(({ isHidden }) => !isHidden)
+}
+
+function toRoute(destinations: Destinations, action: RegisteredAction): Route {
+  const url = urlOf(destinations, action)
+  return { name: fullName(action), url, methods: action.methods ?? null }
 }
 
 // The name may be that of a controller alone.
-function routeOf(name: string, routes: readonly Route[]): Route | undefined {
-  const isNamed = (route: Route): boolean => [name, `${name}/index`].includes(route.name)
-  return routes.find(isNamed) ?? routes.find((route) => route.name.split('/').at(-2) === name)
+function actionOf(
+  name: string,
+  actions: readonly RegisteredAction[],
+): RegisteredAction | undefined {
+  const named = actions.map((action) => [action, fullName(action)] as const)
+  const isNamed = (full: string): boolean => full === name || full === `${name}/index`
+  const found =
+    named.find(([, full]) => isNamed(full)) ?? named.find(([{ controller }]) => controller === name)
+  return found?.[0]
 }
 
 function urlOf(destinations: Destinations, action: RegisteredAction): string | null {

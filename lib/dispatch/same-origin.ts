@@ -46,10 +46,13 @@ function isAllowed(request: HttpRequest, origins: readonly string[]): boolean {
   return site === undefined && origin === originOf(request)
 }
 
-function originOf({ client: { protocol, host } }: HttpRequest): string | undefined {
-  const url = `${protocol}://${host}`
-  // Removes the default port, which an Origin does not have.
-  return URL.canParse(url) ? new URL(url).origin : undefined
+const DEFAULT_PORTS = { http: ':80', https: ':443' } as const
+
+// An Origin has no default port. Does not parse the host: that takes 0.2 s for a long one in other characters than ASCII.
+function originOf({ client: { protocol, host } }: HttpRequest): string {
+  const origin = `${protocol}://${host.toLowerCase()}`
+  const port = DEFAULT_PORTS[protocol]
+  return origin.endsWith(port) ? origin.slice(0, -port.length) : origin
 }
 
 function checkOrigin(origin: string): void {

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import type { Socket } from 'node:net'
 
 // A probe is one small request. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
@@ -8,7 +9,7 @@ const MAX_CONNECTIONS = 64
 /**
  * Serves the probes of an orchestrator on a separate server, without a router and a log. The status of
  * `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
- * It accepts 64 connections at a time, and closes one whose request takes longer than 2 seconds.
+ * It accepts 64 connections at a time, closes one whose request takes longer than 2 seconds, and each one after its response.
  *
  * @returns The server, as soon as it listens.
  */
@@ -17,11 +18,15 @@ export async function serveHealth(
   port: number,
   host: string,
 ): Promise<Server> {
+  const answered = new WeakSet<Socket>()
   const server = createServer(TIMEOUTS, (request, response) => {
+    // A client that pipelines requests must not keep the main server busy.
+    if (answered.has(request.socket)) return
+    answered.add(request.socket)
     const status = statusOf(request, isReady)
     const text = status === 200 ? 'ok\n' : 'no\n'
     const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
-    response.writeHead(status, { ...headers, 'Content-Length': text.length })
+    response.writeHead(status, { ...headers, 'Content-Length': text.length, Connection: 'close' })
     response.end(request.method === 'HEAD' ? undefined : text)
   })
   server.maxConnections = MAX_CONNECTIONS

@@ -108,6 +108,9 @@ export class Connection {
   }
 
   #startQueued(): void {
+    // After a failed write, node:http emits `finish` for the responses that were not sent. Another write would emit it
+    // again, which ends the process.
+    if (!this.socket.writable) this.#queued.length = 0
     while (this.#queued.length > 0 && this.#hasRoom()) this.#queued.shift()?.()
     if (this.#queued.length === 0) this.#resumeReading?.()
   }

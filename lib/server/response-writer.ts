@@ -26,7 +26,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const { incoming } = target
   const { status, body, headers } = response
   // Not `incoming.aborted`: a client that half-closes may still read.
-  const isClosed = incoming.connection.socket.destroyed
+  const isClosed = !incoming.connection.socket.writable
   const isBodySent = !isClosed && incoming.method !== 'HEAD' && !BODILESS.includes(status)
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)

@@ -24,6 +24,7 @@ describe('developmentFacts()', () => {
       },
       nearest: list,
       routes: [list],
+      omittedRoutes: 0,
     })
   })
 

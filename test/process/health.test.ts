@@ -44,6 +44,13 @@ describe('serveHealth()', () => {
     assert.match(String(head), /^HTTP\/1\.1 408 /)
   })
 
+  it('responds to one request of a connection, and closes it', async (t) => {
+    const port = await probed(t, () => true)
+    const received = await send(port, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100))
+    assert.equal(received.split('HTTP/1.1 200').length, 2)
+    assert.match(received, /\r\nConnection: close\r\n/)
+  })
+
   it('rejects when its port is in use', async (t) => {
     const port = await probed(t, () => true)
     await assert.rejects(

@@ -71,6 +71,7 @@ describe('recognizeSignIn()', () => {
     const sign = 'client_id=1&response_type=code'
     const page = 'dsh=1&continue=2'
     const [path] = ['/elp/oauth.php']
+    const long = 'é'.repeat(256)
     const table: [string, string | undefined, string[], string][] = [
       [`${sign}&${own}`, 'a.example', [], HINTS.redirect],
       [`${sign}&${own}`, 'a.example', [path], HINTS.endpoint],
@@ -85,6 +86,8 @@ describe('recognizeSignIn()', () => {
       [`${page}&${own}&app_domain=https%3A%2F%2Fa.example`, '10.0.0.1', [], HINTS.redirect],
       [`${page}&${own}&app_domain=https%3A%2F%2Fb.example`, 'a.example', [], HINTS.page],
       [`${page}&${own}&app_domain=nonsense`, 'a.example', [], HINTS.redirect],
+      // The time to parse a host grows with the square of its length, so a long one is not parsed.
+      [`${page}&redirect_uri=http://${long}/&app_domain=http://${long}`, 'x', [], HINTS.page],
     ]
     for (const [search, host, served, hint] of table) {
       assert.equal(recognize(search, host, served)?.hint, hint, `${search} at ${host}`)

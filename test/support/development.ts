@@ -50,6 +50,7 @@ export function detailsWith(
     exception,
     values: undefined,
     routes: [],
+    omittedRoutes: 0,
     nearest: undefined,
     ...others,
   }
