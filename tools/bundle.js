@@ -3,9 +3,10 @@
 //   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
+import { publicDeclarations } from './declarations.js'
 
 const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
 const dist = join(root, 'dist')
@@ -34,24 +35,13 @@ const { outputFiles } = await build({
   logLevel: 'warning',
 })
 for (const { path, text } of outputFiles) await writeFile(path, text)
-const kept = new Set([...entryPoints, ...(await declarationsOf(entryPoints.slice(1)))])
+const declarations = publicDeclarations(
+  entryPoints.slice(1).map((file) => file.replace(/\.js$/, '.d.ts')),
+)
+for (const [path, text] of declarations) await writeFile(path, text)
+const kept = new Set([...entryPoints, ...declarations.keys()])
 for (const file of built.map((name) => join(dist, name))) {
   if (!kept.has(file)) await rm(file)
-}
-
-// Returns the declaration files that the entry points need, directly or through imports.
-async function declarationsOf(files) {
-  const found = new Set()
-  const queue = files.map((file) => file.replace(/\.js$/, '.d.ts'))
-  for (const file of queue) {
-    if (found.has(file)) continue
-    found.add(file)
-    const imports = (await readFile(file, 'utf8')).matchAll(
-      /(?:from|import\() ?'(\.[^']+)\.(?:ts|js)'/g,
-    )
-    queue.push(...Array.from(imports, ([, path]) => `${join(dirname(file), path)}.d.ts`))
-  }
-  return found
 }
 
 function isBuilt(name) {

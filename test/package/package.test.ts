@@ -30,6 +30,9 @@ describe('The installed package', () => {
     return stdout
   }
 
+  const readInstalled = (path: string): Promise<string> =>
+    readFile(join(project, 'node_modules/portico/dist', path), 'utf8')
+
   before(async () => {
     // The same as prepack, but in a copy: prepack deletes dist, which the other tests need.
     const copy = join(project, 'copy')
@@ -57,6 +60,21 @@ describe('The installed package', () => {
     for (const path of ['dist/lib/index.js', 'dist/lib/index.d.ts', 'dist/server.js']) {
       assert.ok(paths.includes(path), path)
     }
+  })
+
+  it('declares no function that it does not export', async () => {
+    const entries = ['index', 'testing'].map((name) => readInstalled(`lib/${name}.d.ts`))
+    const exported = (await Promise.all(entries)).join('')
+    const declarations = packed.files.filter(({ path }) => path.endsWith('.d.ts'))
+    assert.ok(declarations.length > 20, `${declarations.length} files`)
+    const others: string[] = []
+    for (const { path } of declarations) {
+      const text = await readInstalled(path.replace('dist/', ''))
+      for (const [, name = ''] of text.matchAll(/^export declare function (\w+)/gm)) {
+        if (!new RegExp(`\\b${name}\\b`).test(exported)) others.push(`${path} declares ${name}`)
+      }
+    }
+    assert.deepEqual(others, [])
   })
 
   it('has less than 330 KiB', () => {
