@@ -18,6 +18,7 @@ import { type CommandLine, parseCommandLine } from './lib/process/command-line.t
 import type { CommandName } from './lib/process/commands.ts'
 import { probeHealth } from './lib/process/health.ts'
 import { helpText } from './lib/process/help-text.ts'
+import { init } from './lib/process/init.ts'
 import {
   createLog,
   EXIT_FAILURE,
@@ -65,6 +66,8 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
     config.workers > 0 && cluster.isPrimary ? supervise(config) : serve(config),
 }
 
+const TEMPLATES = fileURLToPath(new URL('templates', import.meta.url))
+
 // A closed or full stdout or stderr must not end the process.
 process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
@@ -72,14 +75,20 @@ process.stderr.on('error', () => {})
 process.on('SIGUSR1', () => {})
 
 try {
-  const readFile = (file: string): string => readFileSync(file, 'utf8')
-  const line = parseCommandLine(process.argv.slice(2), process.env, readFile)
-  const exitCode = await runners[line.command](line)
-  // Without exit(), a timer of a controller would keep the process alive.
-  if (typeof exitCode === 'number') process.exit(exitCode)
+  const args = process.argv.slice(2)
+  if (args[0] === 'init') await init(args.slice(1), TEMPLATES)
+  else await run(args)
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
   fail(EXIT_CONFIG, error.problems)
+}
+
+async function run(args: readonly string[]): Promise<void> {
+  const readFile = (file: string): string => readFileSync(file, 'utf8')
+  const line = parseCommandLine(args, process.env, readFile)
+  const exitCode = await runners[line.command](line)
+  // Without exit(), a timer of a controller would keep the process alive.
+  if (typeof exitCode === 'number') process.exit(exitCode)
 }
 
 // Serves in this process, which is the only process or a worker.

@@ -14,6 +14,7 @@ export function helpText(): string {
   return [
     'Usage: portico [command] [options] [settings], or node server.js in place of portico.',
     'Without a command, it starts the server.',
+    'portico init [DIR] [--ts] writes a small application into a folder, and overwrites no file.',
     ...sections.flatMap(([title, rows]) => [
       '',
       title,

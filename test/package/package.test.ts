@@ -1,54 +1,27 @@
 import assert from 'node:assert/strict'
-import { execFile } from 'node:child_process'
-import { copyFile, cp, mkdir, readdir, readFile } from 'node:fs/promises'
+import { copyFile, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { promisify } from 'node:util'
 import * as portico from 'portico'
 import { createFolder, writeFileIn } from '../support/folder.ts'
+import { install, type Packed, pack, runCommand } from '../support/package.ts'
 import { repositoryFile } from '../support/repository.ts'
 
-interface Packed {
-  readonly filename: string
-  readonly unpackedSize: number
-  readonly files: readonly { readonly path: string }[]
-}
-
 const MAX_BYTES = 330 * 1_024
-
-// Without the variables of `npm test`: they would set the folder and the options of the npm of this test.
-const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR }
 
 describe('The installed package', () => {
   const project = createFolder({ after })
   let packed: Packed
 
-  const run = async (command: string, ...args: string[]): Promise<string> => {
-    const { stdout } = await promisify(execFile)(command, args, { cwd: project, env }).catch(
-      (error) => assert.fail(`${command} ${args.join(' ')}\n${error.stdout}${error.stderr}`),
-    )
-    return stdout
-  }
-
+  const run = (command: string, ...args: string[]): Promise<string> =>
+    runCommand(project, command, args)
   const readInstalled = (path: string): Promise<string> =>
     readFile(join(project, 'node_modules/portico/dist', path), 'utf8')
 
   before(async () => {
-    // The same as prepack, but in a copy: prepack deletes dist, which the other tests need.
-    const copy = join(project, 'copy')
-    await mkdir(copy)
-    for (const name of ['package.json', 'README.md', 'LICENSE', 'dist']) {
-      const isTest = (path: string): boolean => path.includes(join('dist', 'test'))
-      const options = { recursive: true, filter: (path: string) => !isTest(path) }
-      await cp(repositoryFile(name), join(copy, name), options)
-    }
-    await run(process.execPath, repositoryFile('tools/bundle.js'), copy)
-    const arguments_ = ['--ignore-scripts', '--json', '--pack-destination', project]
-    const [one] = JSON.parse(await run('npm', 'pack', copy, ...arguments_))
-    packed = one
+    packed = await pack(project)
     writeFileIn(project, 'package.json', '{"type":"module","private":true}')
-    const quiet = ['--offline', '--ignore-scripts', '--no-audit', '--no-fund']
-    await run('npm', 'install', join(project, packed.filename), '--omit=dev', ...quiet)
+    await install(project, packed)
   })
 
   it('contains the necessary files and no others', () => {
@@ -56,7 +29,13 @@ describe('The installed package', () => {
     const others = paths.filter(
       (path) => !/^dist\/(lib\/([\w-]+\/)?)?[\w-]+(\.d\.ts|\.js)$/.test(path),
     )
-    assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json'])
+    const templates = others.filter((path) => path.startsWith('dist/templates/'))
+    assert.ok(templates.length > 5, `${templates.length} templates`)
+    assert.deepEqual(others.filter((path) => !templates.includes(path)).sort(), [
+      'LICENSE',
+      'README.md',
+      'package.json',
+    ])
     for (const path of ['dist/lib/index.js', 'dist/lib/index.d.ts', 'dist/server.js']) {
       assert.ok(paths.includes(path), path)
     }

@@ -1,0 +1,127 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { jsonLine, printable } from '../reporting/printable.ts'
+import { EXIT_FAILURE, fail, print, version } from './output.ts'
+import {
+  addMissingKeys,
+  formatPackageJson,
+  type PackageJson,
+  parsePackageJson,
+} from './package-json.ts'
+import { ConfigError } from './settings.ts'
+
+const NODE_FOR_TYPESCRIPT = '22.18'
+// The templates that are the same in JavaScript and in TypeScript.
+const SHARED = ['controllers/index', 'controllers/news', 'controllers/error', 'test/app.test']
+
+/**
+ * Runs `portico init`: writes a small application into a folder, and prints a line for each file. It overwrites no file, and
+ * only adds keys to an existing `package.json`.
+ *
+ * @param args The arguments after `init`: the folder (default: the current one), and `--ts` for TypeScript.
+ * @param templates The folder of the templates.
+ * @throws {ConfigError} If the arguments are invalid.
+ */
+export async function init(args: readonly string[], templates: string): Promise<void> {
+  const { folder, typescript } = parseArguments(args)
+  try {
+    await mkdir(folder, { recursive: true })
+    const { extension, isInstalled } = await writePackage(folder, typescript)
+    const read = (name: string): Promise<string> => readFile(join(templates, name), 'utf8')
+    // The templates refer to each other by names that end in `.js`.
+    const adapt = (text: string): string => text.replace(/\.[jt]s(?=['"])/g, extension)
+
+    const main = typescript ? 'app.ts' : 'app.js'
+    await write(folder, `app${extension}`, adapt(await read(main)))
+    for (const name of SHARED) {
+      await write(folder, `${name}${extension}`, adapt(await read(`${name}.js`)))
+    }
+    if (typescript) await write(folder, 'tsconfig.json', await read('tsconfig.json'))
+    await write(folder, 'Dockerfile', adapt(await read('Dockerfile')))
+    await write(folder, '.dockerignore', '.git\nnode_modules\n')
+    await write(folder, '.gitignore', 'node_modules\n')
+    printNext(folder, isInstalled, typescript)
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException
+    if (path === undefined) throw error
+    const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a folder' : code
+    fail(EXIT_FAILURE, [`Can't write to ${jsonLine(path)}: ${reason}`])
+  }
+}
+
+function parseArguments(args: readonly string[]): { folder: string; typescript: boolean } {
+  const [folder = '.', ...others] = args.filter((arg) => arg !== '--ts')
+  const wrong = [folder, ...others].find((arg, i) => i > 0 || arg === '' || arg.startsWith('-'))
+  if (wrong !== undefined) {
+    throw new ConfigError([`Unexpected argument ${jsonLine(wrong)}: expected init [DIR] [--ts]`])
+  }
+  return { folder, typescript: args.includes('--ts') }
+}
+
+// Writes or completes package.json, and returns the extension of the files that fits its `type`.
+async function writePackage(
+  folder: string,
+  typescript: boolean,
+): Promise<{ extension: string; isInstalled: boolean }> {
+  const file = join(folder, 'package.json')
+  const former = await readIfPresent(file)
+  const content = parsePackageJson(former ?? '{ "private": true }\n')
+  if (content === undefined) {
+    return fail(EXIT_FAILURE, [`Can't complete ${jsonLine(file)}: it is not a valid package.json`])
+  }
+  const { type = 'module', devDependencies } = content
+  const extension = `${type === 'module' ? '.' : '.m'}${typescript ? 'ts' : 'js'}`
+  const start = `portico --app app${extension}`
+  const needed: PackageJson = {
+    type: 'module',
+    scripts: { start, dev: `${start} --watch`, test: 'node --test' },
+    dependencies: devDependencies?.portico === undefined ? { portico: `^${version()}` } : {},
+  }
+  const added = addMissingKeys(content, needed)
+  if (added.length > 0) await writeFile(file, formatPackageJson(content, former ?? '\n'))
+  if (former === undefined) print('wrote package.json\n')
+  else if (added.length > 0) print(`changed package.json: added ${added.join(', ')}\n`)
+  else print('kept package.json\n')
+  if (type !== 'module') print(`kept "type": ${jsonLine(type)}, so the files end in ${extension}\n`)
+  for (const [name, script] of Object.entries(needed.scripts ?? {})) {
+    const current = content.scripts?.[name]
+    if (current !== script) {
+      print(`kept the script ${jsonLine(name)}, which is not ${jsonLine(script)}\n`)
+    }
+  }
+  return { extension, isInstalled: !added.includes('dependencies.portico') }
+}
+
+async function readIfPresent(file: string): Promise<string | undefined> {
+  return readFile(file, 'utf8').catch((error) => {
+    if (error.code !== 'ENOENT') throw error
+    return undefined
+  })
+}
+
+async function write(folder: string, name: string, text: string): Promise<void> {
+  const file = join(folder, name)
+  await mkdir(dirname(file), { recursive: true })
+  try {
+    await writeFile(file, text, { flag: 'wx' })
+    print(`wrote ${name}\n`)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    print(`kept ${name}: it exists\n`)
+  }
+}
+
+function printNext(folder: string, isInstalled: boolean, typescript: boolean): void {
+  const { features, versions } = process
+  if (typescript && !('typescript' in features && features.typescript)) {
+    print(
+      `The files need Node ${NODE_FOR_TYPESCRIPT} or newer, and this is Node ${versions.node}\n`,
+    )
+  }
+  const steps = [
+    ...(folder === '.' ? [] : [`cd ${printable(folder)}`]),
+    ...(isInstalled ? [] : ['npm install']),
+    ...['npm test', 'npm start'],
+  ]
+  print(`Next: ${steps.join(' && ')}\n`)
+}

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { FrontController, HttpRequest } from 'portico'
+import options from '../app.js'
+
+const front = new FrontController(options)
+
+it('shows the home page, with a link to the news', async () => {
+  const response = await front.handle(new HttpRequest({ target: '/' }))
+  assert.equal(response.status, 200)
+  assert.match(String(response.body), /href="\/news"/)
+})
+
+it('shows the error page for an unknown article', async () => {
+  const response = await front.handle(new HttpRequest({ target: '/news/view/id/unknown' }))
+  assert.equal(response.status, 404)
+  assert.match(String(response.body), /There is no such article/)
+})
+
+it('saves an article that its own form sends, and shows it', async () => {
+  const saved = await front.handle(save('same-origin'))
+  assert.equal(saved.status, 303)
+  const target = String(saved.headers.get('location'))
+  const { body } = await front.handle(new HttpRequest({ target }))
+  assert.match(String(body), /Milk &amp; honey/)
+})
+
+it('rejects a form that another site sends', async () => {
+  const { status } = await front.handle(save('cross-site'))
+  assert.equal(status, 403)
+})
+
+function save(site = '') {
+  return new HttpRequest({
+    method: 'POST',
+    target: '/news/save',
+    headers: { 'content-type': 'application/x-www-form-urlencoded', 'sec-fetch-site': site },
+    body: 'title=Milk+%26+honey',
+  })
+}

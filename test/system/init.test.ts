@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { createFolder, createFolderInPackage, type Files, writeFileIn } from '../support/folder.ts'
+import { repositoryFile } from '../support/repository.ts'
+import { runNode } from '../support/run-node.ts'
+import { type Outcome, ServerProcess } from '../support/server-process.ts'
+
+const CODE = ['app', 'controllers/error', 'controllers/index', 'controllers/news', 'test/app.test']
+const OTHERS = ['.dockerignore', '.gitignore', 'Dockerfile', 'package.json']
+const NO_TEST = 'echo "Error: no test specified" && exit 1'
+const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript)
+
+describe('portico init', () => {
+  it('writes an application whose tests pass, and says what it writes', async (t) => {
+    const { folder, outcome } = await init(t)
+    const files = [...CODE.map((name) => `${name}.js`), ...OTHERS].sort()
+    assert.deepEqual(filesIn(folder), files)
+    const lines = outcome.stdout.trimEnd().split('\n')
+    assert.deepEqual(lines.slice(0, -1).sort(), files.map((name) => `wrote ${name}`).sort())
+    assert.equal(lines.at(-1), `Next: cd ${folder} && npm install && npm test && npm start`)
+    assert.deepEqual([outcome.code, outcome.stderr], [0, ''])
+    await passesTests(folder)
+    await compiles(folder, [
+      '--ignoreConfig',
+      '--allowJs',
+      '--checkJs',
+      '--types',
+      'node',
+      'test/app.test.js',
+    ])
+  })
+
+  it('creates the folder', async (t) => {
+    const folder = join(createFolder(t), 'a/b')
+    assert.equal((await run(t, [folder])).code, 0)
+    assert.ok(filesIn(folder).includes('app.js'))
+  })
+
+  it('writes a package.json with the scripts and the dependency', async (t) => {
+    const { folder } = await init(t)
+    const { version } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
+    assert.deepEqual(packageIn(folder), {
+      private: true,
+      type: 'module',
+      scripts: {
+        start: 'portico --app app.js',
+        dev: 'portico --app app.js --watch',
+        test: 'node --test',
+      },
+      dependencies: { portico: `^${version}` },
+    })
+  })
+
+  it('overwrites no file, and says so', async (t) => {
+    const own = { 'app.js': 'own', 'controllers/news.js': 'own', Dockerfile: 'own' }
+    const { folder, outcome } = await init(t, own)
+    for (const name of Object.keys(own)) {
+      assert.equal(readFileSync(join(folder, name), 'utf8'), 'own')
+      assert.match(outcome.stdout, new RegExp(`^kept ${name}: it exists$`, 'm'))
+    }
+    const before = contentsOf(folder)
+    const again = await run(t, [folder])
+    assert.equal(again.code, 0)
+    assert.doesNotMatch(again.stdout, /wrote|added/)
+    assert.deepEqual(contentsOf(folder), before)
+  })
+
+  it('only adds what is missing to a package.json, in its own indentation', async (t) => {
+    const text =
+      '{\r\n\t"name": "a",\r\n\t"scripts": {\r\n\t\t"start": "node a.js",\r\n\t\t"lint": "b"\r\n\t},\r\n\t"dependencies": {\r\n\t\t"portico": "1"\r\n\t}\r\n}'
+    const { folder, outcome } = await init(t, { 'package.json': text })
+    const completed = readFileSync(join(folder, 'package.json'), 'utf8')
+    assert.equal(
+      completed,
+      text
+        .replace(
+          '"b"',
+          '"b",\r\n\t\t"dev": "portico --app app.js --watch",\r\n\t\t"test": "node --test"',
+        )
+        .replace(/\}$/, '')
+        .replace(/\r\n$/, ',\r\n\t"type": "module"\r\n}'),
+    )
+    assert.match(outcome.stdout, /^changed package.json: added type, scripts.dev, scripts.test$/m)
+    assert.match(outcome.stdout, /^kept the script "start", which is not "portico --app app.js"$/m)
+    assert.match(outcome.stdout, /&& npm test && npm start$/m)
+  })
+
+  it('does not touch a complete package.json', async (t) => {
+    const { folder } = await init(t)
+    const text = JSON.stringify(packageIn(folder))
+    writeFileIn(folder, 'package.json', text)
+    const { stdout } = await run(t, [folder])
+    assert.match(stdout, /^kept package.json$/m)
+    assert.equal(readFileSync(join(folder, 'package.json'), 'utf8'), text)
+  })
+
+  it('adds no dependency that is a development dependency', async (t) => {
+    const text = '{"devDependencies":{"portico":"1"}}'
+    const { folder } = await init(t, { 'package.json': text })
+    assert.equal(packageIn(folder).dependencies, undefined)
+  })
+
+  it('writes .mjs files for a package.json of `npm init`, which is "commonjs"', async (t) => {
+    const text = JSON.stringify({ name: 'a', type: 'commonjs', scripts: { test: NO_TEST } })
+    const { folder, outcome } = await init(t, { 'package.json': text })
+    assert.deepEqual(filesIn(folder), [...CODE.map((name) => `${name}.mjs`), ...OTHERS].sort())
+    assert.match(outcome.stdout, /^kept "type": "commonjs", so the files end in \.mjs$/m)
+    const { type, scripts } = packageIn(folder)
+    assert.deepEqual([type, scripts.start], ['commonjs', 'portico --app app.mjs'])
+    assert.equal(scripts.test, 'node --test')
+    assert.match(readFileSync(join(folder, 'Dockerfile'), 'utf8'), /"--app", "app\.mjs"/)
+    await passesTests(folder)
+  })
+
+  for (const type of ['module', 'commonjs']) {
+    it(`writes TypeScript that compiles with --ts, for the type "${type}"`, async (t) => {
+      const extension = type === 'module' ? 'ts' : 'mts'
+      const text = JSON.stringify({ type })
+      const { folder, outcome } = await init(t, { 'package.json': text }, ['--ts'])
+      const files = [...CODE.map((name) => `${name}.${extension}`), ...OTHERS, 'tsconfig.json']
+      assert.deepEqual(filesIn(folder), files.sort())
+      assert.equal(packageIn(folder).scripts.start, `portico --app app.${extension}`)
+      await compiles(folder, ['--project', '.'])
+      const needsNewer = /^The files need Node 22\.18 or newer, and this is Node \d/m
+      assert.equal(needsNewer.test(outcome.stdout), !stripsTypes)
+      if (stripsTypes) await passesTests(folder)
+    })
+  }
+
+  for (const [args, problem] of [
+    [['--x'], 'Unexpected argument "--x": expected init [DIR] [--ts]'],
+    [['a', 'b'], 'Unexpected argument "b": expected init [DIR] [--ts]'],
+    [[''], 'Unexpected argument "": expected init [DIR] [--ts]'],
+  ] as const) {
+    it(`rejects the arguments ${JSON.stringify(args)} in one line`, async (t) => {
+      const { code, stdout, stderr } = await run(t, args)
+      assert.deepEqual([code, stdout, stderr], [2, '', `portico: ${problem}\n`])
+    })
+  }
+
+  it('rejects a path that is a file, in one line', async (t) => {
+    const folder = createFolder(t, { a: '' })
+    for (const path of [join(folder, 'a'), join(folder, 'a/b')]) {
+      const { code, stdout, stderr } = await run(t, [path])
+      const problem = `portico: Can't write to ${JSON.stringify(path)}: it is not a folder\n`
+      assert.deepEqual([code, stdout, stderr], [1, '', problem])
+    }
+  })
+
+  it('names what it cannot write', async (t) => {
+    const { folder, outcome } = await init(t, { controllers: '' })
+    const path = JSON.stringify(join(folder, 'controllers'))
+    assert.equal(outcome.code, 1)
+    assert.equal(outcome.stderr, `portico: Can't write to ${path}: it is not a folder\n`)
+  })
+
+  for (const text of ['{', 'null', '[]', '{"scripts":"a"}', '{"scripts":[]}']) {
+    it(`writes nothing beside a package.json with ${text}`, async (t) => {
+      const { folder, outcome } = await init(t, { 'package.json': text })
+      const path = JSON.stringify(join(folder, 'package.json'))
+      const problem = `portico: Can't complete ${path}: it is not a valid package.json\n`
+      assert.deepEqual([outcome.code, outcome.stdout, outcome.stderr], [1, '', problem])
+      assert.deepEqual(contentsOf(folder), { 'package.json': text })
+    })
+  }
+})
+
+async function init(
+  t: TestContext,
+  files: Files = {},
+  args: readonly string[] = [],
+): Promise<{ readonly folder: string; readonly outcome: Outcome }> {
+  const folder = createFolderInPackage(t, files)
+  // As npm installs it.
+  mkdirSync(join(folder, 'node_modules'))
+  symlinkSync(repositoryFile('dist'), join(folder, 'node_modules/portico'))
+  return { folder, outcome: await run(t, [folder, ...args]) }
+}
+
+function run(t: TestContext, args: readonly string[]): Promise<Outcome> {
+  return new ServerProcess(t, ['init', ...args]).ended
+}
+
+async function passesTests(folder: string): Promise<void> {
+  const { code, output } = await runNode(['--test'], folder)
+  assert.equal(code, 0, output)
+  assert.match(output, /\bpass 4\b/)
+}
+
+async function compiles(folder: string, args: readonly string[]): Promise<void> {
+  const tsc = repositoryFile('node_modules/typescript/bin/tsc')
+  const options = ['--noEmit', '--strict', '--module', 'NodeNext', '--target', 'ES2023']
+  const { code, output } = await runNode([tsc, ...options, ...args], folder)
+  assert.equal(code, 0, output)
+}
+
+function filesIn(folder: string): string[] {
+  return Object.keys(contentsOf(folder)).sort()
+}
+
+function contentsOf(folder: string): Record<string, string> {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const files = entries.filter((entry) => entry.isFile())
+  return Object.fromEntries(
+    files.map(({ parentPath, name }) => {
+      const file = join(parentPath, name)
+      return [file.slice(folder.length + 1), readFileSync(file, 'utf8')]
+    }),
+  )
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a package.json has any keys.
+function packageIn(folder: string): any {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
+}
