@@ -30,8 +30,8 @@ export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks
 
 /**
  * Returns an action that runs the hooks around another one, in the order of ZF1: `init`, `preDispatch`, the action,
- * `postDispatch`. If one of the first two returns a request or the response, nothing else runs. If it only redirects,
- * the action does not run, but `postDispatch` does.
+ * `postDispatch`. If one of the first two returns a request or the response, nothing else runs. After a redirect, the
+ * action does not run, but `postDispatch` does.
  */
 export function withHooks(hooks: ControllerHooks, action: Action): Action {
   return function (this: unknown, request, response) {
@@ -53,8 +53,7 @@ function* around(
     })
     if (next !== undefined) return next
   }
-  const isRedirected = response.headers.has('Location') && isRedirect(response.status)
-  const next = isRedirected ? undefined : yield* call(action, owner, request, response)
+  const next = isRedirect(response) ? undefined : yield* call(action, owner, request, response)
   const after = yield* call(postDispatch, owner, request, response)
   return checkReturned(after, 'postDispatch', { request, response }) ?? next
 }
@@ -71,6 +70,7 @@ function* call(
   return isPromiseLike(returned) ? yield* wait(returned) : returned
 }
 
-function isRedirect(status: number): boolean {
+/** Reports whether a response redirects. As in ZF1, no action runs then: a guard need not do more than redirect. */
+export function isRedirect({ status }: HttpResponse): boolean {
   return status >= 300 && status < 400
 }

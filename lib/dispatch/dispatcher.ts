@@ -5,7 +5,7 @@ import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
-import { CALL } from './controller-hooks.ts'
+import { CALL, isRedirect } from './controller-hooks.ts'
 import {
   type RegisteredAction,
   type RegisteredController,
@@ -113,13 +113,14 @@ export class Dispatcher {
   }
 
   /**
-   * Calls an action.
+   * Calls an action. After a redirect, only the hooks of its controller run.
    *
    * @returns The result of the action: another request, undefined, or a promise of either.
    * @throws {HttpError} 405 if the action does not accept the method of the request.
    */
   run(action: RegisteredAction, request: HttpRequest, response: HttpResponse): unknown {
-    const { owner, run, methods } = action
+    const { owner, run, methods, hasHooks } = action
+    if (!hasHooks && isRedirect(response)) return undefined
     // The error action responds to every method.
     if (request.errorHandler !== undefined || allowsMethod(methods, request.method)) {
       // Does not use run.call(): a function can have an own property of that name.

@@ -18,7 +18,9 @@ export interface RegisteredAction {
   readonly action: string
   /** The controller object that has the action as a property. */
   readonly owner: Controller
+  /** Calls the action, with the hooks of the controller around it. */
   readonly run: Action
+  readonly hasHooks: boolean
   /** The methods that it accepts; undefined for all. */
   readonly methods: readonly string[] | undefined
   /** The limits that differ from those of the front controller. */
@@ -55,7 +57,8 @@ export function registerController(
     const name = `${controller}/${action}`
     const methods = methodsOf(run, name)
     const limits = limitsOf(run, name)
-    return { ...names, action, methods, limits, run: hooks ? withHooks(hooks, run) : run }
+    const hasHooks = hooks !== undefined
+    return { ...names, action, methods, limits, hasHooks, run: hooks ? withHooks(hooks, run) : run }
   }
   const actions = new Map<string, RegisteredAction>()
   const actionNames = new Map<string, string>()

@@ -164,6 +164,42 @@ describe('the hooks of a controller', () => {
     assert.deepEqual(calls, ['init', 'preDispatch', 'postDispatch'])
   })
 
+  it('skip the action after any status of redirection, as ZF1 does', async () => {
+    for (const [status, expected] of [
+      [304, ['init', 'preDispatch', 'postDispatch']],
+      [404, ['init', 'preDispatch', 'list', 'postDispatch']],
+    ] as const) {
+      const calls: string[] = []
+      const init: Action = (_, response) => {
+        response.status = status
+      }
+      assert.equal((await handle(noting(calls, { init }), '/account/list')).status, status)
+      assert.deepEqual(calls, expected)
+    }
+  })
+
+  it('run after the redirect of a plugin, or of an action that forwards, but the action does not', async () => {
+    const redirect: Action = (_, response) => void response.redirect('/login')
+    const news = {
+      index(request: HttpRequest, response: HttpResponse) {
+        redirect(request, response)
+        return request.forward({ controller: 'account', action: 'list' })
+      },
+    }
+    for (const hooks of [[], ['postDispatch']]) {
+      const calls: string[] = []
+      const functions = Object.entries(noting(calls))
+      const account = Object.fromEntries(
+        functions.filter(([name]) => name === 'list' || hooks.includes(name)),
+      )
+      const guarded = createFront({ account }, { plugins: [{ preDispatch: redirect }] })
+      await guarded.handle(new HttpRequest({ target: '/account/list' }))
+      assert.deepEqual(calls.splice(0), hooks)
+      await handle(account, '/news', { news })
+      assert.deepEqual(calls, hooks)
+    }
+  })
+
   it('do not run for a method that the action does not accept', async () => {
     const calls: string[] = []
     const account = noting(calls)
