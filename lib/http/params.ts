@@ -21,11 +21,15 @@ export function toParams<ErrorHandler>(
   find: (name: string) => string | ErrorHandler | undefined,
 ): Params<ErrorHandler> {
   const params = Object.create(null)
-  for (const name of [...reservedNames, ...names]) {
+  // An object lists names such as `4` first; iteration keeps the order.
+  const entries: [name: string, value: unknown][] = []
+  for (const name of new Set([...reservedNames, ...names])) {
     const value = find(name)
-    if (value !== undefined) params[name] = value
+    if (value === undefined) continue
+    params[name] = value
+    entries.push([name, value])
   }
-  const iterate = (): Iterator<unknown> => Object.entries(params)[Symbol.iterator]()
+  const iterate = (): Iterator<unknown> => entries[Symbol.iterator]()
   return Object.defineProperty(params, Symbol.iterator, { value: iterate })
 }
 

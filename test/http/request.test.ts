@@ -203,6 +203,14 @@ describe('HttpRequest.params', () => {
     assert.deepEqual(Object.keys(request.params).slice(4), ['title', 'page', 'id'])
   })
 
+  it('are listed in the order of their sources, also names that are numbers', () => {
+    const request = withPairs('b/1', '4=2', 'c=3')
+    assert.deepEqual(
+      [...request.params].slice(4).map(([name]) => name),
+      ['c', '4', 'b'],
+    )
+  })
+
   it('hold prototype names as data', () => {
     const request = withPairs('__proto__/1', 'constructor=2', 'then=3')
     assert.ok(Object.hasOwn(request.params, '__proto__'))

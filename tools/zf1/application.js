@@ -1,12 +1,17 @@
-/** The application that runs in ZF1 and in Portico: the actions of each controller, by module. */
+/** The hooks of a controller. Like `__call`, they are no actions. */
+export const HOOKS = ['init', 'preDispatch', 'postDispatch']
+
+/** The application that runs in ZF1 and in Portico: the actions and hooks of each controller, by module. */
 export const application = {
   default: {
     index: ['index', 'about'],
     news: ['index', 'list', 'view', 'fooBar'],
     'user-admin': ['index', 'saveAll'],
-    error: ['error'],
+    guarded: [...HOOKS, 'index', 'list'],
+    trapping: [...HOOKS, '__call', 'index'],
+    error: [...HOOKS, 'error'],
   },
-  admin: { index: ['index', 'list'], report: ['index', 'daily'] },
+  admin: { index: ['index', 'list'], report: ['preDispatch', 'index', 'daily'] },
   'api-v2': { index: ['index', 'ping'] },
 }
 
@@ -15,7 +20,7 @@ export const recordedApplication = {
   ...application,
   default: {
     ...application.default,
-    error: ['error', 'denied'],
+    error: [...HOOKS, 'error', 'denied'],
     misnamed: ['index'],
     state: ['index'],
     visibility: ['index'],

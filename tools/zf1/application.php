@@ -10,9 +10,12 @@ function writeControllers(array $modules, string $folder): void
             $class = camelCased($controller) . 'Controller';
             $methods = '';
             foreach ($actions as $action) {
-                $ran = var_export([$module, $controller, kebabCased($action)], true);
-                $body = "\$this->getInvokeArg('record')(\$this->getRequest(), $ran);";
-                $methods .= "public function {$action}Action() { $body }\n";
+                $isHook = in_array($action, ['init', 'preDispatch', 'postDispatch'], true);
+                $isAction = !$isHook && $action !== '__call';
+                $ran = var_export([$module, $controller, $isAction ? kebabCased($action) : $action], true);
+                $body = "\$this->getInvokeArg('step')(\$this, '" . ($isHook ? $action : 'action') . "', $ran);";
+                $head = $isAction ? "{$action}Action()" : ($isHook ? "$action()" : '__call($name, $arguments)');
+                $methods .= "public function $head { $body }\n";
             }
             $text = "<?php class $prefix$class extends Zend_Controller_Action { $methods }";
             file_put_contents("$folder/$module/$class.php", $text);
@@ -30,6 +33,11 @@ function kebabCased(string $name): string
     return strtolower(preg_replace('/[A-Z]/', '-$0', $name));
 }
 
+/** Ends a request as `exit` does: no code of ZF1 catches it. */
+final class Ended extends Error
+{
+}
+
 /** ZF1 without changes. Before it runs, the request is changed as Apache and PHP would change it. Each action records its input. */
 class Application
 {
@@ -37,6 +45,8 @@ class Application
     private const RESERVED = self::NAMES + ['q' => 1, 'error_handler' => 1];
 
     private array $outcome = ['outcome' => 'nothing'];
+    private array $trace = [];
+    private array $counts = [];
 
     public function __construct(protected array $modules, private string $folder)
     {
@@ -53,14 +63,25 @@ class Application
         foreach (array_keys($this->modules) as $module) {
             $front->addControllerDirectory("$this->folder/$module", $module);
         }
-        $front->setParam('noViewRenderer', true)->setParam('record', $this->record(...))->returnResponse(true);
+        $front->setParam('noViewRenderer', true)->setParam('step', $this->step(...))->returnResponse(true);
         $this->prepare($front);
+        $level = ob_get_level();
         try {
             $front->dispatch();
+        } catch (Ended) {
+            while (ob_get_level() > $level) {
+                ob_end_clean();
+            }
         } catch (Throwable $thrown) {
             return ['outcome' => 'fatal', 'message' => get_class($thrown) . ': ' . self::text($thrown->getMessage())];
         }
-        return $this->outcome;
+        $sent = $this->outcome['outcome'] === 'error' ? [] : ['response' => self::statusAndLocation($front->getResponse())];
+        return $this->outcome + ['trace' => $this->trace] + $sent;
+    }
+
+    private static function statusAndLocation(Zend_Controller_Response_Http $response): array
+    {
+        return [$response->getHttpResponseCode(), array_column($response->getHeaders(), 'value', 'name')['Location'] ?? ''];
     }
 
     protected function createDispatcher(): Zend_Controller_Dispatcher_Standard
@@ -147,6 +168,37 @@ class Application
         }
         $end = preg_match('~/\.\.?$~', $path) ? '/' : '';
         return preg_replace('~/+~', '/', '/' . implode('/', $kept) . $end);
+    }
+
+    /** Runs a hook or an action. It does what the query requests: `init2=throw` is for the second call of an `init`. */
+    protected function step(Zend_Controller_Action $controller, string $kind, array $ran): void
+    {
+        $this->trace[] = implode('/', $ran);
+        if ($kind === 'action') {
+            $this->record($controller->getRequest(), $ran);
+        }
+        $this->counts[$kind] = ($this->counts[$kind] ?? 0) + 1;
+        $instruction = $_GET[$kind . $this->counts[$kind]] ?? '';
+        if (!is_string($instruction) || $ran[1] === 'error') {
+            return;
+        }
+        [$verb, $first, $second] = explode('.', $instruction) + [1 => '', 2 => null];
+        $response = $controller->getResponse();
+        match ($verb) {
+            'throw' => throw new Exception("$kind throws", 403),
+            'redirect' => $response->setRedirect('/login'),
+            'end' => $this->end($response, $kind),
+            'status' => $response->setHttpResponseCode((int) $first),
+            'forward' => $controller->forward($first, $second),
+            default => null,
+        };
+    }
+
+    /** Does what `_redirect()` does. */
+    protected function end(Zend_Controller_Response_Http $response, string $kind): void
+    {
+        $response->setRedirect('/login');
+        throw new Ended();
     }
 
     private function record(Zend_Controller_Request_Http $request, array $ran): void

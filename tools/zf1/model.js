@@ -1,6 +1,7 @@
 /** The differences that the model can apply: ids of section 10 of the specification, and rules of its other sections. */
 export const DIFFERENCES = [
-  ...['X1', 'X2', 'X3', 'X4', 'X5', 'X6', 'X7', 'X8', 'X9', 'X10', 'X11', 'X12', 'X17'],
+  ...['X1', 'X2', 'X3', 'X4', 'X5', 'X6', 'X7', 'X8', 'X9', 'X10', 'X11', 'X12', 'X13', 'X17'],
+  ...['X19', 'X20', 'X21'],
   ...['LIMITS', 'FORM', 'METHODS', 'TARGET'],
 ]
 export const RULES = ['exact', 'zf1']

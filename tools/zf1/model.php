@@ -46,6 +46,7 @@ final class Differences
 final class Model extends Application
 {
     private ModelRoute $route;
+    private array $names;
 
     public function __construct(array $modules, string $folder, private Differences $differences)
     {
@@ -70,9 +71,10 @@ final class Model extends Application
             $form = in_array($status, [413, 415], true) ? [] : $sent['form'];
             return ['outcome' => 'error', 'type' => 'EXCEPTION_OTHER', 'status' => $status, 'form' => $form] + $sent;
         }
-        $isRun = $outcome['outcome'] === 'dispatched';
+        // Portico checks the method before the hooks.
+        $isRun = !str_contains($outcome['trace'][0] ?? '/error/', '/error/');
         if ($this->differences->has('METHODS') && $request['method'] === 'TRACE' && $isRun) {
-            unset($outcome['ran']);
+            unset($outcome['ran'], $outcome['message'], $outcome['trace'], $outcome['response']);
             return ['outcome' => 'error', 'type' => 'EXCEPTION_OTHER', 'status' => 405, 'code' => 405] + $outcome;
         }
         if ($this->differences->has('X17') && ($outcome['type'] ?? '') === 'EXCEPTION_NO_ACTION') {
@@ -127,6 +129,45 @@ final class Model extends Application
         return !preg_match('/%(?![0-9a-f]{2})/i', $path) && preg_match('/^[^\p{Cc}]*$/Du', $decoded);
     }
 
+    protected function step(Zend_Controller_Action $controller, string $kind, array $ran): void
+    {
+        $request = $controller->getRequest();
+        if ($kind === 'action') {
+            $this->names = self::namesOf($request);
+        }
+        if (!$this->differences->has('X20') || $kind !== 'postDispatch' || $request->isDispatched()) {
+            parent::step($controller, $kind, $ran);
+            return;
+        }
+        // The action has forwarded. In Portico its own request has not changed.
+        $next = self::namesOf($request);
+        self::setNames($request, $this->names);
+        $request->setDispatched(true);
+        parent::step($controller, $kind, $ran);
+        if ($request->isDispatched()) {
+            self::setNames($request, $next);
+            $request->setDispatched(false);
+        }
+    }
+
+    private static function namesOf(Zend_Controller_Request_Http $request): array
+    {
+        return [$request->getModuleName(), $request->getControllerName(), $request->getActionName()];
+    }
+
+    private static function setNames(Zend_Controller_Request_Http $request, array $names): void
+    {
+        $request->setModuleName($names[0])->setControllerName($names[1])->setActionName($names[2]);
+    }
+
+    protected function end(Zend_Controller_Response_Http $response, string $kind): void
+    {
+        if (!$this->differences->has('X21') || $kind !== 'action') {
+            parent::end($response, $kind);
+        }
+        $response->setRedirect('/login');
+    }
+
     protected function createDispatcher(): Zend_Controller_Dispatcher_Standard
     {
         return new ModelDispatcher($this->modules, $this->differences);
@@ -157,6 +198,11 @@ final class Model extends Application
         $form = $this->differences->form;
         return $this->differences->has('X8') ? array_column($form, 1, 0) : parent::readForm($body);
     }
+}
+
+/** Ends a dispatch whose `init` has forwarded: no code of ZF1 catches it. */
+final class Forwarded extends Error
+{
 }
 
 final class ModelDispatcher extends FreshDispatcher
@@ -213,11 +259,24 @@ final class ModelDispatcher extends FreshDispatcher
         if ($this->differences->has('X2') && $request->getControllerName() === '0') {
             throw new Zend_Controller_Dispatcher_Exception('Invalid controller specified (0)');
         }
-        parent::dispatch($request, $response);
+        try {
+            parent::dispatch($request, $response);
+        } catch (Forwarded) {
+            // The front controller dispatches the request again.
+        } catch (Exception $exception) {
+            if ($this->differences->has('X13')) {
+                $response->clearAllHeaders()->setHttpResponseCode(200);
+            }
+            throw $exception;
+        }
     }
 
     public function getActionMethod(Zend_Controller_Request_Abstract $request)
     {
+        // ZF1 has just called `init`, and now overrides its forward.
+        if ($this->differences->has('X19') && !$request->isDispatched()) {
+            throw new Forwarded();
+        }
         if ($this->differences->isEmpty($request->getActionName())) {
             $request->setActionName($this->getDefaultAction());
         }

@@ -1,57 +1,85 @@
 import assert from 'node:assert/strict'
-import { FrontController, HttpRequest } from '../../dist/lib/index.js'
-import { application, kebabCased } from './application.js'
+import { FrontController, HttpError, HttpRequest } from '../../dist/lib/index.js'
+import { application, HOOKS, kebabCased } from './application.js'
 
 const RESERVED = ['module', 'controller', 'action', 'q', 'error_handler']
 
-/** Returns Portico in process: a function from a request to its outcome. Each action records the outcome. */
+/** Returns Portico in process: a function from a request to its outcome. Each action and each hook records what it does. */
 export function createPortico(names) {
-  const outcomes = new Map()
-  const front = new FrontController({ ...controllersOf(outcomes), names, logger: undefined })
+  const records = new Map()
+  const front = new FrontController({ ...controllersOf(records), names, logger: undefined })
   return async ({ method, target, headers, body }) => {
     const init = { method, target, headers: Object.fromEntries(headers), body }
     const request = new HttpRequest(init)
-    const { status } = await front.handle(request)
-    const outcome = outcomes.get(request.id) ?? { outcome: 'nothing' }
-    outcomes.delete(request.id)
-    return { ...outcome, status }
+    const record = { trace: [], counts: {}, outcome: { outcome: 'nothing' } }
+    records.set(request.id, record)
+    const response = await front.handle(request)
+    records.delete(request.id)
+    const sent = [response.status, response.headers.get('Location') ?? '']
+    return { ...record.outcome, trace: record.trace, response: sent, status: response.status }
   }
 }
 
-function controllersOf(outcomes) {
-  const { default: controllers, ...modules } = mapValues(application, (actionsOf, module) => {
-    const entries = Object.entries(actionsOf).map(([controller, actions]) => [
-      controller,
+function controllersOf(records) {
+  const { default: controllers, ...modules } = mapValues(application, (functionsOf, module) =>
+    mapValues(functionsOf, (names, controller) =>
       Object.fromEntries(
-        actions.map((action) => [action, createAction(outcomes, module, controller, action)]),
+        names.map((name) => [name, createFunction(records, module, controller, name)]),
       ),
-    ])
-    return new Map(entries)
-  })
-  controllers.set('error', {
-    error: (request, response) => recordError(outcomes, request, response),
-  })
-  return { controllers, modules: new Map(Object.entries(modules)) }
+    ),
+  )
+  const toMap = (object) => new Map(Object.entries(object))
+  return { controllers: toMap(controllers), modules: toMap(mapValues(modules, toMap)) }
 }
 
 function mapValues(object, map) {
   return Object.fromEntries(Object.entries(object).map(([key, value]) => [key, map(value, key)]))
 }
 
-function createAction(outcomes, module, controller, name) {
-  const ran = [module, controller, kebabCased(name)]
-  return (request) => {
-    checkReserved(request)
-    outcomes.set(request.id, { outcome: 'dispatched', ran, ...factsOf(request) })
+// Returns a hook or an action. It does what the query requests: `init2=throw` is for the second call of an `init`.
+function createFunction(records, module, controller, name) {
+  const kind = HOOKS.includes(name) ? name : 'action'
+  const isAction = kind === 'action' && name !== '__call'
+  const ran = [module, controller, isAction ? kebabCased(name) : name]
+  return (request, response) => {
+    const record = records.get(request.id)
+    record.trace.push(ran.join('/'))
+    if (kind === 'action') record.outcome = outcomeOf(request, response, ran)
+    record.counts[kind] = (record.counts[kind] ?? 0) + 1
+    if (controller === 'error') return undefined
+    const instruction = request.query.getAll(kind + record.counts[kind]).at(-1) ?? ''
+    return follow(instruction.split('.'), kind, request, response)
   }
 }
 
-function recordError(outcomes, request, response) {
+function follow([verb, first, second], kind, request, response) {
+  switch (verb) {
+    case 'throw':
+      throw new HttpError(403, `${kind} throws`)
+    case 'redirect':
+      response.redirect('/login')
+      return undefined
+    case 'end':
+      return response.redirect('/login')
+    case 'status':
+      response.status = Number(first)
+      return undefined
+    case 'forward':
+      return request.forward({ action: first, ...(second && { controller: second }) })
+    default:
+      return undefined
+  }
+}
+
+function outcomeOf(request, response, ran) {
   checkReserved(request)
+  if (request.errorHandler === undefined) {
+    return { outcome: 'dispatched', ran, ...factsOf(request) }
+  }
   const { exception, type, request: original } = request.errorHandler
   const { message, code, status } = exception
   response.status = status
-  outcomes.set(request.id, { outcome: 'error', type, message, code, ...factsOf(original) })
+  return { outcome: 'error', type, message, code, ...factsOf(original) }
 }
 
 // A client must not change these names. If a check fails, the outcome is an error that ZF1 does not have.
@@ -60,7 +88,7 @@ function checkReserved(request) {
   const expected = { module, controller, action, q: request.q, error_handler: errorHandler }
   for (const name of RESERVED) {
     assert.equal(request.param(name), expected[name], name)
-    assert.equal(request.params.get(name), expected[name], name)
+    assert.equal(request.params[name], expected[name], name)
   }
 }
 

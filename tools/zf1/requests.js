@@ -1,4 +1,4 @@
-import { application, kebabCased } from './application.js'
+import { application, HOOKS, kebabCased } from './application.js'
 
 const MODULES = Object.keys(application)
 const CONTROLLERS = [...new Set(Object.values(application).flatMap(Object.keys))]
@@ -29,6 +29,13 @@ const ORIGINS = words`
   a+b.c://h 1a://h http:/ mailto:x //host * foo h:80 ?a=1
 `
 const ROUTED_HEADERS = words`X-Original-URL X-Rewrite-URL X-Forwarded-Prefix X-HTTP-Method-Override`
+// What hooks and actions do, such as `preDispatch1=throw`: portico.js and application.php follow it.
+const HOOKED = words`guarded guarded trapping trapping news admin/report`
+const KINDS = [...HOOKS, 'action']
+const INSTRUCTIONS = words`
+  throw redirect end status.304 status.404 status.302 forward.list forward.index forward.orders
+  forward.index.guarded forward.list.guarded forward.list.trapping forward.index.trapping forward.list.news
+`
 const METHODS = words`HEAD PUT PATCH DELETE OPTIONS TRACE PROPFIND`
 const FORM = 'application/x-www-form-urlencoded'
 const TYPES = [
@@ -73,7 +80,19 @@ class Grammar {
   }
 
   request() {
+    if (this.#chance(0.2)) return this.#hooked()
     return this.#chance(0.35) ? this.#changed() : { ...this.#message(), target: this.#target() }
+  }
+
+  // Returns a request whose hooks and actions throw, redirect and forward.
+  #hooked() {
+    const action = this.#pick(['index', 'list', 'orders', this.#name(ACTIONS)])
+    const instruction = () =>
+      `${this.#pick(KINDS)}${this.#pick([1, 1, 2])}=${this.#pick(INSTRUCTIONS)}`
+    const instructions = this.#times(this.#below(5), instruction)
+    const method = this.#pick(['GET', 'GET', 'HEAD', 'DELETE'])
+    const target = `/${this.#pick(HOOKED)}/${action}?${instructions.join('&')}`
+    return { method, target, headers: [], body: '' }
   }
 
   // Returns a vector with one to three changes to its target and its body.

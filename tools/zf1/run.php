@@ -41,5 +41,6 @@ while (($line = fgets(STDIN)) !== false) {
             : new Model($modules, $argv[2], new Differences($set['ids'], $set['names'], $job['search'], $job['form']));
         $outcomes[] = $application->run($job['request']);
     }
-    echo json_encode($outcomes, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE), "\n";
+    // Unlike echo, this does not count as sent headers.
+    fwrite(STDOUT, json_encode($outcomes, JSON_UNESCAPED_SLASHES | JSON_UNESCAPED_UNICODE) . "\n");
 }
