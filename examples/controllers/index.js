@@ -19,5 +19,5 @@ export function index(request) {
  * @param {HttpResponse} response
  */
 export function about(_request, response) {
-  response.text('The news, as an example.\n')
+  return response.text('The news, as an example.\n')
 }

@@ -21,7 +21,7 @@ export function list(request, response) {
   if (!Number.isInteger(page) || page < 1)
     throw new HttpError(400, 'Expected "page" to be 1 or more')
   const titles = [...articles.values()].map(({ id, title }) => ({ id, title }))
-  response.json({ page, articles: titles.slice((page - 1) * 10, page * 10) })
+  return response.json({ page, articles: titles.slice((page - 1) * 10, page * 10) })
 }
 
 /**
@@ -32,7 +32,7 @@ export function list(request, response) {
 export function view(request, response) {
   const article = articles.get(request.param('id') ?? '')
   if (article === undefined) throw new HttpError(404, 'No such article')
-  response.json(article)
+  return response.json(article)
 }
 
 /**
@@ -45,6 +45,6 @@ export function save(request, response) {
   if (!title) throw new HttpError(400, 'An article needs a title')
   const id = String(articles.size + 1)
   articles.set(id, { id, title, body: request.form.get('body') ?? '' })
-  response.redirect(`/news/view/id/${id}`, 303)
+  return response.redirect(`/news/view/id/${id}`, 303)
 }
 save.methods = ['POST']

@@ -90,6 +90,9 @@ describe('The example', { concurrency: 4 }, () => {
     assert.deepEqual(await saved.json(), { id: '3', title: 'A third one', body: 'Saved' })
 
     assert.deepEqual(await json(`${url}/admin/report`), { reports: ['daily'] })
+    const { headers } = await fetch(`${url}/admin/report/daily`)
+    assert.equal(headers.get('cache-control'), 'private')
+    await json(`${url}/admin/report/init`, 404)
     const missing = await json(`${url}/signin/v2/identifier?dsh=secret`, 404)
     assert.equal(missing.type, 'EXCEPTION_NO_CONTROLLER')
   })

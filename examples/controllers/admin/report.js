@@ -6,7 +6,7 @@
  * @param {HttpResponse} response
  */
 export function index(_request, response) {
-  response.json({ reports: ['daily'] })
+  return response.json({ reports: ['daily'] })
 }
 
 /**
@@ -16,10 +16,19 @@ export function index(_request, response) {
  */
 export async function daily(request, response) {
   const day = request.param('day') ?? new Date().toISOString().slice(0, 10)
-  response.json({ day, visits: await countVisits(day) })
+  return response.json({ day, visits: await countVisits(day) })
 }
 
 /** @param {string} day */
 async function countVisits(day) {
   return day.length * 4
+}
+
+/**
+ * A hook: it runs before each action of this controller, and has no URL.
+ * @param {HttpRequest} _request
+ * @param {HttpResponse} response
+ */
+export function init(_request, response) {
+  response.headers.set('Cache-Control', 'private')
 }
