@@ -100,6 +100,12 @@ import {
   withPublicFiles,
 } from 'portico'
 
+declare module 'portico' {
+  interface SharedState {
+    visits?: number
+  }
+}
+
 const headers: RequestHeaders = { accept: 'application/json' }
 const sent: BodySource = 'a=1'
 const init: HttpRequestInit = { method: 'PUT', target: '/news/list', headers, body: sent }
@@ -277,6 +283,7 @@ const named: NamedControllers = {
     upload,
     state(request, answer) {
       const state: SharedState = request.state
+      state.visits = 1
       const params: Params = request.params
       const cookies: ResponseCookies = answer.cookies.set('a', '1', cookieAttributes)
       const value: NestedValue = nested(request.query, nestedLimits)
@@ -293,7 +300,7 @@ const application = new FrontController({
 })
 const withFiles = withPublicFiles(application, here, publicFilesOptions)
 const stated = await withFiles.handle(new HttpRequest({ target: '/app/state/id/1?a[b]=2' }))
-assert.equal(stated.body, '[[],"1",true,{"a":{"b":"2"}}]')
+assert.equal(stated.body, '[["visits"],"1",true,{"a":{"b":"2"}}]')
 const crossSite = new HttpRequest({ method: 'POST', target: '/app/upload' })
 assert.equal((await withFiles.handle(crossSite)).status, 403)
 
