@@ -1,5 +1,6 @@
 import { type ErrorType, MalformedMessageError } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
+import { copyOf } from '../http/params.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
@@ -56,13 +57,20 @@ export interface ReportOptions {
 const MAX_PARAMS = 40
 const MAX_VALUE = 100
 
-/** Creates the report of an error. One function creates all of them, so one rule covers all. */
+/**
+ * Creates the report of an error. One function creates all of them, so one rule covers all. Its texts are copies: an
+ * `onReport` that keeps it keeps nothing of the request.
+ */
 export function makeReport(id: string, failure: Failure, options: ReportOptions): ErrorReport {
+  return copied(reportOf(id, failure, options))
+}
+
+function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorReport {
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
   const hasStack = options.hasStack ?? status >= 500
   const params = request && new SentParams(request)
-  const reportOf = (each: Error): ExceptionReport => {
+  const scrubbed = (each: Error): ExceptionReport => {
     if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
     return toExceptionReport(raw, scrubber)
@@ -72,14 +80,14 @@ export function makeReport(id: string, failure: Failure, options: ReportOptions)
     fingerprint: failure.fingerprint ?? fingerprintOf(failure),
     time: new Date().toISOString(),
     type: typeOf(exception),
-    ...reportOf(exception),
+    ...scrubbed(exception),
     ...safeMessageOf(exception, request),
     ...safeNames(request),
     method: request?.method ?? '',
     params: params ? shapesOf(params, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
-    ...(second ? { second: reportOf(second) } : {}),
+    ...(second ? { second: scrubbed(second) } : {}),
     ...(params && status === 404 ? recognizeSignIn(request, params, options.hasController) : {}),
   }
 }
@@ -113,4 +121,13 @@ function safeMessageOf(exception: Error, request: HttpRequest | undefined): { me
   if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
   const message = request && messageAboutNames(exception, request)
   return message === undefined ? {} : { message: printable(message) }
+}
+
+function copied<T>(data: T): T {
+  if (typeof data === 'string') return copyOf(data) as T
+  if (typeof data !== 'object' || data === null) return data
+  if (Array.isArray(data)) return data.map(copied) as T
+  const copy = Object.create(Object.getPrototypeOf(data))
+  for (const [name, value] of Object.entries(data)) copy[name] = copied(value)
+  return copy
 }

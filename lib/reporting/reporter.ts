@@ -100,9 +100,10 @@ export class Reporter {
   }
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
+    // Also if nothing is logged: the flush resets the counts.
+    this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
     if (!this.#isLogged(budget === this.#faults ? 'error' : 'warn')) return 'count'
     if (this.#options.development) return 'full'
-    this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
     return budget.admit(fingerprint)
   }
 

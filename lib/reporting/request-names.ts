@@ -1,8 +1,9 @@
 import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
+import { copyOf } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
-import { splitTarget } from '../http/target.ts'
+import { sentPathOf } from './sent-values.ts'
 import { hasNameCharacters, isName, shapeOf } from './shape.ts'
 
 /** The names of a request, without a secret. */
@@ -10,19 +11,20 @@ export type SafeNames = Pick<Route, 'module' | 'controller' | 'action'>
 
 // The names that the routing fills in.
 const DEFAULTS: readonly string[] = ['', 'default', 'index']
+const NO_ROUTE = new NoRouteError().message
 
 /**
  * Returns module, controller and action of a request, '' for each one that is missing. A registered
  * name is shown, and so is a name from the path that looks like a name. Any other name, such as one that
- * a forward took from a variable, is shown as its shape.
+ * a forward took from a variable, is shown as its shape. Returns copies, because a subscriber or `onReport` may keep them.
  */
 export function safeNames(request: HttpRequest | undefined): SafeNames {
   if (request === undefined) return { module: '', controller: '', action: '' }
   const { module, controller, action } = request
   return {
-    module: showName(module, request),
-    controller: showName(controller, request),
-    action: showName(action, request),
+    module: copyOf(showName(module, request)),
+    controller: copyOf(showName(controller, request)),
+    action: copyOf(showName(action, request)),
   }
 }
 
@@ -33,10 +35,9 @@ function showName(name: string, request: HttpRequest): string {
   return isRegistered ? name : shapeOf(name)
 }
 
-// Returns whether a name is one of the segments of the path that can be names. Before routing, there is
-// only the target.
-function isRequested(name: string, { path, target }: HttpRequest): boolean {
-  const sent = path || splitTarget(target).path
+// Returns whether a name is one of the segments of the path that can be names.
+function isRequested(name: string, request: HttpRequest): boolean {
+  const sent = sentPathOf(request)
   return sent.startsWith(`${name}/`, 1) || sent.split('/', 4).includes(name)
 }
 
@@ -54,5 +55,7 @@ export function messageAboutNames(exception: Error, request: HttpRequest): strin
   if (isInstance(NoActionError, exception) && exception.action === action) {
     return new NoActionError(showName(action, request)).message
   }
-  return isInstance(NoRouteError, exception) ? String(read(exception, 'message')) : undefined
+  // The class is exported: an application may put the target into the message.
+  const isStandard = isInstance(NoRouteError, exception) && read(exception, 'message') === NO_ROUTE
+  return isStandard ? NO_ROUTE : undefined
 }

@@ -49,9 +49,15 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   }
 }
 
+/** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
+export function sentPathOf({ path, target }: HttpRequest): string {
+  return path || splitTarget(target).path
+}
+
 // Module, controller and action are shown if they look like names. Any other segment may be secret.
 function* pathValues(request: HttpRequest): Generator<LabelledValue> {
-  const { path, pairs, module, controller, action } = request
+  const { pairs, module, controller, action } = request
+  const path = sentPathOf(request)
   const names = new Set([module, controller, action].filter(isName))
   for (const segment of path.split('/')) {
     const isShort = segment.length < MIN_VALUE_LENGTH

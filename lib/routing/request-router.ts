@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import { HttpError, NoRouteError } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
-import { exceedsFields, exceedsPairs } from '../http/params.ts'
+import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import type { RequestSettings } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
@@ -113,8 +113,7 @@ export class RequestRouter {
     const { hasAction, basePath } = this.#options
     if (!hasAction(route)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
-    // A copy: in V8, a part of a string keeps the whole string, and so the query, in memory.
-    const copy = Buffer.from(raw).toString()
+    const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
     this.#remembered.set(copy, { path, q, rejection, route: this.#table.routePath(path) })
   }

@@ -279,6 +279,19 @@ describe('Reporter.admit()', () => {
     )
   })
 
+  it('resets the counts of a level that the logger does not write, too', (t) => {
+    const { lines, logger } = logging()
+    const isLevelEnabled = (level: string): boolean => level === 'error'
+    const { reporter } = reporting(t, { logger: { ...logger, isLevelEnabled } })
+    for (const rounds of [1, 2]) {
+      reporter.report(rejection)
+      t.mock.timers.tick(MINUTE_MS)
+      assert.equal(lines.length, rounds)
+    }
+    reporter.flush()
+    assert.equal(lines.length, 2)
+  })
+
   it('returns the id without a logger if something receives the report', (t) => {
     const ids = (options: Partial<ReporterOptions>): unknown[] => {
       const { reporter } = reporting(t, { logger: undefined, ...options })

@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { channels, type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
+import {
+  channels,
+  type ErrorReport,
+  FrontController,
+  HttpError,
+  HttpRequest,
+  NoRouteError,
+  type Router,
+} from '../../lib/index.ts'
 
 const VARIABLE = 'customer'
 
@@ -75,4 +83,37 @@ describe('The names of a request', () => {
     assert.equal(report?.message, 'boom')
     assert.deepEqual([report?.controller, report?.action], ['token(7)', 'token(6)'])
   })
+
+  it('are searched for in the message of a router that throws, and so is the rest of the path', async () => {
+    const token = 'Kq7xZ9vT2mWpL4sBd8Yh'
+    for (const text of ['path', 'target'] as const) {
+      const shown = await routeBy(`/reset/user/token/${token}`, (request) => {
+        throw new HttpError(400, `No page for ${request[text]}`)
+      })
+      assert.doesNotMatch(shown, /Kq7x/)
+      assert.match(shown, /No page for /)
+    }
+  })
+
+  it('are the only text of a request in the message of a missing route', async () => {
+    const shown = await routeBy('/news/list?v=Kq7xZ9vT2mWpL4sBd8Yh', (request) => {
+      throw Object.assign(new NoRouteError(), { message: `No route for ${request.target}` })
+    })
+    assert.match(shown, /No route for .*\[v\]/)
+    assert.doesNotMatch(shown, /Kq7x/)
+    const standard = await routeBy('/news/list?v=matched', () => undefined)
+    assert.match(standard, /No route matched the request/)
+  })
 })
+
+/** Returns the responses and the report of a request that a custom router routes. */
+async function routeBy(target: string, route: Router['route']): Promise<string> {
+  const reports: ErrorReport[] = []
+  const front = new FrontController({
+    controllers: new Map(),
+    router: { route },
+    onReport: (report) => void reports.push(report),
+  })
+  const response = await front.handle(new HttpRequest({ target }))
+  return `${response.body} ${JSON.stringify(reports)}`
+}

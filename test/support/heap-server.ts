@@ -1,18 +1,23 @@
 // A server whose heap a test examines from another process: node dist/test/support/heap-server.js <kind>
 //
 // `bare` is node:http alone, `listener` is createRequestListener(), `serve` is serve(), and `access` is serve() with
-// `onAccess`. All have the same timeouts. The server prints its port.
+// `onAccess`. `counts` is serve() with a log that only counts the rejections, and an `onReport` that keeps the reports.
+// All have the same timeouts. The server prints its port.
 
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { writeHeapSnapshot } from 'node:v8'
 import {
   createRequestListener,
+  type ErrorReport,
   type HttpRequest,
   type HttpResponse,
   serve,
 } from '../../lib/index.ts'
 import { createFront } from './front.ts'
+
+const kind = process.argv[2]
+const keptReports: ErrorReport[] = []
 
 const front = createFront(
   {
@@ -41,8 +46,8 @@ const front = createFront(
       async upload({ body }: HttpRequest, response: HttpResponse): Promise<void> {
         for await (const _ of body) response.text('uploaded')
       },
-      fail(): void {
-        throw new Error('failed')
+      fail({ params, headers }: HttpRequest): void {
+        throw new Error(`Failed with ${params.pair}, and this sentence follows (${headers.cookie})`)
       },
       // Two collections: the second one frees what the first one only made unreachable.
       heap(_: HttpRequest, response: HttpResponse): void {
@@ -54,7 +59,12 @@ const front = createFront(
         response.json(writeHeapSnapshot(request.query.get('file') ?? undefined)),
     },
   },
-  { logger: { error() {}, warn() {}, info() {} } },
+  kind === 'counts'
+    ? {
+        logger: { error() {}, warn() {}, info() {}, isLevelEnabled: (level) => level === 'error' },
+        onReport: (report) => void keptReports.push(report),
+      }
+    : { logger: { error() {}, warn() {}, info() {} } },
 )
 
 const respondBare: RequestListener = ({ url }, response) => {
@@ -67,10 +77,10 @@ const respondBare: RequestListener = ({ url }, response) => {
   response.end(text)
 }
 
-async function start(kind: string | undefined): Promise<Server> {
+async function start(): Promise<Server> {
   const limits = { keepAliveTimeoutMs: 60_000, socketTimeoutMs: 60_000 }
   const onAccess = kind === 'access' ? () => {} : undefined
-  if (kind === 'serve' || kind === 'access') {
+  if (kind === 'serve' || kind === 'access' || kind === 'counts') {
     return (await serve(front, { port: 0, limits, onAccess })).server
   }
   const server = createServer(kind === 'bare' ? respondBare : createRequestListener(front))
@@ -80,5 +90,5 @@ async function start(kind: string | undefined): Promise<Server> {
   return server
 }
 
-const server = await start(process.argv[2])
+const server = await start()
 console.log((server.address() as AddressInfo).port)

@@ -14,12 +14,16 @@ const CONNECTIONS = 1_000
 describe('An idle connection', () => {
   const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
 
-  for (const kind of ['listener', 'serve', 'access']) {
+  for (const kind of ['listener', 'serve', 'access', 'counts']) {
     it(`keeps nothing of its last request in memory (${kind})`, async (t) => {
       const server = await HeapServer.start(t, kind)
       for (const action of ['read', 'signal', 'later', 'stream', 'fail', 'nosuch', '%zz']) {
         await server.ask(canaryRequest(action))
       }
+      // Node copies a name of 13 characters and more only if it must.
+      await server.ask({ target: '/signin-callback/authorization-code?code=canary-code' })
+      await server.ask({ target: '/app/authorization-code?code=canary-action' })
+      await server.ask({ target: '/nosuch', headers: [['Accept', 'text/html;x=canary-accept']] })
       await server.ask({ ...canaryRequest('read'), method: 'HEAD' })
       await server.ask({ ...canaryRequest('save', [form]), method: 'POST', body: 'f=canary-form' })
       await server.ask({ ...canaryRequest('upload'), method: 'POST', body: 'canary-body' })
