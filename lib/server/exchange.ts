@@ -4,6 +4,7 @@ import { isPromiseLike } from '../http/is-promise-like.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
+import { runBefore } from './before.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
@@ -71,8 +72,34 @@ export class Exchange implements ResponseTarget {
   // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived
   // with the headers, so `body` can return them synchronously.
   #start(): void {
-    if (this.incoming.isReceived) this.#respond()
-    else process.nextTick(() => this.#respond())
+    if (this.incoming.isReceived) this.#begin()
+    else process.nextTick(() => this.#begin())
+  }
+
+  // Calls the middlewares of `before`, if there are any, and then the handler.
+  #begin(): void {
+    const { before } = this.#options
+    const { rejection, message, out, mustBeLast, connection } = this.incoming
+    if (before === undefined || rejection !== undefined) {
+      this.#respond()
+      return
+    }
+    // For a response of a middleware. Our own responses have `Connection: close`.
+    if (mustBeLast) out.shouldKeepAlive = false
+    let isPassedOn = false
+    const report = (): void => {
+      if (isPassedOn || this.#response !== undefined) return
+      const { statusCode } = out
+      this.#reportAccess(
+        this.#emptyResponse(statusCode >= 200 && statusCode < 600 ? statusCode : 500),
+      )
+    }
+    if (this.#options.onAccess !== undefined) connection.watchOutcome(out, report, report)
+    const done = (): void => {
+      isPassedOn = true
+      this.#respond()
+    }
+    runBefore(before, message, out, done, (error) => this.#fail(error))
   }
 
   #respond(): void {
@@ -119,13 +146,21 @@ export class Exchange implements ResponseTarget {
   // Sends a 500 without a body, or closes the connection if the headers have been sent.
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
-    const response = new HttpResponse()
-    response.status = 500
-    response.request = this.#request
-    this.#recordAccess(response)
-    if (out.headersSent) connection.socket.destroy()
-    else writeResponse(response, this)
+    // A middleware of `before` failed after it had responded.
+    if (!out.writableEnded) {
+      const response = this.#emptyResponse(500)
+      this.#recordAccess(response)
+      if (out.headersSent) connection.socket.destroy()
+      else writeResponse(response, this)
+    }
     this.#handler.report?.(error, { request: this.#request, status: 500 })
+  }
+
+  #emptyResponse(status: number): HttpResponse {
+    const response = new HttpResponse()
+    response.status = status
+    response.request = this.#request
+    return response
   }
 
   // A body that streams the body of the request fails with the error of the client.
@@ -139,12 +174,15 @@ export class Exchange implements ResponseTarget {
     const isRecorded = this.#response !== undefined
     this.#response = response
     if (onAccess === undefined || isRecorded) return
-    const { connection, out, method } = this.incoming
-    const report = (): void => {
-      const durationMs = performance.now() - this.#startedAt
-      onAccess({ method, response: this.#response ?? response, bytes: this.bytes, durationMs })
-    }
+    const { connection, out } = this.incoming
+    const report = (): void => this.#reportAccess(this.#response ?? response)
     connection.watchOutcome(out, report, report)
+  }
+
+  #reportAccess(response: HttpResponse): void {
+    const { method } = this.incoming
+    const durationMs = performance.now() - this.#startedAt
+    this.#options.onAccess?.({ method, response, bytes: this.bytes, durationMs })
   }
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import type { BeforeMiddleware } from './before.ts'
 import type { HeaderLimits } from './framing.ts'
 
 /** An object that returns a response for every request, such as a {@link FrontController}. */
@@ -52,6 +53,15 @@ export interface ListenerOptions {
   readonly maxPauseMs?: number | undefined
   /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
+  /**
+   * Connect-style middlewares that run in this order in front of the handler (default none). One that responds ends the
+   * request. An error that one throws or hands to `next()` is reported, and the response is a 500 without a body. They do
+   * not run for a message that is rejected for its framing, and must not read the body.
+   *
+   * @example
+   * { before: [helmet(), compression()] }
+   */
+  readonly before?: readonly BeforeMiddleware[] | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

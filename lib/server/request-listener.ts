@@ -1,4 +1,5 @@
 import type { RequestListener } from 'node:http'
+import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { EventStreams } from './event-streams.ts'
 import { Exchange } from './exchange.ts'
@@ -10,7 +11,7 @@ import type { Handler, ListenerOptions } from './handler.ts'
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
- * @throws {TypeError} If the handler has no function `handle`.
+ * @throws {TypeError} If the handler has no function `handle`, or `before` is not a list of functions.
  */
 export function createRequestListener(
   handler: Handler,
@@ -21,7 +22,8 @@ export function createRequestListener(
   }
   const headerLimits = { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits }
   const eventStreams = new EventStreams(options.closing)
-  const exchangeOptions = { ...options, headerLimits, eventStreams }
+  const before = checkedBefore(options.before)
+  const exchangeOptions = { ...options, headerLimits, eventStreams, before }
   return (message, out) => {
     // A request behind the last one of a connection gets no response.
     if (connectionOf(message.socket).hasLastRequest) return

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
 import { ServerClosingError } from '../http/errors.ts'
+import type { BeforeMiddleware } from './before.ts'
 import { handleClientErrors } from './client-error.ts'
 import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
@@ -52,6 +53,8 @@ export interface ServeOptions {
   readonly closeTimeoutMs?: number | undefined
   /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
+  /** Connect-style middlewares in front of the handler, as the option `before` of a request listener (default none). */
+  readonly before?: readonly BeforeMiddleware[] | undefined
 }
 
 /** A server that is listening. */
@@ -91,6 +94,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
   'limits',
   'closeTimeoutMs',
   'onAccess',
+  'before',
 ]
 
 /**
@@ -104,7 +108,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
-  const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess } = options
+  const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess, before } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   const controller = new AbortController()
   const { signal: closing } = controller
@@ -118,6 +122,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     closing,
     maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
+    before,
     expectsContinue,
   })
   server.on('request', listener)

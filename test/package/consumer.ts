@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url'
 import {
   type Access,
   type Action,
+  type BeforeMiddleware,
   type BodyChunks,
   type BodySource,
   type Client,
@@ -190,7 +191,8 @@ assert.ok(errors.every((each) => each.message !== ''))
 
 const handler: Handler = front
 const headerLimits: Partial<HeaderLimits> = { maxHeaderFields: 10 }
-const listenerOptions: ListenerOptions = { headerLimits }
+const before: readonly BeforeMiddleware[] = [(_message, _out, next) => next()]
+const listenerOptions: ListenerOptions = { headerLimits, before }
 const middlewareOptions: MiddlewareOptions = { ...listenerOptions, fallThrough: true }
 const middleware: Middleware = createMiddleware(handler, middlewareOptions)
 createServer(createRequestListener(handler, listenerOptions)).close()

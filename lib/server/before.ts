@@ -1,0 +1,64 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+
+/**
+ * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
+ *
+ * The type accepts middlewares that are declared for the messages of Express.
+ */
+export type BeforeMiddleware = {
+  // The parameters of a method may be subtypes.
+  call(message: IncomingMessage, out: ServerResponse, next: (error?: unknown) => void): unknown
+}['call']
+
+/**
+ * Returns the middlewares of the option `before`; undefined if there are none.
+ *
+ * @throws {TypeError} If it is not a list of functions.
+ */
+export function checkedBefore(
+  before: readonly BeforeMiddleware[] | undefined,
+): readonly BeforeMiddleware[] | undefined {
+  if (before === undefined) return undefined
+  if (!Array.isArray(before) || before.some((each) => typeof each !== 'function')) {
+    throw new TypeError('Expected "before" to be a list of middlewares: functions (req, res, next)')
+  }
+  return before.length === 0 ? undefined : [...before]
+}
+
+/**
+ * Calls middlewares in order, each when the one before it calls `next()`.
+ *
+ * @param done Called when the last one calls `next()`, unless a response has begun.
+ * @param fail Called with the value of `next(error)`, or what a middleware throws or rejects with.
+ */
+export function runBefore(
+  before: readonly BeforeMiddleware[],
+  message: IncomingMessage,
+  out: ServerResponse,
+  done: () => void,
+  fail: (error: unknown) => void,
+): void {
+  const run = (i: number): void => {
+    const middleware = before[i]
+    if (out.headersSent || out.writableEnded) return
+    if (middleware === undefined) {
+      done()
+      return
+    }
+    let isCalled = false
+    const next = (error?: unknown): void => {
+      if (isCalled) return
+      isCalled = true
+      if (error) fail(error)
+      else run(i + 1)
+    }
+    // It may throw after next(), too.
+    try {
+      const returned = middleware(message, out, next)
+      if (returned instanceof Promise) returned.catch(fail)
+    } catch (error) {
+      fail(error)
+    }
+  }
+  run(0)
+}

@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict'
+import { connect } from 'node:net'
+import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
+import { describe, it } from 'node:test'
+import { brotliDecompressSync, gunzipSync } from 'node:zlib'
+import compression from 'compression'
+import helmet from 'helmet'
+import { fetch, request } from 'undici'
+import { type Access, createRequestListener, type ServeOptions, serve } from '../../lib/index.ts'
+import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
+import { exchange } from '../support/http.ts'
+import { type Actions, keepAliveBytesOf, serveActions, withClose } from '../support/wire.ts'
+
+type Before = NonNullable<ServeOptions['before']>
+
+const LONG = 'a long text '.repeat(1_000)
+const actions: Actions = {
+  short: (_, response) => response.text('short'),
+  long: (_, response) => response.text(LONG),
+  stream: (_, response) => {
+    response.headers.set('Content-Type', 'text/plain')
+    response.body = Readable.from(Array.from({ length: 1_000 }, () => 'a long text '))
+  },
+  fail: () => {
+    throw new Error('failed')
+  },
+}
+const packages: Before = [helmet(), compression()]
+
+describe('The option "before"', () => {
+  it('runs middlewares in order in front of the handler', async (t) => {
+    const calls: string[] = []
+    const note =
+      (name: string): Before[number] =>
+      (_, out, next) => {
+        calls.push(name)
+        out.setHeader(`X-${name}`, '1')
+        setImmediate(next)
+      }
+    const { port } = await serveActions(t, actions, { before: [note('One'), note('Two')] })
+    const { status, headers, body } = await exchange(port, { target: '/app/short' })
+    assert.deepEqual([status, body, calls], [200, 'short', ['One', 'Two']])
+    assert.deepEqual([headers['x-one'], headers['x-two']], ['1', '1'])
+  })
+
+  it('ends a request that a middleware responds to, and records its access', async (t) => {
+    const accesses: Access[] = []
+    let runs = 0
+    const { port } = await serveActions(
+      t,
+      { run: () => void runs++ },
+      {
+        before: [
+          (_, out, next) => {
+            out.writeHead(401, { 'Content-Length': 2 }).end('no')
+            // A second response would destroy the connection.
+            next()
+          },
+        ],
+        onAccess: (access) => void accesses.push(access),
+      },
+    )
+    const { status, body } = await exchange(port, { target: '/app/run' })
+    assert.deepEqual([status, body, runs], [401, 'no', 0])
+    assert.deepEqual(
+      accesses.map(({ method, response }) => [method, response.status]),
+      [['GET', 401]],
+    )
+  })
+
+  it('records one access for a request that it passes on', async (t) => {
+    const accesses: Access[] = []
+    for (const before of [
+      [(_, __, next) => next()],
+      [(_, __, next) => setImmediate(next)],
+    ] as Before[]) {
+      const options = { before, onAccess: (access: Access) => void accesses.push(access) }
+      const { port } = await serveActions(t, actions, options)
+      await exchange(port, { target: '/app/short' })
+    }
+    assert.deepEqual(
+      accesses.map(({ response, bytes }) => [response.status, bytes]),
+      [
+        [200, 5],
+        [200, 5],
+      ],
+    )
+  })
+
+  const failures: [string, Before[number]][] = [
+    ['next(error)', (_, __, next) => next(new Error('broken'))],
+    [
+      'a throw',
+      () => {
+        throw new Error('broken')
+      },
+    ],
+    ['a rejection', async () => Promise.reject(new Error('broken'))],
+    ['next(error) later', (_, __, next) => setImmediate(next, new Error('broken'))],
+  ]
+  for (const [what, failing] of failures) {
+    it(`reports ${what}, and sends a 500 without a body`, async (t) => {
+      const { port, reports } = await serveActions(t, actions, { before: [failing] })
+      const { status, body } = await exchange(port, { target: '/app/short' })
+      assert.deepEqual([status, body], [500, ''])
+      assert.deepEqual(
+        reports.map(({ name, status }) => [name, status]),
+        [['Error', 500]],
+      )
+    })
+  }
+
+  it('only reports what a middleware throws after it has responded', async (t) => {
+    const before: Before = [
+      (_, out) => {
+        out.setHeader('Content-Length', 4).end('done')
+        throw new Error('late')
+      },
+    ]
+    const { port, reports } = await serveActions(t, actions, { before })
+    const { status, body } = await exchange(port, { target: '/app/short' })
+    assert.deepEqual([status, body, reports.length], [200, 'done', 1])
+  })
+
+  it('does not run for a message that is rejected for its framing', async (t) => {
+    let runs = 0
+    const before: Before = [(_, out) => out.end(String(runs++))]
+    const { port } = await serveActions(t, actions, { before })
+    const { status } = await exchange(port, { target: '/', headers: [['Host', 'b']] })
+    assert.deepEqual([status, runs], [400, 0])
+  })
+
+  it('rejects a value that is not a list of functions', async () => {
+    const front = createFront({})
+    for (const before of [helmet(), [1], 'x'] as never[]) {
+      assert.throws(() => createRequestListener(front, { before }), /^TypeError: Expected "before"/)
+      await assert.rejects(serve(front, { port: 0, before }), /^TypeError: Expected "before"/)
+    }
+  })
+})
+
+describe('helmet() and compression() in front of actions', () => {
+  it('compress the body of an action, and of a stream', async (t) => {
+    const { port } = await serveActions(t, actions, { before: packages })
+    for (const action of ['long', 'stream']) {
+      for (const [encoding, decompress] of [
+        ['gzip', gunzipSync],
+        ['br', brotliDecompressSync],
+      ] as const) {
+        const headers = { 'Accept-Encoding': encoding }
+        const url = `http://127.0.0.1:${port}/app/${action}`
+        const response = await request(url, { headers })
+        const bytes = Buffer.from(await response.body.arrayBuffer())
+        assert.equal(response.headers['content-encoding'], encoding)
+        assert.equal(response.headers['content-length'], undefined)
+        assert.equal(response.headers.vary, 'Accept-Encoding')
+        assert.equal(response.headers['x-frame-options'], 'SAMEORIGIN')
+        assert.ok(bytes.length < 1_000)
+        assert.equal(decompress(bytes).toString(), LONG)
+      }
+    }
+  })
+
+  it('leave short bodies, HEAD and clients without an encoding as they are', async (t) => {
+    const { port } = await serveActions(t, actions, { before: packages })
+    const gzip: [string, string][] = [['Accept-Encoding', 'gzip']]
+    const short = await exchange(port, { target: '/app/short', headers: gzip })
+    assert.deepEqual([short.body, short.headers['content-length']], ['short', '5'])
+    const head = await exchange(port, { method: 'HEAD', target: '/app/long', headers: gzip })
+    assert.deepEqual([head.status, head.body], [200, ''])
+    assert.equal(head.headers['content-length'], String(LONG.length))
+    const plain = await exchange(port, { target: '/app/long' })
+    assert.equal(plain.body, LONG)
+    assert.equal(plain.headers['content-length'], String(LONG.length))
+  })
+
+  it('add their headers to the pages of errors', async (t) => {
+    const { port, reports } = await serveActions(t, actions, { before: packages })
+    for (const [target, expected] of [
+      ['/app/fail', 500],
+      ['/none', 404],
+    ] as const) {
+      const { status, headers } = await exchange(port, { target })
+      assert.equal(status, expected)
+      assert.equal(headers['x-content-type-options'], 'nosniff')
+    }
+    assert.equal(reports.length, 2)
+  })
+
+  it('keep a connection, and the order of pipelined requests', async (t) => {
+    const slowFirst: Before[number] = ({ url }, _, next) =>
+      url === '/app/long' ? setTimeout(next, 10) : next()
+    const { port } = await serveActions(t, actions, { before: [slowFirst, ...packages] })
+    const socket = connect(port, '127.0.0.1')
+    const bytes = ['long', 'short', 'fail', 'short'].map((action) =>
+      keepAliveBytesOf({ target: `/app/${action}` }),
+    )
+    socket.write(bytes.slice(0, 3).join('') + withClose(bytes[3] ?? ''))
+    const received = await text(socket)
+    const statuses = received.match(/HTTP\/1\.1 \d+/g)
+    assert.deepEqual(statuses, ['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 500', 'HTTP/1.1 200'])
+    assert.ok(received.indexOf(LONG) < received.indexOf('\r\n\r\nshort'))
+  })
+
+  it('let the drain complete a compressed response in flight', async (t) => {
+    const started = deferred<void>()
+    const released = deferred<void>()
+    const slow: Actions = {
+      slow: async (_, response) => {
+        started.resolve()
+        await released.promise
+        response.text(LONG)
+      },
+    }
+    const { port, service } = await serveActions(t, slow, { before: packages })
+    const response = fetch(`http://127.0.0.1:${port}/app/slow`)
+    await started.promise
+    const closing = service.close()
+    released.resolve()
+    const { headers, text: read } = await response.then(async (r) => ({
+      headers: r.headers,
+      text: await r.text(),
+    }))
+    assert.deepEqual([headers.get('content-encoding') !== null, read], [true, LONG])
+    assert.equal(headers.get('connection'), 'close')
+    assert.equal((await closing).actions, 0)
+  })
+})
