@@ -6,10 +6,11 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
 import { listRoutes } from './lib/inspect/list-routes.ts'
+import { closeApp, isAppReady } from './lib/process/app-file.ts'
 import {
-  createFrontController,
   listen,
   listenForHealth,
+  loadApplication,
   logStart,
   rejectInheritedSocket,
 } from './lib/process/application.ts'
@@ -34,36 +35,39 @@ import { onHangup, onStopSignal } from './lib/process/signals.ts'
 import { Supervisor } from './lib/process/supervisor.ts'
 import { logWarnings } from './lib/process/warnings.ts'
 import { isWatched, Watcher } from './lib/process/watcher.ts'
-import { leaveCluster, reportListen, requestSuccessor } from './lib/process/worker.ts'
+import { answerReady, leaveCluster, reportListen, requestSuccessor } from './lib/process/worker.ts'
 import { WorkerError } from './lib/process/worker-slot.ts'
 import { httpUrl } from './lib/server/serve.ts'
 
 // Parses the command line, and runs the command.
 
+// What `close` of an application file may take after a drain that used the whole close timeout.
+const MIN_CLOSE_MS = 1_000
+
 // The function for each command. If it returns a number, that is the exit code of the process.
 const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
   help: () => print(helpText()),
   version: () => print(`${version()}\n`),
-  check: async ({ config }) => {
-    await createFrontController(config)
+  check: async (line) => {
+    const { config } = await loadApplication(line)
     print(jsonText(config))
     return 0
   },
   healthcheck: async ({ config: { healthPort = 0, host } }) =>
     (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
-  routes: async ({ config, json }) => {
-    const routes = listRoutes(await createFrontController(config))
+  routes: async ({ json, ...line }) => {
+    const routes = listRoutes((await loadApplication(line)).front)
     print(json ? jsonText(routes) : routesText(routes, routesStyle()))
     return 0
   },
-  explain: async ({ config, json, ...request }) => {
-    const explanation = explain(await createFrontController(config), request)
+  explain: async ({ json, ...line }) => {
+    const explanation = explain((await loadApplication(line)).front, line)
     print(json ? jsonText(explanation) : explanationText(explanation, routesStyle()))
     return explanation.error === null ? 0 : EXIT_FAILURE
   },
   watch: ({ config }) => watch(config),
-  serve: ({ config }) =>
-    config.workers > 0 && cluster.isPrimary ? supervise(config) : serve(config),
+  serve: (line) =>
+    line.config.workers > 0 && cluster.isPrimary ? supervise(line.config) : serve(line),
 }
 
 const TEMPLATES = fileURLToPath(new URL('templates', import.meta.url))
@@ -92,25 +96,29 @@ async function run(args: readonly string[]): Promise<void> {
 }
 
 // Serves in this process, which is the only process or a worker.
-async function serve(config: Config): Promise<number> {
-  const log = createLog(config)
-  logWarnings(log)
+async function serve(line: CommandLine): Promise<number> {
+  const ownLog = createLog(line.config)
+  logWarnings(ownLog)
   // A signal or the message of the parent process may come while the controllers load.
   const requested = new Promise<void>((stop) => {
     if (cluster.isWorker || isWatched()) return onStopMessage(stop)
     onStopSignal(stop)
-    onHangup(log, stop)
+    onHangup(ownLog, stop)
   })
-  const front = await Promise.race([createFrontController(config, log), requested])
-  if (front === undefined) {
-    if (!cluster.isWorker) log.info({ event: 'stop' }, 'Stopped while the controllers were loading')
+  const application = await Promise.race([loadApplication(line, ownLog), requested])
+  if (application === undefined) {
+    const message = 'Stopped while the controllers were loading'
+    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, message)
     return 0
   }
-  let isReady = true
+  const { front, app, config, logger: log = ownLog } = application
+  let isServing = true
   let exitCode = 0
   reportListen()
-  const service = await listen(front, config, log)
-  const health = await listenForHealth(config, () => isReady)
+  const service = await listen(application, log)
+  const isReady = async (): Promise<boolean> => isServing && isAppReady(app)
+  answerReady(isReady)
+  const health = await listenForHealth(config, isReady)
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
       exitCode = EXIT_FAILURE
@@ -122,10 +130,15 @@ async function serve(config: Config): Promise<number> {
   })
   if (!cluster.isWorker) logStart(log, service.url)
   await stopped
-  isReady = false
+  isServing = false
   await delay(config.drainDelayMs)
+  const closeBy = performance.now() + config.closeTimeoutMs
   const { connections, actions } = await service.close()
   await leaveCluster()
+  await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
+    exitCode = EXIT_FAILURE
+    front.report(error)
+  })
   health?.close()
   if (!cluster.isWorker || connections > 0) {
     const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
@@ -148,7 +161,9 @@ async function supervise(config: Config): Promise<number> {
     if (isWatched()) onStopMessage(stop)
     else onStopSignal(stop, () => supervisor.kill())
   })
-  const health = await listenForHealth(config, () => supervisor.isReady)
+  const health = await listenForHealth(config, () =>
+    config.app === undefined ? supervisor.isReady : supervisor.askReady(),
+  )
   process.on('SIGHUP', () => supervisor.reload())
   const started = supervisor.start().then(({ address, port }) => {
     logStart(log, httpUrl(address, port))
@@ -186,7 +201,7 @@ async function watch(config: Config): Promise<number> {
   return watcher.run()
 }
 
-// A child process may use its drain delay, its close timeout, and 2 more seconds to end.
+// A child process may use its drain delay, its close timeout, and 3 more seconds to end.
 function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
-  return drainDelayMs + closeTimeoutMs + 2_000
+  return drainDelayMs + closeTimeoutMs + 3_000
 }

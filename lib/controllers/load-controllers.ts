@@ -1,15 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
-import { toError } from '../http/exceptions.ts'
 import { type Controller, type Controllers, isAction } from './controller.ts'
-import { loadModule, ModuleTypeError } from './load-module.ts'
-import { locateSyntaxError } from './syntax-error.ts'
-
-const OWN_FOLDER = new URL('..', import.meta.url).href
-
-// A controller may load data before the first request. The limit ends a load that never settles.
-const LOAD_TIMEOUT_MS = 10_000
+import { loadFile } from './load-file.ts'
 
 /** The controllers of a folder, as options of a front controller. */
 export interface ControllerDirectory {
@@ -94,16 +86,12 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
 }
 
 async function load(file: string): Promise<{ readonly controller: Controller }> {
-  try {
-    const controller = controllerOf(await withTimeout(loadModule(file), LOAD_TIMEOUT_MS))
-    files.set(controller, file)
-    // In an object, because a controller may have an action `then`.
-    return { controller }
-  } catch (thrown) {
-    const error = toError(thrown)
-    const reason = await reasonOf(file, error)
-    throw new Error(`The controller "${file}" does not load: ${reason}`, { cause: error })
-  }
+  // In an object, because a controller may have an action `then`.
+  const loaded = await loadFile('The controller', file, (exports) => ({
+    controller: controllerOf(exports),
+  }))
+  files.set(loaded.controller, file)
+  return loaded
 }
 
 // Returns the exports of a file, or the object that is its default export if nothing else exports an action.
@@ -114,32 +102,4 @@ function controllerOf(exports: object): Controller {
     ([name, each]) => name !== 'default' && isAction(each),
   )
   return typeof value === 'object' && value !== null && !hasActions ? value : exports
-}
-
-// Without a timeout, a top-level await that never settles would end the process without a message.
-function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const error = new Error(`it is not loaded after ${timeoutMs} milliseconds`)
-    const timer = setTimeout(() => reject(error), timeoutMs)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
-  })
-}
-
-// Returns the message of an error, and the first location in its stack that is outside this package.
-async function reasonOf(file: string, error: Error): Promise<string> {
-  const { message, stack = '' } = error
-  const location =
-    error instanceof ModuleTypeError
-      ? undefined
-      : (locationIn(stack) ?? (await locateSyntaxError(file, error)))
-  return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
-}
-
-// The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
-// begins with path and line.
-function locationIn(stack: string): string | undefined {
-  const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
-  return locations
-    .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
-    .find((each) => !each.startsWith(OWN_FOLDER))
 }

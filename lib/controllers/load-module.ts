@@ -4,8 +4,8 @@ import { dirname, extname, join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
 
-/** An ES module in a file that Node loads as CommonJS. */
-export class ModuleTypeError extends Error {}
+/** An error whose message describes a whole file, and not a place in it. */
+export class FileError extends Error {}
 
 // What V8 reports where a script has the syntax of an ES module.
 const ESM_SYNTAX =
@@ -15,7 +15,7 @@ const ESM_SYNTAX =
  * Loads the exports of a file, as Node does: the extension decides, then the `type` in the next
  * package.json, then the syntax.
  *
- * @throws {ModuleTypeError} If the file is an ES module, and its package.json says that it is CommonJS.
+ * @throws {FileError} If the file is an ES module, and its package.json says that it is CommonJS.
  * @throws Any error of the file.
  */
 export async function loadModule(file: string): Promise<object> {
@@ -39,7 +39,7 @@ async function typeOf(file: string): Promise<'module' | 'commonjs'> {
   if (!ESM_SYNTAX.test(syntaxErrorOf(await readFile(file, 'utf8')))) return 'commonjs'
   if (type !== 'commonjs') return 'module'
   const remedy = path === undefined ? '' : `set "type": "module" in "${path}", or `
-  throw new ModuleTypeError(
+  throw new FileError(
     `it is an ES module, but Node loads it as CommonJS: ${remedy}name it "${parse(file).name}.mjs"`,
   )
 }

@@ -1,11 +1,20 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
-import { loadControllers, warningsAbout } from '../controllers/load-controllers.ts'
+import type { Controllers } from '../controllers/controller.ts'
+import {
+  type ControllerDirectory,
+  loadControllers,
+  warningsAbout,
+} from '../controllers/load-controllers.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
-import { DEFAULT_LIMITS } from '../dispatch/options.ts'
+import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
 import type { Logger } from '../reporting/logger.ts'
+import { nameKeys } from '../routing/name-rules.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
+import { type AppFile, loadAppFile, NO_APP } from './app-file.ts'
+import type { CommandLine } from './command-line.ts'
+import { contradictions } from './contradictions.ts'
 import { serveHealth } from './health.ts'
 import { EXIT_FAILURE, fail, printProblems, version } from './output.ts'
 import { type Config, ConfigError } from './settings.ts'
@@ -14,50 +23,124 @@ import { reportListening } from './watcher.ts'
 // The first file descriptor that systemd passes on (sd_listen_fds(3)).
 const FIRST_FD = 3
 
-const NO_CONTROLLERS = { controllers: new Map(), modules: new Map() }
+/** An application that is loaded: its folder of controllers, its application file and its settings. */
+export interface Application {
+  readonly front: FrontController
+  /** What the application file exports. */
+  readonly app: AppFile
+  /** The settings, with those of the application file. */
+  readonly config: Config
+  /** The log of the application file, else of the program. */
+  readonly logger: Logger | undefined
+}
 
 /**
- * Loads the controllers and creates the front controller.
+ * Loads the application file and the controllers, and creates the front controller.
  *
  * @param logger The log for errors, and for warnings about controllers. Without it, warnings go to stderr.
- * @throws {ConfigError} If a controller does not load, or a name can't be registered.
+ * @throws {ConfigError} If a file does not load, or an option or a name is invalid.
  */
-export async function createFrontController(
-  config: Config,
+export async function loadApplication(
+  { config: own, given }: Pick<CommandLine, 'config' | 'given'>,
   logger?: Logger,
-): Promise<FrontController> {
-  const { controllers, names, basePath, env, showValues, logParams, trustProxy } = config
+): Promise<Application> {
   try {
-    const loaded = controllers === undefined ? NO_CONTROLLERS : await loadControllers(controllers)
-    const warnings = warningsAbout(loaded)
-    if (logger === undefined) printProblems(warnings)
-    else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
-    const development = env === 'development'
+    const app = own.app === undefined ? NO_APP : await loadAppFile(own.app)
+    const { options } = app
+    const config = withOptions(own, given, options)
+    const problems = contradictions(config)
+    if (problems.length > 0) throw new ConfigError(problems)
+    const controllers = await loadFolder(config, logger)
+    const { names, basePath, env, showValues, logParams, trustProxy } = config
     const limits = limitsOf(DEFAULT_LIMITS, config)
-    const shared = { names, basePath, logger, logParams, trustProxy, limits }
-    return new FrontController({ ...loaded, ...shared, development, showValues })
+    const log = options.logger ?? logger
+    const front = new FrontController({
+      ...options,
+      ...joined(withMaps(options), controllers, config),
+      ...{ names, basePath, logParams, trustProxy, limits, showValues },
+      logger: log,
+      development: env === 'development',
+    })
+    return { front, app, config, logger: log }
   } catch (error) {
+    if (error instanceof ConfigError) throw error
     throw new ConfigError([(error as Error).message])
   }
 }
 
+// A flag or a variable takes precedence over the application file.
+function withOptions(
+  config: Config,
+  given: ReadonlySet<string>,
+  {
+    names,
+    basePath,
+    limits,
+    logParams,
+    trustProxy,
+    development,
+    showValues,
+  }: FrontControllerOptions,
+): Config {
+  const env = development === undefined ? undefined : development ? 'development' : 'production'
+  const options = { names, basePath, ...limits, logParams, trustProxy, env, showValues }
+  const applied = Object.entries(options).filter(
+    ([name, value]) => value !== undefined && !given.has(name),
+  )
+  return Object.freeze({ ...config, ...Object.fromEntries(applied) })
+}
+
+async function loadFolder(
+  { controllers: folder }: Config,
+  logger: Logger | undefined,
+): Promise<ControllerDirectory> {
+  if (folder === undefined) return { controllers: new Map(), modules: new Map() }
+  const loaded = await loadControllers(folder)
+  const warnings = warningsAbout(loaded)
+  if (logger === undefined) printProblems(warnings)
+  else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
+  return loaded
+}
+
+// Joins the controllers of the application file and of the folder.
+function joined(
+  app: ControllerDirectory,
+  folder: ControllerDirectory,
+  config: Config,
+): ControllerDirectory {
+  const toKey = nameKeys[config.names].controller
+  const join = (module: string, one: Controllers, other: Controllers): Controllers => {
+    const keys = new Set([...one.keys()].map(toKey))
+    const name = [...other.keys()].find((each) => keys.has(toKey(each)))
+    if (name === undefined) return new Map([...one, ...other])
+    throw new Error(
+      `The controller "${module}${name}" is in the application file "${config.app}" and in the folder "${config.controllers}"`,
+    )
+  }
+  const modules = new Map(app.modules)
+  for (const [name, each] of folder.modules) {
+    modules.set(name, join(`${name}/`, modules.get(name) ?? new Map(), each))
+  }
+  return { controllers: join('', app.controllers, folder.controllers), modules }
+}
+
 /** Listens on the configured port, or on the inherited socket; ends the process if that fails. */
 export async function listen(
-  front: FrontController,
-  config: Config,
+  { front, app, config }: Application,
   logger: Logger,
 ): Promise<Service> {
   const { port, host, accessLog, closeTimeoutMs } = config
   const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
-  const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits }
+  const { before } = app
+  const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits, before }
   return serve(front, options).catch((error) => failToListen(host, port, '--port', error))
 }
 
 /** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
 export async function listenForHealth(
   { healthPort: port, host }: Config,
-  isReady: () => boolean,
+  isReady: () => boolean | Promise<boolean>,
 ): Promise<Server | undefined> {
   if (port === undefined || cluster.isWorker) return undefined
   return serveHealth(isReady, port, host).catch((error) =>

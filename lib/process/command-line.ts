@@ -1,7 +1,7 @@
 import { parseArgs, parseEnv } from 'node:util'
-import { isLoopback } from '../http/loopback.ts'
 import { nearestName } from '../routing/nearest-name.ts'
 import { type Command, type CommandName, commands, type Flag, options } from './commands.ts'
+import { contradictions } from './contradictions.ts'
 import { type Config, ConfigError, type Setting, settings } from './settings.ts'
 
 /** The command to run, with its options. */
@@ -9,6 +9,8 @@ export interface CommandLine {
   readonly command: CommandName
   /** The settings; their defaults for a command that reads none. */
   readonly config: Config
+  /** The names of the settings that a flag or the environment sets. An application file sets no others. */
+  readonly given: ReadonlySet<string>
   /** Whether `--json` is present. */
   readonly json: boolean
   /** The target of `--explain`; else empty. */
@@ -51,7 +53,7 @@ export function parseCommandLine(
     target: values.get('explain') ?? '',
     method: values.get('method') ?? 'GET',
   } as const
-  if (ignoresSettings) return { ...line, config: parseSettings(new Map(), {}, []) }
+  if (ignoresSettings) return { ...line, ...parseSettings(new Map(), {}, []) }
 
   const file = parseEnvFile(values.get('env-file'), readFile, problems)
   const texts = new Map<string, string>()
@@ -60,10 +62,12 @@ export function parseCommandLine(
     if (text) texts.set(name, text)
   }
   for (const [name, text] of values) texts.set(flagOf(name), text)
-  const config = parseSettings(texts, defaults, problems)
-  problems.push(...contradictions(config), ...misuses(values, config))
+  const { config, given } = parseSettings(texts, defaults, problems)
+  // With an application file, they are looked for when it is loaded.
+  if (config.app === undefined) problems.push(...contradictions(config))
+  problems.push(...misuses(values, config))
   if (problems.length > 0) throw new ConfigError(problems)
-  return { ...line, config }
+  return { ...line, config, given }
 }
 
 function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<string, string> {
@@ -127,45 +131,20 @@ function parseSettings(
   texts: ReadonlyMap<string, string>,
   defaults: Partial<Config>,
   problems: string[],
-): Config {
+): Pick<CommandLine, 'config' | 'given'> {
+  const given = new Set<string>()
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const { flag, alias = '', parse, expected, fallback } = setting
     const variable = `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
     const source = [flagOf(flag), variable, alias].find((each) => texts.has(each))
     if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
+    given.add(name)
     const text = texts.get(source) ?? ''
     const value = parse(text)
     if (value === undefined) problems.push(`${source} is ${quoted(text)}: expected ${expected}`)
     return [name, value]
   })
-  return Object.freeze(Object.fromEntries(entries))
-}
-
-// Finds settings that are valid alone, but contradict each other.
-function contradictions(config: Config): string[] {
-  const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
-  const { showValues, env, host } = config
-  const problems: string[] = []
-  if (headersTimeoutMs > requestTimeoutMs) {
-    problems.push(
-      `--headers-timeout-ms is "${headersTimeoutMs}": expected at most --request-timeout-ms, "${requestTimeoutMs}"`,
-    )
-  }
-  if (actionTimeoutMs >= socketTimeoutMs) {
-    problems.push(
-      `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
-    )
-  }
-  if (showValues && env === 'production') {
-    problems.push(`--show-values needs --env development, but --env is "${env}"`)
-  }
-  // An invalid host is undefined here; its problem is listed already.
-  if (showValues && host !== undefined && !isLoopback(host)) {
-    problems.push(
-      `--show-values needs a --host on this machine, such as "127.0.0.1", but --host is ${quoted(host)}`,
-    )
-  }
-  return problems
+  return { config: Object.freeze(Object.fromEntries(entries)), given }
 }
 
 // Finds commands and options that are invalid, or that require another one.
@@ -186,8 +165,9 @@ function misuses(values: ReadonlyMap<string, string>, config: Config): string[] 
   }
   for (const name of requested) {
     const { needs } = commands[name]
-    if (needs !== undefined && config[needs] === undefined) {
-      problems.push(`--${name} needs --${settings[needs].flag}`)
+    if (needs?.every((setting) => config[setting] === undefined)) {
+      const flags = needs.map((setting) => flagOf(settings[setting].flag))
+      problems.push(`--${name} needs ${flags.join(' or ')}`)
     }
   }
   return problems

@@ -14,8 +14,8 @@ export interface Flag {
 export interface Command extends Flag {
   /** The options that belong to the command. */
   readonly options?: readonly string[]
-  /** The setting that the command requires. */
-  readonly needs?: keyof Config
+  /** The settings of which the command requires one. */
+  readonly needs?: readonly (keyof Config)[]
   /** The defaults of settings that differ for this command. */
   readonly defaults?: Partial<Config>
   /** Whether the command reads no settings, and so also works with invalid ones. */
@@ -34,7 +34,7 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
   check: { help: 'load everything, print the effective configuration, and exit' },
   healthcheck: {
     help: 'ask the health port whether the server is ready; exit code 0 or 1',
-    needs: 'healthPort',
+    needs: ['healthPort'],
   },
   routes: {
     help: 'print every URL with its methods, action, file and line, and exit',
@@ -51,8 +51,8 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
         : '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
   },
   watch: {
-    help: 'for development: restart when a file in --controllers changes',
-    needs: 'controllers',
+    help: 'for development: restart when a file of the application changes',
+    needs: ['controllers', 'app'],
     defaults: { env: 'development' },
   },
 }

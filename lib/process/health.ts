@@ -11,19 +11,20 @@ const MAX_CONNECTIONS = 64
  * `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
  * It accepts 64 connections at a time, closes one whose request takes longer than 2 seconds, and each one after its response.
  *
+ * @param isReady Returns whether the process accepts requests; it never rejects.
  * @returns The server, as soon as it listens.
  */
 export async function serveHealth(
-  isReady: () => boolean,
+  isReady: () => boolean | Promise<boolean>,
   port: number,
   host: string,
 ): Promise<Server> {
   const answered = new WeakSet<Socket>()
-  const server = createServer(TIMEOUTS, (request, response) => {
+  const server = createServer(TIMEOUTS, async (request, response) => {
     // A client that pipelines requests must not keep the main server busy.
     if (answered.has(request.socket)) return
     answered.add(request.socket)
-    const status = statusOf(request, isReady)
+    const status = await statusOf(request, isReady)
     const text = status === 200 ? 'ok\n' : 'no\n'
     const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
     response.writeHead(status, { ...headers, 'Content-Length': text.length, Connection: 'close' })
@@ -35,12 +36,15 @@ export async function serveHealth(
   return server
 }
 
-function statusOf({ method, url }: IncomingMessage, isReady: () => boolean): number {
+async function statusOf(
+  { method, url }: IncomingMessage,
+  isReady: () => boolean | Promise<boolean>,
+): Promise<number> {
   const path = url?.split('?', 1)[0]
   if (method !== 'GET' && method !== 'HEAD') return 405
   if (path === '/livez') return 200
   if (path !== '/readyz') return 404
-  return isReady() ? 200 : 503
+  return (await isReady()) ? 200 : 503
 }
 
 /**

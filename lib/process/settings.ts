@@ -7,6 +7,7 @@ import { type LogLevel, logLevels } from './log.ts'
 export interface Config extends Limits, ServerLimits {
   readonly port: number
   readonly host: string
+  readonly app: string | undefined
   readonly controllers: string | undefined
   readonly names: 'exact' | 'zf1'
   readonly basePath: string
@@ -69,6 +70,12 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     help: 'address to listen on',
     fallback: '127.0.0.1',
     ...matching(/^[^\s]+$/, 'an address or a host name'),
+  },
+  app: {
+    value: 'FILE',
+    help: 'ES module that exports the options of the application as default',
+    fallback: undefined,
+    ...matching(/./, 'a file'),
   },
   controllers: {
     value: 'DIR',

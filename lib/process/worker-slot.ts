@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import type { Logger } from '../reporting/logger.ts'
 import { stopChild } from './child.ts'
-import { REPLACE_MESSAGE } from './worker.ts'
+import { askReady, REPLACE_MESSAGE } from './worker.ts'
 
 /** The options of a {@link WorkerSlot}. */
 export interface WorkerSlotOptions {
@@ -40,6 +40,8 @@ export class WorkerSlot {
   #starting: Promise<Address> | undefined
   // The latest worker, until it listens.
   #young: Worker | undefined
+  // The question that the latest worker has not answered yet.
+  #asked: Promise<boolean> | undefined
   #timer: NodeJS.Timeout | undefined
   #failures = 0
   #isStopped = false
@@ -51,6 +53,15 @@ export class WorkerSlot {
   /** Whether a worker accepts requests. */
   get isReady(): boolean {
     return this.#worker !== undefined
+  }
+
+  /** Asks the application of the worker whether it is ready; false without a worker. */
+  async askReady(): Promise<boolean> {
+    if (this.#worker === undefined) return false
+    this.#asked ??= askReady(this.#worker).finally(() => {
+      this.#asked = undefined
+    })
+    return this.#asked
   }
 
   /**

@@ -1,4 +1,4 @@
-import cluster from 'node:cluster'
+import cluster, { type Worker } from 'node:cluster'
 
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
@@ -31,5 +31,36 @@ export function leaveCluster(): Promise<void> {
     if (worker?.isConnected() !== true) return resolve()
     worker.once('disconnect', resolve)
     worker.disconnect()
+  })
+}
+
+const READY_MESSAGE = 'portico:ready'
+
+// More than a worker takes, and less than a probe waits.
+const READY_TIMEOUT_MS = 2_500
+
+/** Answers the supervisor, if there is one, when it asks whether this process is ready. */
+export function answerReady(isReady: () => Promise<boolean>): void {
+  if (!cluster.isWorker) return
+  process.on('message', async (message) => {
+    if (message === READY_MESSAGE)
+      process.send?.({ ready: await isReady() }, undefined, undefined, () => {})
+  })
+}
+
+/** Asks a worker whether it is ready. Returns false if it does not answer within 2.5 seconds. */
+export function askReady(worker: Worker): Promise<boolean> {
+  return new Promise((resolve) => {
+    const settle = (isReady: boolean): void => {
+      clearTimeout(timer)
+      worker.off('message', onMessage)
+      resolve(isReady)
+    }
+    const onMessage = (message: { readonly ready?: unknown } | null): void => {
+      if (typeof message?.ready === 'boolean') settle(message.ready)
+    }
+    const timer = setTimeout(settle, READY_TIMEOUT_MS, false)
+    worker.on('message', onMessage)
+    worker.process.send(READY_MESSAGE, (error) => error && settle(false))
   })
 }

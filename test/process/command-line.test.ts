@@ -78,6 +78,21 @@ describe('parseCommandLine()', () => {
     }
   })
 
+  it('names the settings that a flag, the environment or the file sets', () => {
+    const args = ['--port=0', '--env-file=.env', '--names=exact']
+    const { given } = parseCommandLine(
+      args,
+      { PORTICO_ENV: 'production', PORTICO_HOST: '' },
+      () => 'PORTICO_MAX_FIELDS=1000',
+    )
+    assert.deepEqual([...given].sort(), ['env', 'maxFields', 'names', 'port'])
+  })
+
+  it('leaves contradictions to the application file, which may solve them', () => {
+    const { config } = parseCommandLine(['--show-values', '--app=app.js'], {}, noFile)
+    assert.deepEqual([config.showValues, config.app], [true, 'app.js'])
+  })
+
   it('finds --help and --version, and reads no settings then', () => {
     const table: [string[], Environment, CommandLine['command']][] = [
       [['--help'], {}, 'help'],
@@ -182,7 +197,7 @@ describe('parseCommandLine()', () => {
         ['--method is "get": expected a method such as "GET" or "POST"'],
       ],
       [['--json'], {}, ['--json needs --routes or --explain']],
-      [['--watch'], {}, ['--watch needs --controllers']],
+      [['--watch'], {}, ['--watch needs --controllers or --app']],
       [['--healthcheck'], {}, ['--healthcheck needs --health-port']],
       [['--check=false'], {}, ['--check takes no value']],
       [['--check', '--routes'], {}, ['--check and --routes: expected one of them at a time']],
@@ -264,11 +279,19 @@ function noFile(): never {
 
 function config(args: string[], env: Environment = {}): Config {
   const line = parseCommandLine(args, env, noFile)
-  assert.deepEqual(line, { ...lineOf('serve'), config: line.config })
+  assert.deepEqual(line, { ...lineOf('serve'), config: line.config, given: line.given })
   return line.config
 }
 
 /** The command line of a command without options. */
 function lineOf(command: CommandLine['command'], config: Partial<Config> = {}): object {
-  return { command, config: { ...defaults, ...config }, json: false, target: '', method: 'GET' }
+  const given = new Set(Object.keys(config))
+  return {
+    command,
+    config: { ...defaults, ...config },
+    given,
+    json: false,
+    target: '',
+    method: 'GET',
+  }
 }

@@ -12,6 +12,7 @@ describe('settings', () => {
     assert.deepEqual(fallbacks, {
       port: 3000,
       host: '127.0.0.1',
+      app: undefined,
       controllers: undefined,
       names: 'exact',
       basePath: '',
@@ -70,6 +71,7 @@ describe('settings', () => {
     ['port', [['0', 0], ['65535', 65_535]], ['65536', '-1', '1.5', '', ' 1', '1e3', '٣']],
     ['healthPort', [['0', 0], ['3001', 3001]], ['65536', 'no']],
     ['host', [['::1', '::1'], ['localhost', 'localhost']], ['', 'a b', 'a\n']],
+    ['app', [['./my app.js', './my app.js']], ['']],
     ['controllers', [['./my controllers', './my controllers']], ['']],
     ['names', [['zf1', 'zf1'], ['exact', 'exact']], ['ZF1', '', '__proto__']],
     ['basePath', [['/app', '/app'], ['/a/b-c', '/a/b-c'], ['', '']], ['/', 'app', '/app/', '/a//b', '/a b', '/ä']],

@@ -1,0 +1,61 @@
+import { pathToFileURL } from 'node:url'
+import { toError } from '../http/exceptions.ts'
+import { FileError, loadModule } from './load-module.ts'
+import { locateSyntaxError } from './syntax-error.ts'
+
+const OWN_FOLDER = new URL('..', import.meta.url).href
+
+// A file may load data before the first request. The limit ends a load that never settles.
+const LOAD_TIMEOUT_MS = 10_000
+
+/**
+ * Loads a file, and reads its exports, within 10 seconds.
+ *
+ * @param kind What the file is, as the begin of the message: `The controller`.
+ * @throws {Error} If either fails. The message is one line that names the file.
+ * @internal
+ */
+export async function loadFile<T extends object>(
+  kind: string,
+  file: string,
+  read: (exports: object) => T | Promise<T>,
+): Promise<T> {
+  try {
+    return await withTimeout(loadModule(file).then(read), LOAD_TIMEOUT_MS)
+  } catch (thrown) {
+    const error = toError(thrown)
+    const reason = await reasonOf(file, error)
+    throw new Error(`${kind} "${file}" does not load: ${reason}`, { cause: error })
+  }
+}
+
+// Without a timeout, a top-level await that never settles would end the process without a message.
+function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const error = new Error(`it is not loaded after ${timeoutMs} milliseconds`)
+    const timer = setTimeout(() => reject(error), timeoutMs)
+    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+  })
+}
+
+// Returns the message of an error, and the first location in its stack that is outside this package.
+async function reasonOf(file: string, error: Error): Promise<string> {
+  const { message, stack = '' } = error
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts"/.test(message))
+    return `${message}: Node.js 22.18 or later runs TypeScript without a build`
+  const location =
+    error instanceof FileError
+      ? undefined
+      : (locationIn(stack) ?? (await locateSyntaxError(file, error)))
+  return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
+}
+
+// The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
+// begins with path and line.
+function locationIn(stack: string): string | undefined {
+  const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
+  return locations
+    .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
+    .find((each) => !each.startsWith(OWN_FOLDER))
+}

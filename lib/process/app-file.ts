@@ -1,0 +1,116 @@
+import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { loadFile } from '../controllers/load-file.ts'
+import { FileError } from '../controllers/load-module.ts'
+import { FrontController } from '../dispatch/front-controller.ts'
+import type { FrontControllerOptions } from '../dispatch/options.ts'
+import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
+
+/** What an application file exports. */
+export interface AppFile {
+  /** The default export, or what it returned. */
+  readonly options: FrontControllerOptions
+  /** Middlewares in front of the front controller. */
+  readonly before: readonly BeforeMiddleware[] | undefined
+  /** Ends what the application opened. */
+  readonly close: (() => unknown) | undefined
+  /** Returns whether the application is ready for requests. */
+  readonly ready: (() => unknown) | undefined
+}
+
+/** What is used if there is no application file. */
+export const NO_APP: AppFile = {
+  options: {},
+  before: undefined,
+  close: undefined,
+  ready: undefined,
+}
+
+const READY_TIMEOUT_MS = 2_000
+
+/**
+ * Loads an application file: an ES module whose default export is the options of a front controller, or a function that
+ * returns them, or a promise of them.
+ *
+ * @throws {Error} If the file does not load, or an export or an option is invalid. The message is one line that names the file.
+ */
+export async function loadAppFile(path: string): Promise<AppFile> {
+  const file = resolve(path)
+  const kind = 'The application file'
+  await stat(file).catch(({ code }: NodeJS.ErrnoException) => {
+    throw new Error(`${kind} "${file}" can't be read: ${code}`)
+  })
+  return loadFile(kind, file, async (exports) => {
+    const options = await optionsOf(Reflect.get(exports, 'default'))
+    try {
+      checkOptions(options)
+      return {
+        options,
+        before: checkedBefore(Reflect.get(exports, 'before')),
+        close: functionOf(exports, 'close'),
+        ready: functionOf(exports, 'ready'),
+      }
+    } catch (error) {
+      throw new FileError((error as Error).message)
+    }
+  })
+}
+
+async function optionsOf(value: unknown): Promise<FrontControllerOptions> {
+  if (value === undefined) {
+    const expected = 'the options of a front controller, or a function that returns them'
+    throw new FileError(`it has no default export: expected ${expected}`)
+  }
+  const isFunction = typeof value === 'function'
+  const options: unknown = isFunction ? await value() : value
+  const prototype =
+    typeof options === 'object' && options !== null ? Object.getPrototypeOf(options) : undefined
+  if (prototype === Object.prototype || prototype === null) return options as object
+  const name = prototype ? `an instance of ${prototype.constructor?.name}` : typeof options
+  const what = isFunction ? 'its default export returned' : 'its default export is'
+  throw new FileError(`${what} ${options === null ? 'null' : name}: expected an object of options`)
+}
+
+// Another setting than those of the file may turn development on.
+function checkOptions(options: FrontControllerOptions): void {
+  const { showValues = false, development = showValues } = options
+  new FrontController({ ...options, development })
+}
+
+function functionOf(exports: object, name: string): (() => unknown) | undefined {
+  const value: unknown = Reflect.get(exports, name)
+  if (value === undefined || typeof value === 'function') return value as () => unknown
+  throw new TypeError(`Expected the export "${name}" to be a function`)
+}
+
+/** Calls `ready`. Returns false if it returns a value that is falsy, fails, or takes longer than 2 seconds. */
+export async function isAppReady({ ready }: AppFile): Promise<boolean> {
+  if (ready === undefined) return true
+  try {
+    return Boolean(await withTimeout(ready, READY_TIMEOUT_MS))
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Calls `close`, once.
+ *
+ * @throws What it throws, or an error if it takes longer than `timeoutMs` milliseconds.
+ */
+export async function closeApp({ close }: AppFile, timeoutMs: number): Promise<void> {
+  if (close !== undefined) await withTimeout(close, timeoutMs)
+}
+
+async function withTimeout(run: () => unknown, timeoutMs: number): Promise<unknown> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`It is not done after ${timeoutMs} milliseconds`)
+    timer = setTimeout(reject, timeoutMs, error)
+  })
+  try {
+    return await Promise.race([run(), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,29 @@
+import { isLoopback } from '../http/loopback.ts'
+import type { Config } from './settings.ts'
+
+/** Finds settings that are valid alone, but contradict each other. Returns one line for each problem. */
+export function contradictions(config: Config): string[] {
+  const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
+  const { showValues, env, host } = config
+  const problems: string[] = []
+  if (headersTimeoutMs > requestTimeoutMs) {
+    problems.push(
+      `--headers-timeout-ms is "${headersTimeoutMs}": expected at most --request-timeout-ms, "${requestTimeoutMs}"`,
+    )
+  }
+  if (actionTimeoutMs >= socketTimeoutMs) {
+    problems.push(
+      `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
+    )
+  }
+  if (showValues && env === 'production') {
+    problems.push(`--show-values needs --env development, but --env is "${env}"`)
+  }
+  // An invalid host is undefined here; its problem is listed already.
+  if (showValues && host !== undefined && !isLoopback(host)) {
+    problems.push(
+      `--show-values needs a --host on this machine, such as "127.0.0.1", but --host is ${JSON.stringify(host)}`,
+    )
+  }
+  return problems
+}

@@ -1,0 +1,206 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, it, type TestContext } from 'node:test'
+import { fetch } from 'undici'
+import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
+import { exchange } from '../support/http.ts'
+import { findFreePorts } from '../support/ports.ts'
+import { logLinesOf, type Outcome, ServerProcess } from '../support/server-process.ts'
+import { portOf } from '../support/serving.ts'
+
+const APP = `
+const news = { list: (_, response) => response.text('list') }
+export default {
+  controllers: { news },
+  routes: { article: { path: '/article/:id', defaults: { controller: 'news', action: 'list' } } },
+  headers: { 'X-App': '1' },
+  plugins: [{ preDispatch: (_, response) => void response.headers.set('X-Plugin', '1') }],
+}
+`
+const OTHER = "export const index = (_, response) => response.text('other')\n"
+
+describe('node server.js --app', { concurrency: 4 }, () => {
+  it('serves what the file exports, beside a folder of controllers', async (t) => {
+    const folder = createApp(t, APP, { 'controllers/other.js': OTHER })
+    const args = ['--port=0', '--app', join(folder, 'app.js')]
+    const server = new ServerProcess(t, [...args, '--controllers', join(folder, 'controllers')])
+    const url = await server.url()
+    for (const [path, text] of Object.entries({
+      'article/7': 'list',
+      'news/list': 'list',
+      other: 'other',
+    })) {
+      const response = await fetch(`${url}/${path}`)
+      assert.equal(await response.text(), text)
+      assert.deepEqual(
+        [response.headers.get('x-app'), response.headers.get('x-plugin')],
+        ['1', '1'],
+      )
+    }
+  })
+
+  it('is used by --check, --routes and --explain, and read from the environment', async (t) => {
+    const file = join(createApp(t, APP), 'app.js')
+    const check = await run(t, ['--check'], { PORTICO_APP: file })
+    assert.deepEqual([check.code, JSON.parse(check.stdout).app], [0, file])
+    const routes = await run(t, ['--routes', '--app', file])
+    assert.match(routes.stdout, /^\/news\/list\/\.\.\. +any +news\/list +\S+app\.js:2$/m)
+    const explain = await run(t, ['--explain=/article/7', '--app', file])
+    assert.deepEqual([explain.code, /^Runs +news\/list/m.test(explain.stdout)], [0, true])
+  })
+
+  it('lets a flag and a variable win over the file, and the file over the defaults', async (t) => {
+    const source = `export default {
+      names: 'zf1', basePath: '/app', logParams: ['page'], trustProxy: ['::1'], development: true,
+      limits: { maxFields: 5, actionTimeoutMs: 6 },
+    }`
+    const args = ['--check', '--app', join(createApp(t, source), 'app.js'), '--max-fields=7']
+    const { stdout } = await run(t, args, { PORTICO_NAMES: 'exact' })
+    const {
+      names,
+      basePath,
+      logParams,
+      trustProxy,
+      env,
+      maxFields,
+      actionTimeoutMs,
+      maxBodyBytes,
+    } = JSON.parse(stdout)
+    assert.deepEqual(
+      { names, basePath, logParams, trustProxy, env, maxFields, actionTimeoutMs, maxBodyBytes },
+      {
+        ...{ names: 'exact', basePath: '/app', logParams: ['page'], trustProxy: ['::1'] },
+        ...{ env: 'development', maxFields: 7, actionTimeoutMs: 6, maxBodyBytes: 1_048_576 },
+      },
+    )
+  })
+
+  it('finds settings of the file and of flags that contradict each other', async (t) => {
+    const app = [
+      '--check',
+      '--app',
+      join(createApp(t, 'export default { showValues: true }'), 'app.js'),
+    ]
+    const { code, stderr } = await run(t, app)
+    const line = '--show-values needs --env development, but --env is "production"'
+    assert.deepEqual([code, stderr], [2, `portico: ${line}\n`])
+    assert.equal((await run(t, [...app, '--env=development'])).code, 0)
+    const late = createApp(t, 'export default { limits: { actionTimeoutMs: 30000 } }')
+    assert.match(
+      (await run(t, ['--check', '--app', join(late, 'app.js')])).stderr,
+      /--action-timeout-ms is "30000"/,
+    )
+  })
+
+  it('rejects one name in the file and in the folder, by the rule for names', async (t) => {
+    for (const [source, file, rule, name] of [
+      ['{ controllers: { news: {} } }', 'news.js', 'exact', 'news'],
+      ['{ controllers: { newsItem: {} } }', 'news.item.js', 'zf1', 'news.item'],
+      ['{ modules: { admin: { news: {} } } }', 'admin/news.js', 'exact', 'admin/news'],
+    ] as const) {
+      const folder = createApp(t, `export default ${source}`, { [`controllers/${file}`]: OTHER })
+      const [app, controllers] = [join(folder, 'app.js'), join(folder, 'controllers')]
+      const args = ['--check', '--app', app, '--controllers', controllers, `--names=${rule}`]
+      const { code, stderr } = await run(t, args)
+      const problem = `The controller "${name}" is in the application file "${app}" and in the folder "${controllers}"`
+      assert.deepEqual([code, stderr], [2, `portico: ${problem}\n`])
+    }
+  })
+
+  it('joins a module of the file with that of the folder', async (t) => {
+    const source = 'export default { modules: { admin: { news: { list() {} } } } }'
+    const folder = createApp(t, source, { 'controllers/admin/other.js': OTHER })
+    const args = ['--app', join(folder, 'app.js'), '--controllers', join(folder, 'controllers')]
+    const { stdout } = await run(t, ['--routes', ...args])
+    assert.match(stdout, /admin\/news\/list.*admin\/other/s)
+  })
+
+  it('reports a file that does not load, with and without workers, and exits with 2', async (t) => {
+    const file = join(createApp(t, 'export default { plugin: [] }'), 'app.js')
+    const problem = `portico: The application file "${file}" does not load: There is no "plugin" among the options\n`
+    for (const workers of [0, 1]) {
+      const { code, stderr } = await run(t, ['--port=0', `--workers=${workers}`, '--app', file])
+      assert.deepEqual([code, stderr], [2, problem])
+    }
+  })
+
+  it('calls close() once after the drain, and uses the logger of the file', async (t) => {
+    const source = `
+      import { writeFileSync } from 'node:fs'
+      const log = (level) => (fields, message) => console.log(JSON.stringify({ mine: 1, level, ...fields, message }))
+      export default { logger: { info: log('info'), warn: log('warn'), error: log('error') } }
+      let calls = 0
+      export async function close() { writeFileSync(new URL('closed', import.meta.url), String(++calls)) }`
+    const folder = createApp(t, source)
+    const server = new ServerProcess(t, ['--port=0', '--app', join(folder, 'app.js')])
+    await server.url()
+    server.child.kill('SIGTERM')
+    const { code, stdout } = await server.ended
+    assert.equal(code, 0)
+    assert.equal(readFileSync(join(folder, 'closed'), 'utf8'), '1')
+    const events = logLinesOf(stdout).map(({ mine, event }) => [mine, event])
+    assert.deepEqual(events, [
+      [1, 'start'],
+      [1, 'stop'],
+    ])
+  })
+
+  const closes = {
+    throws: 'export const close = () => { throw new Error("failed") }',
+    'never ends': 'export const close = () => new Promise(() => {})',
+  }
+  for (const [what, close] of Object.entries(closes)) {
+    for (const workers of [0, 1]) {
+      it(`exits with 1 and an error when close() ${what}, with ${workers} workers`, async (t) => {
+        const folder = createApp(t, `export default {}\n${close}`)
+        const args = ['--port=0', '--close-timeout=1', `--workers=${workers}`]
+        const server = new ServerProcess(t, [...args, '--app', join(folder, 'app.js')])
+        await server.url()
+        server.child.kill('SIGTERM')
+        const { code, stdout } = await server.ended
+        assert.equal(code, 1)
+        const errors = logLinesOf(stdout).filter(({ level }) => level === 'error')
+        assert.equal(errors.length, 1)
+      })
+    }
+  }
+
+  for (const workers of [0, 2]) {
+    it(`asks ready() for /readyz, with ${workers} workers`, async (t) => {
+      const source = `
+        import { existsSync } from 'node:fs'
+        export default {}
+        export const ready = async () => existsSync(new URL('ready', import.meta.url))`
+      const folder = createApp(t, source)
+      const [healthPort = 0] = await findFreePorts(1)
+      const args = ['--port=0', `--health-port=${healthPort}`, `--workers=${workers}`]
+      const server = new ServerProcess(t, [...args, '--app', join(folder, 'app.js')])
+      await server.url()
+      const status = async (target: string): Promise<number> =>
+        (await exchange(healthPort, { target })).status
+      assert.deepEqual([await status('/livez'), await status('/readyz')], [200, 503])
+      writeFileIn(folder, 'ready', '')
+      assert.equal(await status('/readyz'), 200)
+      const probe = ['--healthcheck', `--health-port=${healthPort}`]
+      assert.equal((await run(t, probe)).code, 0)
+    })
+  }
+
+  it('runs the middlewares of the export "before"', async (t) => {
+    const source = `export default {}
+      export const before = [(req, res, next) => { res.setHeader('X-Before', '1'); next() }]`
+    const folder = createApp(t, source)
+    const server = new ServerProcess(t, ['--port=0', '--app', join(folder, 'app.js')])
+    const response = await exchange(portOf(await server.url()), { target: '/' })
+    assert.deepEqual([response.status, response.headers['x-before']], [200, '1'])
+  })
+})
+
+function createApp(t: TestContext, source: string, files: Files = {}): string {
+  return createFolder(t, { 'package.json': '{"type":"module"}', 'app.js': source, ...files })
+}
+
+function run(t: TestContext, args: readonly string[], env = {}): Promise<Outcome> {
+  return new ServerProcess(t, args, env).ended
+}
