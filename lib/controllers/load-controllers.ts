@@ -3,6 +3,8 @@ import { join, parse, resolve } from 'node:path'
 import { type Controller, type Controllers, isAction } from './controller.ts'
 import { loadFile } from './load-file.ts'
 
+const MAX_SHOWN_NAMES = 5
+
 /** The controllers of a folder, as options of a front controller. */
 export interface ControllerDirectory {
   /** The controllers of the module `default`: the files in the folder itself. */
@@ -16,8 +18,8 @@ export interface ControllerDirectory {
  * `<module>/<name>.js` a controller of that module. The exported functions of a file are its actions, or those
  * of the object that is its default export or its `module.exports`.
  *
- * The extension may also be `.mjs` or `.cjs`. Other files are ignored, and so are tests (`<name>.test.js`) and
- * folders without a controller.
+ * The extension may also be `.mjs` or `.cjs`, and `.ts` or `.mts` where Node.js runs TypeScript (22.18 or later). Other
+ * files are ignored, and so are tests (`<name>.test.js`, `<name>.spec.js`) and folders without a controller.
  *
  * @throws {Error} If the folder cannot be read, a file does not load, or two files have one name. The
  * message is one line that names the folder or the file.
@@ -59,6 +61,19 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
   return warnings
 }
 
+/** Returns a warning if a folder has no controller at all, with the names of what is in it; else undefined. @internal */
+export async function warningAboutFolder(
+  directory: string,
+  { controllers, modules }: ControllerDirectory,
+): Promise<string | undefined> {
+  if (controllers.size + modules.size > 0) return undefined
+  const names = (await readdir(resolve(directory))).sort()
+  const shown = names.slice(0, MAX_SHOWN_NAMES).map((name) => JSON.stringify(name))
+  const rest = names.length > MAX_SHOWN_NAMES ? ` and ${names.length - MAX_SHOWN_NAMES} more` : ''
+  const found = names.length === 0 ? 'it is empty' : `it contains ${shown.join(', ')}${rest}`
+  return `The folder of controllers "${directory}" has no controller (<name>.js, .mjs, .cjs, .ts or .mts): ${found}`
+}
+
 async function readFolder(folder: string): Promise<Record<'files' | 'folders', string[]>> {
   const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
     throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
@@ -68,7 +83,7 @@ async function readFolder(folder: string): Promise<Record<'files' | 'folders', s
   const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
   return {
     files: visible.filter(
-      (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.[cm]?js$/.test(name),
+      (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.([cm]?js|(?<!\.d\.)m?ts)$/.test(name),
     ),
     folders: visible.filter((_, i) => stats[i]?.isDirectory()),
   }

@@ -19,7 +19,7 @@ const ESM_SYNTAX =
  * @throws Any error of the file.
  */
 export async function loadModule(file: string): Promise<object> {
-  const type = await typeOf(file)
+  const type = isTypeScript(file) ? 'module' : await typeOf(file)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
   const require = createRequire(file)
   if (type === 'commonjs') return Object(require(file))
@@ -28,6 +28,11 @@ export async function loadModule(file: string): Promise<object> {
   const { exports } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
   // Bun runs no code of a data: URL.
   return exports ?? require(file)
+}
+
+// Node decides, and import() loads both types. Where Node does not strip types, require() would read it as JavaScript.
+function isTypeScript(file: string): boolean {
+  return /\.[cm]?ts$/.test(file)
 }
 
 async function typeOf(file: string): Promise<'module' | 'commonjs'> {

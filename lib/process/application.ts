@@ -4,6 +4,7 @@ import type { Controllers } from '../controllers/controller.ts'
 import {
   type ControllerDirectory,
   loadControllers,
+  warningAboutFolder,
   warningsAbout,
 } from '../controllers/load-controllers.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
@@ -96,7 +97,8 @@ async function loadFolder(
 ): Promise<ControllerDirectory> {
   if (folder === undefined) return { controllers: new Map(), modules: new Map() }
   const loaded = await loadControllers(folder)
-  const warnings = warningsAbout(loaded)
+  const empty = await warningAboutFolder(folder, loaded)
+  const warnings = empty === undefined ? warningsAbout(loaded) : [empty]
   if (logger === undefined) printProblems(warnings)
   else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
   return loaded

@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict'
 import { mkdir, rm, symlink } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { dirname, extname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { loadControllers } from '../../lib/controllers/load-controllers.ts'
+import { loadControllers, warningAboutFolder } from '../../lib/controllers/load-controllers.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
-import { createFolder, type Files } from '../support/folder.ts'
+import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
+
+// The types of Node 20 do not declare it.
+const runsTypeScript = Boolean((process.features as { typescript?: unknown }).typescript)
 
 const list = 'export function list(_, response) { response.text(import.meta.url) }'
 
@@ -40,7 +43,7 @@ describe('loadControllers()', () => {
     const root = createModules(t, {
       'news.js': list,
       'README.md': 'x',
-      'news.ts': broken,
+      'news.txt': broken,
       'data.json': '{}',
       'old.js.bak': broken,
       '.hidden.js': broken,
@@ -211,16 +214,80 @@ describe('loadControllers()', () => {
     assert.deepEqual([[...controllers.keys()], modules.size], [['news'], 0])
   })
 
+  it('loads TypeScript where Node runs it, else names the version that does', async (t) => {
+    const source =
+      'export const list = (_: unknown, r: { text(s: string): void }): void => r.text("ts")'
+    const broken = 'throw new Error("loaded")'
+    const others = ['news.d.ts', 'other.d.mts', 'news.test.ts', 'news.spec.mts', 'news.test.d.ts']
+    const ignored = Object.fromEntries(others.map((name) => [name, broken]))
+    for (const path of ['news.ts', 'news.mts', 'none/news.ts', 'common/news.ts']) {
+      const root = createModules(t, {
+        ...{ 'none/package.json': '{}', 'common/package.json': '{"type":"commonjs"}' },
+        [path]: path === 'common/news.ts' ? source.replace('export const ', 'exports.') : source,
+      })
+      const folder = dirname(join(root, path))
+      for (const [name, text] of Object.entries(ignored)) writeFileIn(folder, name, text)
+      const loading = loadControllers(folder)
+      if (runsTypeScript) {
+        const { controllers } = await loading
+        assert.deepEqual([...controllers.keys()], ['news'])
+        const response = await new FrontController({ controllers }).handle(
+          new HttpRequest({ target: '/news/list' }),
+        )
+        assert.equal(response.body, 'ts')
+      } else {
+        const file = join(root, path)
+        const reason = `Unknown file extension "${extname(path)}" for ${file}: Node.js 22.18 or later runs TypeScript without a build`
+        const message = `The controller "${file}" does not load: ${reason}`
+        await assert.rejects(loading, { message })
+      }
+    }
+  })
+
+  it('names the line of TypeScript that does not load', { skip: !runsTypeScript }, async (t) => {
+    for (const [source, reason] of [
+      ['const a: number = 1\nexport const b = ;', 'Expression expected, at URL:2'],
+      ['enum A { B }', 'TypeScript enum is not supported in strip-only mode, at URL:1'],
+      ['type A = 1\nthrow new Error("x")', 'x, at URL:2:7'],
+    ] as const) {
+      const file = join(createModules(t, { 'bad.ts': source }), 'bad.ts')
+      const message = `The controller "${file}" does not load: ${reason.replace('URL', pathToFileURL(file).href)}`
+      await assert.rejects(loadControllers(dirname(file)), { message })
+    }
+  })
+
   it('rejects two files of one name', async (t) => {
     for (const [at, extension] of [
       ['', 'mjs'],
       ['admin/', 'mjs'],
       ['', 'cjs'],
+      ['', 'ts'],
+      ['admin/', 'mts'],
     ] as const) {
       const root = createModules(t, { [`${at}news.js`]: list, [`${at}news.${extension}`]: '' })
       await assert.rejects(loadControllers(root), {
         message: `The controller "news" has two files in "${join(root, at).replace(/\/$/, '')}"`,
       })
+    }
+  })
+})
+
+describe('warningAboutFolder()', () => {
+  it('says what was found in a folder without controllers', async (t) => {
+    const names = ['a.cts', 'b.d.ts', 'c.test.js', 'd.json', 'e.txt', 'f.md']
+    const empty = createFolder(t)
+    const other = createFolder(t, Object.fromEntries(names.map((name) => [name, ''])))
+    const start = (folder: string): string =>
+      `The folder of controllers "${folder}" has no controller (<name>.js, .mjs, .cjs, .ts or .mts): it`
+    for (const [folder, expected] of [
+      [empty, `${start(empty)} is empty`],
+      [
+        other,
+        `${start(other)} contains "a.cts", "b.d.ts", "c.test.js", "d.json", "e.txt" and 1 more`,
+      ],
+      [createFolder(t, { 'a/news.cjs': '' }), undefined],
+    ] as const) {
+      assert.equal(await warningAboutFolder(folder, await loadControllers(folder)), expected)
     }
   })
 })

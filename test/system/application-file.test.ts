@@ -93,6 +93,23 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     )
   })
 
+  it('serves TypeScript without a build where Node runs it, and logs no warning', {
+    skip: !(process.features as { typescript?: unknown }).typescript,
+  }, async (t) => {
+    const folder = createApp(t, '', {
+      'app.ts': `import type { Nothing } from './nothing.ts'\n${APP.replace('(_, response)', '(_: unknown, response: any)')}`,
+      'controllers/other.mts': OTHER.replace('(_, response)', '(_: unknown, response: any)'),
+    })
+    const args = ['--port=0', '--app', join(folder, 'app.ts')]
+    const server = new ServerProcess(t, [...args, '--controllers', join(folder, 'controllers')])
+    const url = await server.url()
+    assert.equal(await (await fetch(`${url}/article/7`)).text(), 'list')
+    assert.equal(await (await fetch(`${url}/other`)).text(), 'other')
+    server.child.kill('SIGTERM')
+    const { code, stdout } = await server.ended
+    assert.deepEqual([code, logLinesOf(stdout).map(({ event }) => event)], [0, ['start', 'stop']])
+  })
+
   it('rejects one name in the file and in the folder, by the rule for names', async (t) => {
     for (const [source, file, rule, name] of [
       ['{ controllers: { news: {} } }', 'news.js', 'exact', 'news'],
