@@ -34,7 +34,7 @@ import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts
 import { onHangup, onStopSignal } from './lib/process/signals.ts'
 import { Supervisor } from './lib/process/supervisor.ts'
 import { logWarnings } from './lib/process/warnings.ts'
-import { isWatched, Watcher } from './lib/process/watcher.ts'
+import { forwardImports, isWatched, Watcher } from './lib/process/watcher.ts'
 import { answerReady, leaveCluster, reportListen, requestSuccessor } from './lib/process/worker.ts'
 import { WorkerError } from './lib/process/worker-slot.ts'
 import { httpUrl } from './lib/server/serve.ts'
@@ -165,6 +165,7 @@ async function supervise(config: Config): Promise<number> {
     config.app === undefined ? supervisor.isReady : supervisor.askReady(),
   )
   process.on('SIGHUP', () => supervisor.reload())
+  cluster.on('message', (_worker, message) => forwardImports(message))
   const started = supervisor.start().then(({ address, port }) => {
     logStart(log, httpUrl(address, port))
   })
@@ -183,13 +184,17 @@ async function supervise(config: Config): Promise<number> {
   return exitCode
 }
 
-// Runs this program again without --watch, and restarts it when a file in the folder of controllers changes.
+// Runs this program again without --watch, and restarts it when a file of the application changes.
 async function watch(config: Config): Promise<number> {
   rejectInheritedSocket('--watch')
   const log = createLog(config)
   const args = process.argv.slice(2).filter((arg) => !/^--watch(?:=|$)/.test(arg))
+  const { controllers, public: publicFolder, app } = config
+  const paths = (...given: readonly (string | undefined)[]): readonly string[] =>
+    given.filter((path) => path !== undefined).map((path) => resolve(path))
   const watcher = new Watcher({
-    folder: resolve(config.controllers ?? ''),
+    folders: paths(controllers, publicFolder),
+    files: paths(app),
     program: fileURLToPath(import.meta.url),
     args: [...args, `--env=${config.env}`],
     logger: log,

@@ -11,6 +11,8 @@ import { FrontController } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { nameKeys } from '../routing/name-rules.ts'
+import type { Handler } from '../server/handler.ts'
+import { withPublicFiles } from '../server/public-files.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
 import { type AppFile, loadAppFile, NO_APP } from './app-file.ts'
@@ -27,6 +29,8 @@ const FIRST_FD = 3
 /** An application that is loaded: its folder of controllers, its application file and its settings. */
 export interface Application {
   readonly front: FrontController
+  /** The front controller, behind the public files if there are any. */
+  readonly handler: Handler
   /** What the application file exports. */
   readonly app: AppFile
   /** The settings, with those of the application file. */
@@ -62,7 +66,7 @@ export async function loadApplication(
       logger: log,
       development: env === 'development',
     })
-    return { front, app, config, logger: log }
+    return { front, handler: withPublic(front, config, options), app, config, logger: log }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new ConfigError([(error as Error).message])
@@ -89,6 +93,15 @@ function withOptions(
     ([name, value]) => value !== undefined && !given.has(name),
   )
   return Object.freeze({ ...config, ...Object.fromEntries(applied) })
+}
+
+function withPublic(
+  front: FrontController,
+  { public: folder, publicCacheControl: cacheControl, basePath }: Config,
+  { headers }: FrontControllerOptions,
+): Handler {
+  if (folder === undefined) return front
+  return withPublicFiles(front, folder, { cacheControl, basePath, headers })
 }
 
 async function loadFolder(
@@ -128,7 +141,7 @@ function joined(
 
 /** Listens on the configured port, or on the inherited socket; ends the process if that fails. */
 export async function listen(
-  { front, app, config }: Application,
+  { handler, app, config }: Application,
   logger: Logger,
 ): Promise<Service> {
   const { port, host, accessLog, closeTimeoutMs } = config
@@ -136,7 +149,7 @@ export async function listen(
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const { before } = app
   const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits, before }
-  return serve(front, options).catch((error) => failToListen(host, port, '--port', error))
+  return serve(handler, options).catch((error) => failToListen(host, port, '--port', error))
 }
 
 /** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events'
 import { type FSWatcher, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
-import { join, relative } from 'node:path'
+import { basename, dirname, join, relative } from 'node:path'
 
 // Time without a change before changes are reported: an editor saves in several steps, a checkout changes many
 // files.
@@ -10,13 +10,17 @@ const QUIET_MS = 100
 const IGNORED = /^[.#]|~$|^node_modules$/
 
 /**
- * Watches a folder and all folders below it, except `node_modules`, dotfiles and temporary files of editors.
+ * Watches folders and all folders below them, except `node_modules`, dotfiles and temporary files of editors;
+ * and single files.
  *
  * Uses one `fs.watch` for each folder: a recursive one of Node 20 on Linux would also watch `node_modules`,
  * and would lose a file that is saved by renaming another.
  */
 export class FolderWatch {
-  readonly #root: string
+  readonly #folders: readonly string[]
+  // Single files by their folders.
+  readonly #files = new Map<string, Set<string>>()
+  readonly #fileWatchers: FSWatcher[] = []
   // By real path.
   readonly #watchers = new Map<string, FSWatcher>()
   readonly #events = new EventEmitter()
@@ -24,20 +28,41 @@ export class FolderWatch {
   #timer: NodeJS.Timeout | undefined
   #isQuiet = true
 
-  private constructor(root: string) {
-    this.#root = root
+  private constructor(folders: readonly string[]) {
+    this.#folders = folders
   }
 
   /**
    * Opens a watch.
    *
-   * @throws {Error} If the folder can't be read, with the error code of the system.
+   * @throws {Error} If a folder can't be read, with the error code of the system and its `path`.
    */
-  static async open(root: string): Promise<FolderWatch> {
-    await readdir(root)
-    const opened = new FolderWatch(root)
+  static async open(...folders: readonly string[]): Promise<FolderWatch> {
+    for (const folder of folders) await readdir(folder)
+    const opened = new FolderWatch(folders)
     await opened.#watchAll()
     return opened
+  }
+
+  /**
+   * Watches a file, unless a folder that is watched has it.
+   *
+   * @throws {Error} If its folder can't be read, with the error code of the system and its `path`.
+   */
+  addFile(file: string): void {
+    const folder = dirname(file)
+    const name = basename(file)
+    const names = this.#files.get(folder)
+    if (names !== undefined) names.add(name)
+    else if (!this.#watchers.has(folder)) {
+      // Watches the folder: an editor may save a file by renaming another.
+      const watcher = watch(folder, (_, changed) => {
+        if (changed !== null && this.#files.get(folder)?.has(changed)) this.#note(folder, changed)
+      })
+      watcher.on('error', () => watcher.close())
+      this.#fileWatchers.push(watcher)
+      this.#files.set(folder, new Set([name]))
+    }
   }
 
   /** Waits until files have changed since the last {@link FolderWatch.take} and changes have stopped. */
@@ -45,7 +70,7 @@ export class FolderWatch {
     while (this.#names.size === 0 || !this.#isQuiet) await once(this.#events, 'quiet')
   }
 
-  /** Returns the changed files, relative to the folder, and forgets them. */
+  /** Returns the changed files, relative to the folder that has them, and forgets them. A single file has its whole path. */
   take(): readonly string[] {
     const names = [...this.#names].sort()
     this.#names.clear()
@@ -55,30 +80,34 @@ export class FolderWatch {
   /** Stops watching. */
   close(): void {
     clearTimeout(this.#timer)
-    for (const watcher of this.#watchers.values()) watcher.close()
+    for (const watcher of [...this.#watchers.values(), ...this.#fileWatchers]) watcher.close()
     this.#watchers.clear()
   }
 
   // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
-    const folders = await foldersOf(this.#root)
+    const folders = new Map<string, { folder: string; root: string }>()
+    for (const root of this.#folders) {
+      for (const [path, folder] of await foldersOf(root)) folders.set(path, { folder, root })
+    }
     for (const [path, watcher] of this.#watchers) {
       if (folders.has(path)) continue
       watcher.close()
       this.#watchers.delete(path)
     }
-    for (const [path, folder] of folders) {
+    for (const [path, { folder, root }] of folders) {
       if (this.#watchers.has(path)) continue
-      const watcher = watch(folder, (_, name) => this.#note(folder, name))
+      const watcher = watch(folder, (_, name) => this.#note(folder, name, root))
       // The folder was removed. The watcher of its parent reports that.
       watcher.on('error', () => watcher.close())
       this.#watchers.set(path, watcher)
     }
   }
 
-  #note(folder: string, name: string | null): void {
+  #note(folder: string, name: string | null, root?: string): void {
     if (name !== null && IGNORED.test(name)) return
-    this.#names.add(relative(this.#root, join(folder, name ?? '')) || '.')
+    const path = join(folder, name ?? '')
+    this.#names.add(root === undefined ? path : relative(root, path) || '.')
     this.#isQuiet = false
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => this.#settle(), QUIET_MS)

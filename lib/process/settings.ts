@@ -9,6 +9,8 @@ export interface Config extends Limits, ServerLimits {
   readonly host: string
   readonly app: string | undefined
   readonly controllers: string | undefined
+  readonly public: string | undefined
+  readonly publicCacheControl: string
   readonly names: 'exact' | 'zf1'
   readonly basePath: string
   readonly env: 'production' | 'development'
@@ -83,6 +85,21 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: undefined,
     ...matching(/./, 'a folder'),
   },
+  public: {
+    value: 'DIR',
+    help: 'folder of public files, which are sent before an action runs',
+    fallback: undefined,
+    ...matching(/./, 'a folder'),
+  },
+  publicCacheControl: {
+    value: 'TEXT',
+    help: 'header Cache-Control of public files',
+    fallback: 'no-cache',
+    ...matching(
+      /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
+      'a header value such as "max-age=3600"',
+    ),
+  },
   names: {
     value: 'RULE',
     help: 'how names match: exact, or zf1 as in Zend Framework 1',
@@ -101,7 +118,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: 'production',
     ...oneOf('production', 'development'),
   },
-  showValues: onOrOff('with --env development, on this machine: show the values of parameters'),
+  showValues: onOrOff('with --env development, on this machine: show values of parameters'),
   workers: {
     value: 'N',
     help: 'number of worker processes; 0 serves in the main process',
@@ -110,7 +127,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   trustProxy: {
     value: 'CIDRS',
-    help: 'proxies whose X-Forwarded-* are trusted: 10.0.0.0/8,::1 (default none)',
+    help: 'proxies whose X-Forwarded-* count: 10.0.0.0/8,::1 (default none)',
     fallback: [],
     ...commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
   },

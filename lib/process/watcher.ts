@@ -1,5 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import type { Logger } from '../reporting/logger.ts'
 import { exitCodeOf, stopChild } from './child.ts'
 import { FolderWatch } from './folder-watch.ts'
@@ -7,8 +8,10 @@ import { ConfigError, EXIT_CONFIG } from './settings.ts'
 
 /** The options of a {@link Watcher}. */
 export interface WatcherOptions {
-  /** The folder to watch. */
-  readonly folder: string
+  /** The folders to watch. What the program imports is watched too, outside of `node_modules`. */
+  readonly folders: readonly string[]
+  /** The files to watch. */
+  readonly files: readonly string[]
   /** The program to run: the path of a module. */
   readonly program: string
   readonly args: readonly string[]
@@ -19,6 +22,9 @@ export interface WatcherOptions {
 
 // Holds the process id of the watcher, in the environment of the program that it runs.
 const WATCHER_VARIABLE = 'PORTICO_WATCHER'
+
+// The keys of the messages that Node sends if the variable WATCH_REPORT_DEPENDENCIES is set (Node 20 to 26).
+const IMPORTS = /^watch:(?:import|require)$/
 
 // A developer waits for the restart, so a longer request is aborted.
 const RESTART_TIMEOUT_MS = 1_500
@@ -33,9 +39,22 @@ export function reportListening(port: number): void {
   if (isWatched()) process.send?.({ listening: port })
 }
 
-/** Runs a program, and restarts it when a file in a folder changes. */
+/** Whether a message is one that Node sends for each file that it imports or requires, to `node --watch`. */
+function isImportMessage(
+  message: unknown,
+): message is Readonly<Record<string, readonly unknown[]>> {
+  return typeof message === 'object' && Object.keys(message ?? {}).some((key) => IMPORTS.test(key))
+}
+
+/** Passes the messages about imports of a worker on to the watcher, if there is one. */
+export function forwardImports(message: unknown): void {
+  if (isWatched() && isImportMessage(message)) process.send?.(message)
+}
+
+/** Runs a program, and restarts it when a file changes. */
 export class Watcher {
   readonly #options: WatcherOptions
+  #watch: FolderWatch | undefined
   readonly #stop = new AbortController()
   #child: ChildProcess | undefined
   // A restart keeps the port that the system chose, so that an open browser tab still works.
@@ -50,14 +69,12 @@ export class Watcher {
    * settings or a controller that does not load.
    *
    * @returns The exit code of the program.
-   * @throws {ConfigError} If the folder can't be watched.
+   * @throws {ConfigError} If a folder can't be watched.
    */
   async run(): Promise<number> {
-    const { folder, logger, stopTimeoutMs } = this.#options
+    const { logger, stopTimeoutMs } = this.#options
     const stopped = once(this.#stop.signal, 'abort')
-    const watch = await FolderWatch.open(folder).catch(({ code }: NodeJS.ErrnoException) => {
-      throw new ConfigError([`The folder of controllers "${folder}" can't be watched: ${code}`])
-    })
+    const watch = await this.#open()
     try {
       for (let changes: readonly string[] = []; ; changes = watch.take()) {
         const child = this.#start(changes)
@@ -90,12 +107,27 @@ export class Watcher {
     this.#child?.kill('SIGKILL')
   }
 
+  async #open(): Promise<FolderWatch> {
+    const { folders, files } = this.#options
+    try {
+      this.#watch = await FolderWatch.open(...folders)
+      for (const file of files) this.#watch.addFile(file)
+      return this.#watch
+    } catch (error) {
+      const { code, path } = error as NodeJS.ErrnoException
+      this.#watch?.close()
+      throw new ConfigError([`The folder "${path}" can't be watched: ${code}`])
+    }
+  }
+
   #start(changes: readonly string[]): ChildProcess {
     const { program, args, logger } = this.#options
-    const env = { ...process.env, [WATCHER_VARIABLE]: String(process.pid) }
+    const variables = { [WATCHER_VARIABLE]: String(process.pid), WATCH_REPORT_DEPENDENCIES: '1' }
+    const env = { ...process.env, ...variables }
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
     const child = fork(program, [...args, ...port], { env })
     child.on('message', (message: { readonly listening?: unknown } | null) => {
+      if (isImportMessage(message)) this.#addImports(message)
       // A controller may send messages too, such as `ready`.
       if (typeof message?.listening !== 'number') return
       this.#port = message.listening
@@ -106,5 +138,16 @@ export class Watcher {
     })
     this.#child = child
     return child
+  }
+
+  #addImports(message: Readonly<Record<string, readonly unknown[]>>): void {
+    for (const each of Object.values(message).flat()) {
+      if (typeof each !== 'string' || !/^(?:file:|\/|[A-Za-z]:\\)/.test(each)) continue
+      const file = each.startsWith('file:') ? fileURLToPath(each) : each
+      // Its folder may have been removed in the meantime.
+      try {
+        if (!/[\\/]node_modules[\\/]/.test(file)) this.#watch?.addFile(file)
+      } catch {}
+    }
   }
 }

@@ -2,6 +2,12 @@ import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse, type ResponseBody } from '../http/response.ts'
+import {
+  checkedHeaders,
+  type DefaultHeaders,
+  type HeaderValue,
+  setMissing,
+} from '../http/response-headers.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
 import type { Handler } from './handler.ts'
@@ -17,6 +23,11 @@ export interface PublicFilesOptions {
   readonly cacheControl?: string | ((path: string) => string) | undefined
   /** The path prefix of the files in URLs, in whole segments, such as `/app` (default none). */
   readonly basePath?: string | undefined
+  /**
+   * Further headers of the files, such as those for security, like the option `headers` of a front controller (default
+   * none). The headers that this handler sets take precedence.
+   */
+  readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
 }
 
 interface Entry {
@@ -38,6 +49,7 @@ interface Entry {
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))
  * @throws {Error} If the folder cannot be read; the message names it.
+ * @throws {TypeError} If a header is invalid.
  */
 export function withPublicFiles(
   handler: Handler,
@@ -46,13 +58,16 @@ export function withPublicFiles(
 ): Handler {
   const { cacheControl = 'no-cache', basePath = '' } = options
   const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
+  const defaults = checkedHeaders(options.headers ?? {})
   const entries = toEntries(listPublicFolder(folder), basePath)
   const find = (request: HttpRequest): Entry | undefined => entries.get(pathOf(request))
   const pass = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
     handler.respond ? handler.respond(request) : handler.handle(request)
   const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
     const entry = find(request)
-    return entry === undefined ? pass(request) : send(entry, request, cacheControlOf, pass)
+    if (entry === undefined) return pass(request)
+    const file = send(entry, request, cacheControlOf, pass)
+    return defaults.length === 0 ? file : file.then((response) => withDefaults(response, defaults))
   }
   return {
     handle: async (request) => respond(request),
@@ -63,6 +78,11 @@ export function withPublicFiles(
       serves: (request) => find(request) !== undefined || handler.serves?.(request) === true,
     }),
   }
+}
+
+function withDefaults(response: HttpResponse, defaults: DefaultHeaders): HttpResponse {
+  setMissing(response.headers, defaults)
+  return response
 }
 
 function toEntries(

@@ -60,6 +60,35 @@ describe('FolderWatch', () => {
     assert.deepEqual(watch.take(), ['module/up'])
   })
 
+  it('watches several folders', async (t) => {
+    const { folder, watch } = await watched(t)
+    const both = await FolderWatch.open(join(folder, 'module'), join(folder, '.git'))
+    t.after(() => both.close())
+    await writeFile(join(folder, '.git', 'a'), '')
+    await writeFile(join(folder, 'module', 'b'), '')
+    await both.changed()
+    assert.deepEqual(both.take(), ['a', 'b'])
+    await watch.changed()
+  })
+
+  it('watches single files, with their whole paths', async (t) => {
+    const { folder, watch } = await watched(t)
+    const other = await mkdtemp(join(tmpdir(), 'portico-'))
+    t.after(() => rm(other, { recursive: true }))
+    const [a, b] = [join(other, 'a.js'), join(other, 'b.js')]
+    watch.addFile(a)
+    watch.addFile(b)
+    watch.addFile(join(folder, 'module', 'seen.js'))
+    await writeFile(join(other, 'ignored.js'), '')
+    await writeFile(join(other, 'new'), '')
+    await rename(join(other, 'new'), b)
+    await writeFile(a, '')
+    await writeFile(join(folder, 'module', 'seen.js'), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), [a, b, 'module/seen.js'].sort())
+    assert.throws(() => watch.addFile('/no/such/file.js'), { code: 'ENOENT' })
+  })
+
   it('rejects a folder that does not exist', async () => {
     await assert.rejects(FolderWatch.open('/no/such'), { code: 'ENOENT' })
   })

@@ -35,6 +35,10 @@ describe('helpText()', () => {
     }
   })
 
+  it('has at most 24 lines in each group', () => {
+    for (const group of helpText().split('\n\n')) assert.ok(group.split('\n').length <= 24, group)
+  })
+
   it('lists every command and every option', () => {
     for (const [name, { argument }] of Object.entries({ ...commands, ...options })) {
       const left = argument === undefined ? `--${name}` : `--${name} ${argument}`

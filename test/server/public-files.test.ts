@@ -294,6 +294,22 @@ describe('withPublicFiles', () => {
     assert.equal((await fetch('/b.js')).status, 404)
   })
 
+  it('adds the headers of the option, but overrides none of its own', async (t) => {
+    const headers = { 'X-Frame-Options': 'DENY', 'cache-control': 'no-store', ETag: '"0"' }
+    const { fetch } = await serveFolder(t, { 'a.txt': 'a' }, { headers })
+    const file = await fetch('/a.txt')
+    assert.equal(file.headers['x-frame-options'], 'DENY')
+    assert.equal(file.headers['cache-control'], 'no-cache')
+    assert.notEqual(file.headers.etag, '"0"')
+    const current = await fetch('/a.txt', { 'If-None-Match': file.headers.etag ?? '' })
+    assert.deepEqual([current.status, current.headers['x-frame-options']], [304, 'DENY'])
+    assert.equal((await fetch('/news')).headers['x-frame-options'], undefined)
+    assert.throws(
+      () => withPublicFiles(createFront({}), '.', { headers: { 'Content-Length': 1 } }),
+      TypeError,
+    )
+  })
+
   it('streams a file of 1 GB in constant memory', async (t) => {
     const { folder, port } = await serveFolder(t, { 'huge.bin': '' })
     truncateSync(join(folder, 'huge.bin'), 2 ** 30)

@@ -5,7 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { fetch } from 'undici'
-import { createFolder } from '../support/folder.ts'
+import { createFolder, writeFileIn } from '../support/folder.ts'
 import { occupyPort } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { type Outcome, ServerProcess } from '../support/server-process.ts'
@@ -189,13 +189,56 @@ describe('node server.js --watch', { concurrency: 4 }, () => {
     )
   })
 
+  for (const workers of [0, 1]) {
+    it(`restarts when a file has changed that a controller imports, with ${workers} workers`, async (t) => {
+      const { folder, save } = createControllers(t)
+      const text = "import('../lib/text.cjs').then(({ text }) => response.text(text))"
+      const lazy = `export const list = (_, response) => ${text}\nimport '../lib/used.js'\n`
+      await save('news.js', lazy)
+      writeFileIn(folder, '../lib/used.js', 'export {}')
+      writeFileIn(folder, '../lib/text.cjs', "exports.text = require('./deep.cjs')")
+      writeFileIn(folder, '../lib/deep.cjs', 'module.exports = "one"')
+      const args = ['--port=0', `--workers=${workers}`, '--controllers', folder]
+      const watched = new Watched(t, args)
+      const url = await watched.server.url()
+      const body = async (): Promise<string> => (await fetch(`${url}/news/list`)).text()
+      assert.equal(await body(), 'one')
+      writeFileIn(folder, '../lib/used.js', 'export const a = 1')
+      await watched.until(/Restarted: \S+lib\/used\.js changed/)
+      assert.equal(await body(), 'one')
+      writeFileIn(folder, '../lib/deep.cjs', 'module.exports = "two"')
+      await watched.until(/Restarted: \S+lib\/deep\.cjs changed/)
+      assert.equal(await body(), 'two')
+    })
+  }
+
+  it('watches an application file alone, what it imports, and public files', async (t) => {
+    const folder = createFolder(t, {
+      'package.json': '{"type":"module"}',
+      'app.js': "import './part.js'\nexport default {}",
+      'part.js': '',
+      'public/a.txt': 'one',
+    })
+    const app = join(folder, 'app.js')
+    const watched = new Watched(t, ['--port=0', '--app', app, '--public', join(folder, 'public')])
+    const url = await watched.server.url()
+    for (const [file, text, shown] of [
+      ['app.js', "import './part.js'\nexport default {} ", /Restarted: \S+app\.js changed/],
+      ['part.js', ' ', /Restarted: \S+part\.js changed/],
+      ['public/b.txt', 'two', /Restarted: b\.txt changed/],
+      ['app.js', 'export default 1', /its default export is number.*starts again/s],
+      ['app.js', 'export default {}', /Restarted: \S+app\.js changed/],
+    ] as const) {
+      writeFileIn(folder, file, text)
+      await watched.until(shown)
+    }
+    assert.equal(await (await fetch(`${url}/b.txt`)).text(), 'two')
+  })
+
   it('reports a missing folder', async (t) => {
     const { code, stderr } = await run(t, ['--watch', '--controllers=/no/such'])
     assert.equal(code, 2)
-    assert.equal(
-      stderr,
-      'portico: The folder of controllers "/no/such" can\'t be watched: ENOENT\n',
-    )
+    assert.equal(stderr, 'portico: The folder "/no/such" can\'t be watched: ENOENT\n')
   })
 })
 
