@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import type { Socket } from 'node:net'
 
 // A probe is one small request. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
@@ -19,7 +18,7 @@ export async function serveHealth(
   port: number,
   host: string,
 ): Promise<Server> {
-  const answered = new WeakSet<Socket>()
+  const answered = new WeakSet<object>()
   const server = createServer(TIMEOUTS, async (request, response) => {
     // A client that pipelines requests must not keep the main server busy.
     if (answered.has(request.socket)) return

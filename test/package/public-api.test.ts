@@ -57,6 +57,7 @@ describe('The package', () => {
     assert.deepEqual(types.sort(), [
       'Access',
       'Action',
+      'BeforeMiddleware',
       'BodyChunks',
       'BodySource',
       'Client',
