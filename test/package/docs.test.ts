@@ -65,6 +65,8 @@ describe('The code of the pages', { concurrency: 4 }, () => {
     }
     assert.ok(blocks > 0)
     writeFileIn(root, 'tsconfig.json', JSON.stringify(TSCONFIG))
+    // The types of Node 20 do not have it.
+    writeFileIn(root, 'sqlite.d.ts', "declare module 'node:sqlite'\n")
     const tsc = repositoryFile('node_modules/typescript/bin/tsc')
     const { code, output } = await runNode([tsc, '--project', root])
     assert.equal(code, 0, output)

@@ -1,0 +1,467 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import type { Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { Readable } from 'node:stream'
+import { describe, it, type TestContext } from 'node:test'
+import { gunzipSync } from 'node:zlib'
+import { request } from 'undici'
+import { WebSocket } from 'ws'
+import { type Action, FrontController, type Service } from '../../lib/index.ts'
+import { send as sendBytes } from '../support/http.ts'
+import { importRecipe, page, recipes, serveRecipe, writeRecipes } from '../support/recipes.ts'
+import { startNode } from '../support/run-node.ts'
+import { logLinesOf } from '../support/server-process.ts'
+import { startServing } from '../support/serving.ts'
+
+interface Sent {
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly form?: Readonly<Record<string, string>> | string
+  readonly body?: Uint8Array | Readable | string
+}
+
+interface Received {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>
+  readonly text: string
+  readonly bytes: Buffer
+}
+
+/** Sends a request over its own connection. */
+async function send(url: string, sent: Sent = {}): Promise<Received> {
+  const { form, body = form === undefined ? null : new URLSearchParams(form).toString() } = sent
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+  const {
+    statusCode,
+    headers,
+    body: received,
+  } = await request(url, {
+    method: sent.method ?? (body === null ? 'GET' : 'POST'),
+    headers: { ...(form === undefined ? {} : type), ...sent.headers },
+    body,
+    reset: true,
+  })
+  const bytes = Buffer.from(await received.arrayBuffer())
+  return { status: statusCode, headers, text: bytes.toString(), bytes }
+}
+
+describe('docs/recipes.md', () => {
+  it('has a recipe, its cost and its alternative in each section', () => {
+    const sections = page.split(/^## /m).slice(1)
+    assert.equal(sections.length, recipes.length)
+    for (const section of sections) {
+      assert.match(section, /^\*\*Cost:\*\* .*\d/m, section)
+      assert.match(section, /^\*\*Alternative:\*\* /m, section)
+    }
+  })
+
+  it('has a program that serves the options of a recipe, and stops', async (t) => {
+    const child = startNode(t, [join(writeRecipes(t), 'serve.js'), 'versions.js'])
+    assert.ok(child.stdout)
+    const lines = createInterface(child.stdout)
+    const [url] = await once(lines, 'line')
+    assert.equal((await send(`${url}/news`)).status, 200)
+    child.kill('SIGTERM')
+    assert.deepEqual(await once(child, 'exit'), [0, null])
+  })
+})
+
+describe('The recipe for sessions', () => {
+  it('keeps a session from login to logout', async (t) => {
+    const { url } = await serveRecipe(t, 'sessions.js')
+    assert.equal((await send(`${url}/account`)).status, 401)
+    const { status, headers } = await send(`${url}/account/login`, { form: { user: 'Ada' } })
+    assert.equal(status, 303)
+    const line = String(headers['set-cookie'])
+    assert.match(line, /; Max-Age=3600; Path=\/; Secure; HttpOnly; SameSite=Lax$/)
+    const cookie = line.split(';', 1)[0] ?? ''
+    assert.equal((await send(`${url}/account`, { headers: { cookie } })).text, 'Hello Ada')
+    const forged = cookie.replace(/.$/, (last) => (last === 'A' ? 'B' : 'A'))
+    assert.equal((await send(`${url}/account`, { headers: { cookie: forged } })).status, 401)
+    await send(`${url}/account/logout`, { method: 'POST', headers: { cookie } })
+    assert.equal((await send(`${url}/account`, { headers: { cookie } })).status, 401)
+  })
+})
+
+describe('The recipe for templates', () => {
+  it('renders a page in its layout, and escapes its data', async (t) => {
+    const { url } = await serveRecipe(t, 'templates.js')
+    const { text, headers } = await send(`${url}/news`)
+    assert.equal(headers['content-type'], 'text/html; charset=utf-8')
+    assert.match(text, /^<!doctype html>\n<title>News &amp; views<\/title>\n<main>/)
+    assert.match(text, /<ul><li>&lt;one&gt;<\/li><li>two<\/li><\/ul>/)
+  })
+})
+
+describe('The recipe for uploads in memory', () => {
+  it('reads a file of a form', async (t) => {
+    const { url } = await serveRecipe(t, 'uploads.js')
+    const { text } = await send(`${url}/photos/save`, await formOf(2_000_000))
+    assert.deepEqual(JSON.parse(text), { name: 'a.png', bytes: 2_000_000 })
+  })
+
+  it('rejects a form without the file, a malformed one, and one past the limit', async (t) => {
+    const { url } = await serveRecipe(t, 'uploads.js')
+    const statusOf = async (sent: Sent): Promise<number> =>
+      (await send(`${url}/photos/save`, sent)).status
+    assert.equal(await statusOf({ form: { photo: 'text' } }), 400)
+    assert.equal(await statusOf(cutForm(1)), 400)
+    assert.equal(await statusOf({ body: 'photo', headers: multipart }), 400)
+    assert.equal(await statusOf(await formOf(11_000_000)), 413)
+  })
+})
+
+describe('The recipe for uploads as streams', () => {
+  it('writes each file', async (t) => {
+    const { url } = await serveRecipe(t, 'upload-streams.js')
+    const { text } = await send(`${url}/films/save`, await formOf(2_000_000, 3))
+    assert.deepEqual(JSON.parse(text), [2_000_000, 3])
+  })
+
+  it('rejects a malformed form, another type, and a body that ends within a file', async (t) => {
+    const { url } = await serveRecipe(t, 'upload-streams.js')
+    const statusOf = async (sent: Sent): Promise<number> =>
+      (await send(`${url}/films/save`, sent)).status
+    assert.equal(await statusOf({ body: 'film', headers: multipart }), 400)
+    assert.equal(await statusOf(cutForm(3)), 400)
+    assert.equal(await statusOf({ body: 'film', headers: { 'content-type': 'text/plain' } }), 415)
+  })
+
+  it('rejects a body past the limit, also within a file', async (t) => {
+    const { default: options } = await importRecipe(t, 'upload-streams.js')
+    const { save } = (options as { controllers: { films: { save: Action } } }).controllers.films
+    const limited = Object.assign(save, { limits: { maxBodyBytes: 1_000_000 } })
+    const front = new FrontController({ controllers: { films: { save: limited } } })
+    const { url } = await startServing(t, front)
+    const { status } = await send(`${url}/films/save`, cutForm(40))
+    assert.equal(status, 413)
+  })
+})
+
+const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
+
+/** Returns a form with one file of each size, in bytes. */
+async function formOf(...sizes: readonly number[]): Promise<Sent> {
+  const form = new FormData()
+  for (const size of sizes) form.append('photo', new File([new Uint8Array(size)], 'a.png'))
+  const encoded = new Response(form)
+  const type = encoded.headers.get('content-type') ?? ''
+  return { body: new Uint8Array(await encoded.arrayBuffer()), headers: { 'content-type': type } }
+}
+
+/** Returns a form that ends within its file, in chunks of 50,000 bytes. */
+function cutForm(chunks: number): Sent {
+  const start = '--b\r\nContent-Disposition: form-data; name="photo"; filename="a"\r\n\r\n'
+  const file = Array<Buffer>(chunks).fill(Buffer.alloc(50_000))
+  return { body: Readable.from([Buffer.from(start), ...file]), headers: multipart }
+}
+
+describe('The recipe for SQLite', () => {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+  const skip =
+    major > 22 || (major === 22 && minor >= 13)
+      ? false
+      : `node:sqlite is part of Node 22.13 and later, and this is ${process.version}`
+
+  it('saves a row and reads it', { skip }, async (t) => {
+    const { url } = await serveRecipe(t, 'sqlite.js')
+    const text = "a'); DROP TABLE notes; --"
+    const { status, headers } = await send(`${url}/notes/save`, { form: { text } })
+    assert.deepEqual([status, headers.location], [303, '/notes/view/id/1'])
+    assert.deepEqual(JSON.parse((await send(`${url}/notes/view/id/1`)).text), { id: 1, text })
+    assert.equal((await send(`${url}/notes/view/id/2`)).status, 404)
+    assert.equal((await send(`${url}/notes/view`)).status, 404)
+  })
+})
+
+describe('The recipe for logs', () => {
+  it('gives the lines of a request, its error and its response one id', async (t) => {
+    const child = startNode(t, [join(writeRecipes(t), 'serve.js'), 'logs.js'])
+    assert.ok(child.stdout)
+    const ended = once(child, 'exit')
+    const lines = createInterface(child.stdout)
+    const collected: string[] = []
+    const first = once(lines, 'line')
+    lines.on('line', (line) => collected.push(line))
+    const [url] = await first
+    const { headers } = await send(`${url}/news`)
+    const { headers: failed } = await send(`${url}/none`)
+    child.kill('SIGTERM')
+    await ended
+    const found = logLinesOf(collected.slice(1).join('\n'))
+    const [id, other] = [headers['x-request-id'], failed['x-request-id']]
+    assert.notEqual(id, other)
+    assert.deepEqual(
+      found.map((line) => [line.id, line.msg, line.status]),
+      [
+        [id, 'reads the news', undefined],
+        [id, 'request', 200],
+        [other, 'request', 404],
+        [other, 'Invalid controller specified (none)', 404],
+      ],
+    )
+  })
+})
+
+describe('The recipe for AsyncLocalStorage', () => {
+  it('keeps the contexts of concurrent requests apart', async (t) => {
+    const { url } = await serveRecipe(t, 'async-context.js')
+    const received = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        send(`${url}/news`, i % 2 === 0 ? {} : { form: { a: 'b' } }),
+      ),
+    )
+    for (const { headers, text } of received)
+      assert.equal(text, `news for ${headers['x-request-id']}`)
+    assert.equal(new Set(received.map(({ text }) => text)).size, 20)
+  })
+
+  it('keeps the contexts of pipelined requests apart', async (t) => {
+    const { port } = await serveRecipe(t, 'async-context.js')
+    const one = 'GET /news HTTP/1.1\r\nHost: a\r\n'
+    const received = await sendBytes(port, `${one}\r\n${one}\r\n${one}Connection: close\r\n\r\n`)
+    const ids = [...received.matchAll(/^X-Request-Id: (.*)\r$/gm)].map(([, id]) => id)
+    const texts = [...received.matchAll(/news for ([\da-f-]{36})/g)].map(([, id]) => id)
+    assert.equal(new Set(ids).size, 3)
+    assert.deepEqual(texts, ids)
+  })
+})
+
+describe('The recipe for rate limits', () => {
+  it('rejects the request after the last allowed one, with Retry-After', async (t) => {
+    const { url } = await serveRecipe(t, 'rate-limit.js')
+    for (let i = 0; i < 100; i++) assert.equal((await send(`${url}/news`)).status, 200)
+    const { status, headers } = await send(`${url}/news`)
+    assert.equal(status, 429)
+    assert.ok(Number(headers['retry-after']) > 0)
+  })
+})
+
+describe('The recipe for CORS', () => {
+  const origin = 'https://app.example'
+
+  it('responds to a preflight', async (t) => {
+    const { url } = await serveRecipe(t, 'cors.js')
+    const headers = { origin, 'access-control-request-method': 'POST' }
+    const { status, headers: received } = await send(`${url}/news/save`, {
+      method: 'OPTIONS',
+      headers,
+    })
+    assert.equal(status, 204)
+    assert.equal(received['access-control-allow-origin'], origin)
+    assert.equal(received['access-control-allow-methods'], 'GET, POST')
+  })
+
+  it('allows its origins, and no other, on successes and errors', async (t) => {
+    const { url } = await serveRecipe(t, 'cors.js')
+    for (const [path, status] of [
+      ['/news', 200],
+      ['/none', 404],
+    ] as const) {
+      const own = await send(url + path, { headers: { origin } })
+      assert.equal(own.status, status)
+      assert.equal(own.headers['access-control-allow-origin'], origin)
+      assert.match(String(own.headers.vary), /\bOrigin\b/)
+      const foreign = await send(url + path, { headers: { origin: 'https://other.example' } })
+      assert.equal(foreign.headers['access-control-allow-origin'], undefined)
+    }
+  })
+})
+
+describe('The recipe for ETags', () => {
+  it('sends 304 to a client that has the body', async (t) => {
+    const { url } = await serveRecipe(t, 'etag.js')
+    const { status, headers, text } = await send(`${url}/news`)
+    assert.deepEqual([status, text], [200, '["one","two"]'])
+    const tag = String(headers.etag)
+    for (const known of [tag, `W/${tag}`, `"a", ${tag}`]) {
+      const again = await send(`${url}/news`, { headers: { 'if-none-match': known } })
+      assert.deepEqual([again.status, again.text, again.headers.etag], [304, '', tag])
+    }
+    assert.equal((await send(`${url}/news`, { headers: { 'if-none-match': '"a"' } })).status, 200)
+    assert.equal((await send(`${url}/news`, { method: 'HEAD' })).headers.etag, tag)
+  })
+})
+
+describe('The recipe for event streams', () => {
+  it('sends missed events, new events and heartbeats, and ends at the stop', async (t) => {
+    const { service, url } = await serveRecipe(t, 'events.js')
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    await send(`${url}/events/publish`, { form: { text: 'first' } })
+    await send(`${url}/events/publish`, { form: { text: 'second' } })
+    const { body, headers } = await request(`${url}/events`, { headers: { 'last-event-id': '1' } })
+    assert.equal(headers['content-type'], 'text/event-stream')
+    const received = new EventText(body)
+    await received.until(/^:\n\nid: 2\ndata: "second"\n\n$/)
+    await send(`${url}/events/publish`, { form: { text: 'third' } })
+    await received.until(/id: 3\ndata: "third"\n\n$/)
+    t.mock.timers.tick(15_000)
+    await received.until(/third"\n\n:\n\n$/)
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+    assert.match(await received.end(), /:\n\n$/)
+  })
+})
+
+/** Collects the text of a stream. */
+class EventText {
+  readonly #chunks: AsyncIterator<Buffer>
+  #text = ''
+
+  constructor(body: Readable) {
+    this.#chunks = body[Symbol.asyncIterator]()
+  }
+
+  async until(pattern: RegExp): Promise<void> {
+    while (!pattern.test(this.#text)) {
+      const { done, value } = await this.#chunks.next()
+      assert.equal(done, false, this.#text)
+      this.#text += value
+    }
+  }
+
+  async end(): Promise<string> {
+    assert.equal((await this.#chunks.next()).done, true)
+    return this.#text
+  }
+}
+
+describe('The recipe for WebSockets', () => {
+  it('sends a message to all clients, and ends them with 1001 at the stop', async (t) => {
+    const { service, url, origin } = await startWebSockets(t)
+    const clients = await Promise.all([1, 2].map(() => connected(url, origin)))
+    const messages = clients.map((client) => once(client, 'message'))
+    clients[0]?.send('hello')
+    for (const [data] of await Promise.all(messages)) assert.equal(String(data), 'hello')
+    const closed = clients.map((client) => once(client, 'close'))
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+    for (const [code] of await Promise.all(closed)) assert.equal(code, 1001)
+  })
+
+  it('rejects another path, and a page of another origin', async (t) => {
+    const { url, origin } = await startWebSockets(t)
+    assert.equal(await statusOf(`${url}x`, origin), 403)
+    assert.equal(await statusOf(url, 'https://other.example'), 403)
+  })
+})
+
+async function startWebSockets(
+  t: TestContext,
+): Promise<{ readonly service: Service; readonly url: string; readonly origin: string }> {
+  const { service } = (await importRecipe(t, 'websockets.js')) as { service: Service }
+  t.after(() => service.close())
+  return { service, url: `${service.url.replace('http', 'ws')}/chat`, origin: service.url }
+}
+
+async function connected(url: string, origin: string): Promise<WebSocket> {
+  const client = new WebSocket(url, { origin })
+  await once(client, 'open')
+  return client
+}
+
+async function statusOf(url: string, origin: string): Promise<number> {
+  const client = new WebSocket(url, { origin })
+  const [, response] = await once(client, 'unexpected-response')
+  response.resume()
+  return response.statusCode
+}
+
+describe('The recipe for versions', () => {
+  it('sends the version that the client accepts', async (t) => {
+    const { url } = await serveRecipe(t, 'versions.js')
+    const typeOf = async (accept: string): Promise<unknown> => {
+      const { status, headers } = await send(`${url}/news`, { headers: { accept } })
+      assert.match(String(headers.vary), /\bAccept\b/)
+      return status === 200 ? headers['content-type'] : status
+    }
+    assert.equal(await typeOf('application/vnd.news.v1+json'), 'application/vnd.news.v1+json')
+    assert.equal(await typeOf('*/*'), 'application/vnd.news.v2+json')
+    assert.equal(await typeOf('text/html'), 406)
+  })
+})
+
+describe('The recipe for translations', () => {
+  it('chooses the language by cookie, then by Accept-Language', async (t) => {
+    const { url } = await serveRecipe(t, 'translations.js')
+    const textOf = async (n: number, headers: Record<string, string> = {}): Promise<string> =>
+      (await send(`${url}/cart?n=${n}`, { headers })).text
+    assert.equal(await textOf(1), '1 book in your cart')
+    assert.equal(
+      await textOf(1234, { 'accept-language': 'xx, en-GB;q=0.8' }),
+      '1,234 books in your cart',
+    )
+    assert.equal(
+      await textOf(1234, { 'accept-language': 'de-AT,de;q=0.9' }),
+      '1.234 Bücher im Korb',
+    )
+    assert.equal(
+      await textOf(1, { 'accept-language': 'en', cookie: 'language=de' }),
+      '1 Buch im Korb',
+    )
+    assert.equal(await textOf(2, { 'accept-language': '__proto__' }), '2 books in your cart')
+  })
+})
+
+describe('The recipe for security headers', () => {
+  it('sets them on successes and errors', async (t) => {
+    const { url } = await serveRecipe(t, 'security-headers.js')
+    for (const path of ['/news', '/none']) {
+      const { headers } = await send(url + path)
+      assert.match(String(headers['content-security-policy']), /default-src/)
+      assert.equal(headers['strict-transport-security'], 'max-age=31536000')
+    }
+  })
+})
+
+describe('The recipe for cross-site forms', () => {
+  it('rejects a form of another site', async (t) => {
+    const { url } = await serveRecipe(t, 'same-origin.js')
+    const statusOf = async (site: string): Promise<number> =>
+      (await send(`${url}/account/close`, { method: 'POST', headers: { 'sec-fetch-site': site } }))
+        .status
+    assert.equal(await statusOf('same-origin'), 303)
+    assert.equal(await statusOf('cross-site'), 403)
+    assert.match((await send(`${url}/account`)).text, /^<form/)
+  })
+})
+
+describe('The recipe for arrays in forms', () => {
+  it('reads names with brackets', async (t) => {
+    const { url } = await serveRecipe(t, 'nested.js')
+    const form = 'tags[]=a&tags[]=b&user[name]=Ada'
+    const { text } = await send(`${url}/users/save`, { form })
+    assert.deepEqual(JSON.parse(text), { tags: ['a', 'b'], user: { name: 'Ada' } })
+  })
+})
+
+describe('The recipe for JSON bodies', () => {
+  it('validates the body', async (t) => {
+    const { url } = await serveRecipe(t, 'json.js')
+    const headers = { 'content-type': 'application/json' }
+    const save = (body: string): Promise<Received> =>
+      send(`${url}/articles/save`, { body, headers })
+    const { status, text } = await save('{"title":"A"}')
+    assert.deepEqual([status, JSON.parse(text)], [201, { title: 'A', tags: [] }])
+    const rejected = await save('{"title":""}')
+    assert.equal(rejected.status, 400)
+    assert.equal(JSON.parse(rejected.text).errors[0].parameter, 'title')
+  })
+})
+
+describe('The recipe for middlewares', () => {
+  it('runs helmet and compression before the front controller', async (t) => {
+    const { server } = (await importRecipe(t, 'middlewares.js')) as { server: Server }
+    t.after(() => server.close())
+    if (!server.listening) await once(server, 'listening')
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { status, headers, bytes } = await send(`${url}/news`, {
+      headers: { 'accept-encoding': 'gzip' },
+    })
+    assert.equal(status, 200)
+    assert.equal(headers['content-encoding'], 'gzip')
+    assert.match(String(headers['content-security-policy']), /default-src/)
+    assert.equal(gunzipSync(bytes).toString(), 'news '.repeat(1_000))
+  })
+})
