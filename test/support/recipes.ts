@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { FrontController } from '../../lib/index.ts'
+import { FrontController, type ServeOptions } from '../../lib/index.ts'
 import { createFolderInPackage, type Files } from './folder.ts'
 import { type Block, blocksOf } from './markdown.ts'
 import { repositoryFile } from './repository.ts'
@@ -24,17 +24,17 @@ export function writeRecipes(t: TestContext): string {
   return createFolderInPackage(t, files)
 }
 
-/** Loads one file of the page. The test asserts what it exports. */
+/** Loads one file of the page. The test knows what it exports. */
 export function importRecipe(t: TestContext, name: string): Promise<Record<string, unknown>> {
   return import(pathToFileURL(join(writeRecipes(t), name)).href)
 }
 
 /** Serves the options that a file of the page exports until the test ends. */
 export async function serveRecipe(t: TestContext, name: string): Promise<Served> {
-  const { default: options } = await importRecipe(t, name)
-  return startServing(t, new FrontController(options as object))
+  const { default: options, before } = await importRecipe(t, name)
+  return startServing(t, new FrontController(options as object), { before } as ServeOptions)
 }
 
 function onFreePort(code: string): string {
-  return code.replace('port: 3000', 'port: 0').replace('listen(3000', 'listen(0')
+  return code.replace('port: 3000', 'port: 0')
 }

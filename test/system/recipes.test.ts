@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { isBuiltin } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -13,8 +12,12 @@ import { type Action, FrontController, type Service } from '../../lib/index.ts'
 import { send as sendBytes } from '../support/http.ts'
 import { importRecipe, page, recipes, serveRecipe, writeRecipes } from '../support/recipes.ts'
 import { startNode } from '../support/run-node.ts'
-import { logLinesOf } from '../support/server-process.ts'
+import { logLinesOf, ServerProcess } from '../support/server-process.ts'
 import { startServing } from '../support/serving.ts'
+
+const noSqlite = isBuiltin('node:sqlite')
+  ? undefined
+  : `Node ${process.versions.node} has no node:sqlite without a flag: 22.13 has`
 
 interface Sent {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'OPTIONS'
@@ -58,14 +61,23 @@ describe('docs/recipes.md', () => {
     }
   })
 
-  it('has a program that serves the options of a recipe, and stops', async (t) => {
-    const child = startNode(t, [join(writeRecipes(t), 'serve.js'), 'versions.js'])
+  it('has a program that serves the exports of a recipe, and stops', async (t) => {
+    const child = startNode(t, [join(writeRecipes(t), 'serve.js')])
     assert.ok(child.stdout)
-    const lines = createInterface(child.stdout)
-    const [url] = await once(lines, 'line')
+    const [url] = await once(createInterface(child.stdout), 'line')
     assert.equal((await send(`${url}/news`)).status, 200)
     child.kill('SIGTERM')
     assert.deepEqual(await once(child, 'exit'), [0, null])
+  })
+
+  it('has application files that the program accepts', async (t) => {
+    const folder = writeRecipes(t)
+    for (const { name } of recipes) {
+      if (name === 'websockets.js' || (name === 'sqlite.js' && noSqlite !== undefined)) continue
+      const { ended } = new ServerProcess(t, ['--check', '--app', join(folder, name)])
+      const { code, stderr } = await ended
+      assert.equal(code, 0, `${name}: ${stderr}`)
+    }
   })
 })
 
@@ -160,11 +172,7 @@ function cutForm(chunks: number): Sent {
 }
 
 describe('The recipe for SQLite', () => {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
-  const skip =
-    major > 22 || (major === 22 && minor >= 13)
-      ? false
-      : `node:sqlite is part of Node 22.13 and later, and this is ${process.version}`
+  const skip = noSqlite ?? false
 
   it('saves a row and reads it', { skip }, async (t) => {
     const { url } = await serveRecipe(t, 'sqlite.js')
@@ -179,19 +187,14 @@ describe('The recipe for SQLite', () => {
 
 describe('The recipe for logs', () => {
   it('gives the lines of a request, its error and its response one id', async (t) => {
-    const child = startNode(t, [join(writeRecipes(t), 'serve.js'), 'logs.js'])
-    assert.ok(child.stdout)
-    const ended = once(child, 'exit')
-    const lines = createInterface(child.stdout)
-    const collected: string[] = []
-    const first = once(lines, 'line')
-    lines.on('line', (line) => collected.push(line))
-    const [url] = await first
+    const app = join(writeRecipes(t), 'logs.js')
+    const server = new ServerProcess(t, ['--port=0', '--app', app])
+    const url = await server.url()
     const { headers } = await send(`${url}/news`)
     const { headers: failed } = await send(`${url}/none`)
-    child.kill('SIGTERM')
-    await ended
-    const found = logLinesOf(collected.slice(1).join('\n'))
+    server.child.kill('SIGTERM')
+    const { stdout } = await server.ended
+    const found = logLinesOf(stdout).filter(({ event }) => !/^(start|stop)$/.test(event))
     const [id, other] = [headers['x-request-id'], failed['x-request-id']]
     assert.notEqual(id, other)
     assert.deepEqual(
@@ -452,10 +455,7 @@ describe('The recipe for JSON bodies', () => {
 
 describe('The recipe for middlewares', () => {
   it('runs helmet and compression before the front controller', async (t) => {
-    const { server } = (await importRecipe(t, 'middlewares.js')) as { server: Server }
-    t.after(() => server.close())
-    if (!server.listening) await once(server, 'listening')
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const { url } = await serveRecipe(t, 'middlewares.js')
     const { status, headers, bytes } = await send(`${url}/news`, {
       headers: { 'accept-encoding': 'gzip' },
     })
