@@ -8,7 +8,13 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { WebSocket } from 'ws'
-import { type Action, FrontController, type Service } from '../../lib/index.ts'
+import {
+  type Action,
+  FrontController,
+  HttpRequest,
+  type HttpResponse,
+  type Service,
+} from '../../lib/index.ts'
 import { send as sendBytes } from '../support/http.ts'
 import { importRecipe, page, recipes, serveRecipe, writeRecipes } from '../support/recipes.ts'
 import { startNode } from '../support/run-node.ts'
@@ -95,6 +101,45 @@ describe('The recipe for sessions', () => {
     assert.equal((await send(`${url}/account`, { headers: { cookie: forged } })).status, 401)
     await send(`${url}/account/logout`, { method: 'POST', headers: { cookie } })
     assert.equal((await send(`${url}/account`, { headers: { cookie } })).status, 401)
+  })
+
+  const type = { 'content-type': 'application/x-www-form-urlencoded' }
+
+  async function createAccount(t: TestContext): Promise<{
+    readonly login: () => Promise<string>
+    readonly statusOf: (cookie: string) => Promise<number>
+  }> {
+    const { default: options } = await importRecipe(t, 'sessions.js')
+    const front = new FrontController(options as object)
+    const handle = (target: string, init: object): Promise<HttpResponse> =>
+      front.handle(new HttpRequest({ target, ...init }))
+    return {
+      async login() {
+        const init = { method: 'POST', headers: type, body: 'user=Ada' }
+        const { headers } = await handle('/account/login', init)
+        return headers.get('Set-Cookie')?.split(';', 1)[0] ?? ''
+      },
+      statusOf: async (cookie) => (await handle('/account', { headers: { cookie } })).status,
+    }
+  }
+
+  it('ends a session after its lifetime', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'] })
+    const { login, statusOf } = await createAccount(t)
+    const cookie = await login()
+    t.mock.timers.tick(3_599_999)
+    assert.equal(await statusOf(cookie), 200)
+    t.mock.timers.tick(1)
+    assert.equal(await statusOf(cookie), 401)
+  })
+
+  it('keeps 10,000 sessions', async (t) => {
+    const { login, statusOf } = await createAccount(t)
+    const cookie = await login()
+    for (let i = 1; i < 10_000; i++) await login()
+    assert.equal(await statusOf(cookie), 200)
+    await login()
+    assert.equal(await statusOf(cookie), 401)
   })
 })
 
@@ -293,18 +338,34 @@ describe('The recipe for event streams', () => {
   it('sends missed events, new events and heartbeats, and ends at the stop', async (t) => {
     const { service, url } = await serveRecipe(t, 'events.js')
     t.mock.timers.enable({ apis: ['setInterval'] })
-    await send(`${url}/events/publish`, { form: { text: 'first' } })
-    await send(`${url}/events/publish`, { form: { text: 'second' } })
-    const { body, headers } = await request(`${url}/events`, { headers: { 'last-event-id': '1' } })
+    const publish = (text: string): Promise<Received> =>
+      send(`${url}/events/publish`, { form: { text } })
+    const first = new EventText((await request(`${url}/events`)).body)
+    await publish('one')
+    const [, id = ''] = await first.until(/id: (\d+)\ndata: "one"\n\n$/)
+    await publish('two')
+    const { body, headers } = await request(`${url}/events`, { headers: { 'last-event-id': id } })
     assert.equal(headers['content-type'], 'text/event-stream')
     const received = new EventText(body)
-    await received.until(/^:\n\nid: 2\ndata: "second"\n\n$/)
-    await send(`${url}/events/publish`, { form: { text: 'third' } })
-    await received.until(/id: 3\ndata: "third"\n\n$/)
+    await received.until(/^:\n\nid: \d+\ndata: "two"\n\n$/)
+    await publish('three')
+    await received.until(/"two"\n\nid: \d+\ndata: "three"\n\n$/)
     t.mock.timers.tick(15_000)
-    await received.until(/third"\n\n:\n\n$/)
+    await received.until(/three"\n\n:\n\n$/)
+    // The server needs its own intervals to stop.
+    t.mock.timers.reset()
     assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     assert.match(await received.end(), /:\n\n$/)
+    assert.match(await first.end(), /:\n\n$/)
+  })
+
+  it('disconnects a client that does not read', async (t) => {
+    const { url } = await serveRecipe(t, 'events.js')
+    const { body } = await request(`${url}/events`)
+    const text = 'x'.repeat(900_000)
+    // More than the system buffers for a connection.
+    for (let i = 0; i < 20; i++) await send(`${url}/events/publish`, { form: { text } })
+    await assert.rejects(body.text())
   })
 })
 
@@ -317,8 +378,10 @@ class EventText {
     this.#chunks = body[Symbol.asyncIterator]()
   }
 
-  async until(pattern: RegExp): Promise<void> {
-    while (!pattern.test(this.#text)) {
+  async until(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const match = pattern.exec(this.#text)
+      if (match !== null) return match
       const { done, value } = await this.#chunks.next()
       assert.equal(done, false, this.#text)
       this.#text += value
@@ -326,8 +389,11 @@ class EventText {
   }
 
   async end(): Promise<string> {
-    assert.equal((await this.#chunks.next()).done, true)
-    return this.#text
+    for (;;) {
+      const { done, value } = await this.#chunks.next()
+      if (done === true) return this.#text
+      this.#text += value
+    }
   }
 }
 
@@ -366,7 +432,8 @@ async function connected(url: string, origin: string): Promise<WebSocket> {
 
 async function statusOf(url: string, origin: string): Promise<number> {
   const client = new WebSocket(url, { origin })
-  const [, response] = await once(client, 'unexpected-response')
+  const opened = once(client, 'open').then(() => assert.fail('The WebSocket is open'))
+  const [, response] = await Promise.race([once(client, 'unexpected-response'), opened])
   response.resume()
   return response.statusCode
 }
