@@ -54,6 +54,7 @@ export type { Destination, Route, UrlOptions, UrlParams, UrlValue } from './http
 export { channels, type DispatchMessage } from './reporting/diagnostics.ts'
 export type { ErrorReport } from './reporting/error-report.ts'
 export type { ExceptionReport } from './reporting/exception-report.ts'
+export { createLogger, type LoggerOptions, type LogLevel } from './reporting/log.ts'
 export type { Logger } from './reporting/logger.ts'
 export type { NameRule } from './routing/name-rules.ts'
 export type { RoutePattern, RoutePatterns } from './routing/route-pattern.ts'

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { Log } from '../reporting/log.ts'
 import { printable } from '../reporting/printable.ts'
-import { Log } from './log.ts'
+import { prettyFormat } from './pretty-line.ts'
 import type { RoutesStyle } from './routes-text.ts'
 import type { Config } from './settings.ts'
 
@@ -32,7 +33,8 @@ export function fail(exitCode: number, problems: readonly string[]): never {
 /** Creates a log on stdout: readable lines for a terminal, else NDJSON. */
 export function createLog({ logLevel }: Config): Log {
   const stream = process.stdout
-  return new Log({ stream, level: logLevel, pretty: stream.isTTY, color: hasColors() })
+  const format = stream.isTTY ? prettyFormat({ color: hasColors() }) : undefined
+  return new Log({ stream, level: logLevel, format })
 }
 
 /** Returns the style for routes on stdout. Paths below the current folder are relative to it. */

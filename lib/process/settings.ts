@@ -1,7 +1,7 @@
 import { BASE_PATH, DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
 import { isNetwork } from '../http/forwarded.ts'
+import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
-import { type LogLevel, logLevels } from './log.ts'
 
 /** The values of the {@link settings}. */
 export interface Config extends Limits, ServerLimits {

@@ -17,6 +17,7 @@ import {
   type Controllers,
   type CookieAttributes,
   channels,
+  createLogger,
   createMiddleware,
   createRequestListener,
   type Destination,
@@ -47,6 +48,8 @@ import {
   type Limits,
   type ListenerOptions,
   type Logger,
+  type LoggerOptions,
+  type LogLevel,
   loadControllers,
   type Markup,
   type Method,
@@ -188,6 +191,10 @@ const errors: readonly Error[] = [
   new ThrownValueError(null, 'null was thrown'),
 ]
 assert.ok(errors.every((each) => each.message !== ''))
+
+const level: LogLevel = 'silent'
+const loggerOptions: LoggerOptions = { stream: process.stdout, level }
+createLogger(loggerOptions).info({}, 'Nothing')
 
 const handler: Handler = front
 const headerLimits: Partial<HeaderLimits> = { maxHeaderFields: 10 }

@@ -16,7 +16,8 @@ import {
   loadControllers,
 } from '../../lib/index.ts'
 import { logAccess } from '../../lib/process/access-log.ts'
-import { Log } from '../../lib/process/log.ts'
+import { prettyFormat } from '../../lib/process/pretty-line.ts'
+import { Log } from '../../lib/reporting/log.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
@@ -230,7 +231,7 @@ function createSinks(controllers: object, options: FrontControllerOptions = {}):
   const reports: ErrorReport[] = []
   const stream = new PassThrough().setEncoding('utf8').on('data', (chunk) => written.push(chunk))
   const log = new Log({ stream })
-  const pretty = new Log({ stream, pretty: true, color: true })
+  const pretty = new Log({ stream, format: prettyFormat({ color: true }) })
   const collect = (message: unknown): void => {
     written.push(JSON.stringify(message), inspect(message, { depth: 20, maxStringLength: null }))
   }

@@ -4,7 +4,8 @@ import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/index.ts'
 import { logAccess } from '../../lib/process/access-log.ts'
-import { Log } from '../../lib/process/log.ts'
+import { prettyFormat } from '../../lib/process/pretty-line.ts'
+import { Log } from '../../lib/reporting/log.ts'
 import { createFront } from '../support/front.ts'
 import { exchange, send } from '../support/http.ts'
 import { ServerProcess } from '../support/server-process.ts'
@@ -143,7 +144,7 @@ describe('A line of the log', () => {
 
 async function logged(request: HttpRequest, raised: unknown, pretty: boolean): Promise<string[]> {
   const stream = new PassThrough().setEncoding('utf8')
-  const logger = new Log({ stream, pretty, color: pretty })
+  const logger = new Log({ stream, format: pretty ? prettyFormat({ color: true }) : undefined })
   const list = (): never => {
     throw raised
   }

@@ -1,25 +1,41 @@
 import type { Writable } from 'node:stream'
-import { isApplicationFrame } from '../reporting/frames.ts'
-import type { Logger } from '../reporting/logger.ts'
-import { jsonLine, printable } from '../reporting/printable.ts'
-import { paint, type TextStyle } from './terminal-table.ts'
+import type { Logger } from './logger.ts'
+import { jsonLine } from './printable.ts'
 
-/** The levels of a log, the lowest first; `silent` writes nothing. */
+/** The levels of a log, the lowest first; `silent` writes nothing. @internal */
 export const logLevels = ['info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof logLevels)[number]
+/** The minimum level of a log. */
+export type LogLevel = 'info' | 'warn' | 'error' | 'silent'
 
-/** The options of a {@link Log}. */
-export interface LogOptions {
+/** The options of {@link createLogger}. */
+export interface LoggerOptions {
+  /** The stream to write to, such as `process.stdout`. */
   readonly stream: Writable
-  /** The minimum level to write (default `info`). */
+  /** The minimum level to write (default `info`); `silent` writes nothing. */
   readonly level?: LogLevel | undefined
-  /** Whether to write readable lines for a terminal instead of JSON (default false). */
-  readonly pretty?: boolean | undefined
-  /** Whether readable lines have colours (default false). */
-  readonly color?: boolean | undefined
 }
 
-type Fields = Readonly<Record<string, unknown>>
+/** The options of a {@link Log}. @internal */
+export interface LogOptions extends LoggerOptions {
+  /** Returns the line of a record, with its line break (default NDJSON). */
+  readonly format?: ((level: LogLevel, record: Fields) => string) | undefined
+}
+
+/** @internal */
+export type Fields = Readonly<Record<string, unknown>>
+
+/**
+ * Creates the log of the program: one line of JSON for each event, with `time`, `level`, the fields and `message`.
+ *
+ * A line has at most about 2,000 bytes: less important fields are removed. While more than 1 MiB waits in the stream, lines
+ * are dropped and counted.
+ *
+ * @example
+ * new FrontController({ controllers, logger: createLogger({ stream: process.stdout }) })
+ */
+export function createLogger(options: LoggerOptions): Logger {
+  return new Log(options)
+}
 
 // If the reader of the stream stalls, further lines are dropped and counted: they must not fill the memory.
 const MAX_QUEUED_BYTES = 1_048_576
@@ -27,7 +43,7 @@ const MAX_LINE_BYTES = 2_000
 // The fields that are removed from a line that is too long, the least important first.
 const REMOVABLE_FIELDS = ['errors', 'stack', 'params', 'previous', 'second', 'kinds', 'hint']
 
-/** Writes one line for each event: NDJSON, or readable text for a terminal. */
+/** Writes one line for each event: NDJSON, or as `format` returns it. @internal */
 export class Log implements Logger {
   readonly #options: LogOptions
   #dropped = 0
@@ -73,9 +89,9 @@ export class Log implements Logger {
   }
 
   #line(level: LogLevel, fields: object, message: string): string {
-    const { pretty, color = false } = this.#options
+    const { format } = this.#options
     const record: Fields = { time: new Date().toISOString(), level, ...fields, message }
-    return pretty ? prettyLine(level, record, { color }) : truncatedLine(record)
+    return format === undefined ? truncatedLine(record) : format(level, record)
   }
 }
 
@@ -89,29 +105,4 @@ function truncatedLine(record: Fields): string {
     line = jsonLine({ ...kept, truncated: true })
   }
   return `${line}\n`
-}
-
-const COLORS = { info: 'cyan', warn: 'yellow', error: 'red', silent: 'dim' } as const
-
-function prettyLine(level: LogLevel, record: Fields, style: TextStyle): string {
-  const { time, event, status, method, module, controller, action, name, message } = record
-  const { looksLike, durationMs, bytes, id, stack } = record
-  const details = [
-    // An error outside of any request has no method.
-    method === undefined || method === '' ? undefined : `${status} ${printable(String(method))}`,
-    controller ? [module, controller, action].join('/') : undefined,
-    method === '' && name !== undefined ? `${printable(String(name))}:` : undefined,
-    event === 'access' ? undefined : printable(String(message)),
-    looksLike === undefined ? undefined : `(looks like: ${looksLike})`,
-    durationMs === undefined ? undefined : `${durationMs} ms`,
-    bytes === undefined ? undefined : `${bytes} B`,
-    id === undefined ? undefined : paint(String(id), 'dim', style),
-    Array.isArray(stack) ? paint(`at ${firstFrame(stack)}`, 'dim', style) : undefined,
-  ].filter((detail) => detail !== undefined)
-  const clock = paint(String(time).slice(11, 19), 'dim', style)
-  return `${clock} ${paint(level.padEnd(5), COLORS[level], style)} ${details.join(' ')}\n`
-}
-
-function firstFrame(stack: readonly string[]): string {
-  return printable(String(stack.find(isApplicationFrame) ?? stack[0]))
 }

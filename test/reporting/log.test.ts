@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { Log, type LogLevel, type LogOptions, logLevels } from '../../lib/process/log.ts'
+import { prettyFormat } from '../../lib/process/pretty-line.ts'
+import {
+  createLogger,
+  Log,
+  type LogLevel,
+  type LogOptions,
+  logLevels,
+} from '../../lib/reporting/log.ts'
 
 const TIME = '2024-05-06T07:08:09.010Z'
 
@@ -82,7 +89,7 @@ describe('Log', () => {
 
   it('has no control character in a line, whatever the fields hold', (t) => {
     const nasty = '\r\n\u001b[2J\0\u2028\u202e\u0085"\\'
-    for (const options of [{}, { pretty: true }]) {
+    for (const options of [{}, { format: prettyFormat({ color: false }) }]) {
       const { log, sink } = logging(t, options)
       log.warn({ event: 'start', nasty, [nasty]: [nasty] }, nasty)
       assert.equal(sink.text.split('\n').length, 2)
@@ -151,59 +158,12 @@ describe('Log', () => {
   })
 })
 
-describe('Log for a terminal', () => {
-  const report = {
-    event: 'error',
-    id: 'ID',
-    method: 'GET',
-    module: 'default',
-    controller: 'news',
-    action: 'list',
-    status: 500,
-    durationMs: 1.5,
-    stack: ['list (file:///news.js:1:2)', 'more'],
-  }
-  const access = { ...report, event: 'access', id: undefined, bytes: 12, stack: undefined }
-
-  it('writes one readable line for each event', (t) => {
-    const { log, sink } = logging(t, { pretty: true })
-    log.info({ event: 'start', url: 'http://a' }, 'Portico listens on http://a')
-    log.error(report, 'boom\n')
-    log.warn({ ...report, status: 404, looksLike: 'callback', stack: undefined }, 'no such')
-    const short = { ...report, id: 'NEXT', durationMs: undefined, stack: undefined }
-    log.error(short, 'boom')
-    log.info({ ...access, id: 'ID' }, 'not shown')
-    const outside = { ...report, method: '', module: '', controller: '', action: '', durationMs: 0 }
-    const stack = [
-      'f (node:net:1:2)',
-      'g (file:///app/node_modules/x.js:1:2)',
-      'file:///app/a.js:1:2',
-    ]
-    log.error({ ...outside, name: 'TypeError', stack }, 'is not a function')
-    log.error({ ...outside, name: 'Error', stack: stack.slice(0, 1) }, 'socket hang up')
-    log.warn({ event: 'errors', total: 2, kinds: { a: 2 } }, '2 more errors')
-    assert.deepEqual(sink.lines, [
-      '07:08:09 info  Portico listens on http://a',
-      '07:08:09 error 500 GET default/news/list boom\\u000a 1.5 ms ID at list (file:///news.js:1:2)',
-      '07:08:09 warn  404 GET default/news/list no such (looks like: callback) 1.5 ms ID',
-      '07:08:09 error 500 GET default/news/list boom NEXT',
-      '07:08:09 info  500 GET default/news/list 1.5 ms 12 B ID',
-      '07:08:09 error TypeError: is not a function 0 ms ID at file:///app/a.js:1:2',
-      '07:08:09 error Error: socket hang up 0 ms ID at f (node:net:1:2)',
-      '07:08:09 warn  2 more errors',
-    ])
-  })
-
-  it('uses colours if they are enabled', (t) => {
-    const { log, sink } = logging(t, { pretty: true, color: true })
-    for (const level of ['info', 'warn', 'error'] as const) log[level]({ id: 'ID' }, 'x')
-    log.error(report, 'boom')
-    const dim = (text: string): string => `\u001b[2m${text}\u001b[0m`
-    assert.deepEqual(sink.lines, [
-      `${dim('07:08:09')} \u001b[36minfo \u001b[0m x ${dim('ID')}`,
-      `${dim('07:08:09')} \u001b[33mwarn \u001b[0m x ${dim('ID')}`,
-      `${dim('07:08:09')} \u001b[31merror\u001b[0m x ${dim('ID')}`,
-      `${dim('07:08:09')} \u001b[31merror\u001b[0m 500 GET default/news/list boom 1.5 ms ${dim('ID')} ${dim('at list (file:///news.js:1:2)')}`,
-    ])
+describe('createLogger()', () => {
+  it('writes NDJSON to a stream, from its level on', (t) => {
+    const { sink } = logging(t)
+    const logger = createLogger({ stream: sink, level: 'warn' })
+    logger.info({}, 'a')
+    logger.warn({ event: 'b' }, 'c')
+    assert.deepEqual(sink.records, [{ time: TIME, level: 'warn', event: 'b', message: 'c' }])
   })
 })
