@@ -21,7 +21,7 @@ describe('The installed package', () => {
   before(async () => {
     packed = await pack(project)
     writeFileIn(project, 'package.json', '{"type":"module","private":true}')
-    await install(project, packed)
+    await install(project, join(project, packed.filename))
   })
 
   it('contains the necessary files and no others', () => {

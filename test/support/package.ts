@@ -42,8 +42,8 @@ export async function pack(folder: string): Promise<Packed> {
   return packed
 }
 
-/** Installs a packed package into the folder of its archive, without the network. */
-export async function install(folder: string, { filename }: Packed): Promise<void> {
+/** Installs the archive of a package into a folder, without the network. */
+export async function install(folder: string, archive: string): Promise<void> {
   const quiet = ['--omit=dev', '--offline', '--ignore-scripts', '--no-audit', '--no-fund']
-  await runCommand(folder, 'npm', ['install', join(folder, filename), ...quiet])
+  await runCommand(folder, 'npm', ['install', archive, ...quiet])
 }

@@ -13,16 +13,29 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** `node server.js <args>`, as a user starts it. The end of the test kills it. */
+/** Where a program is, and the folder in which it runs. */
+export interface Program {
+  readonly file: string
+  readonly folder: string
+}
+
+const SERVER: Program = { file: repositoryFile('dist/server.js'), folder: repositoryFile('.') }
+
+/** `node server.js <args>`, or another program, as a user starts it. The end of the test kills it. */
 export class ServerProcess {
   readonly child: ChildProcessWithoutNullStreams
   readonly ended: Promise<Outcome>
   #stdout = ''
   #stderr = ''
 
-  constructor(t: TestContext, args: readonly string[], env: Record<string, string> = {}) {
-    this.child = spawn(process.execPath, [repositoryFile('dist/server.js'), ...args], {
-      cwd: repositoryFile('.'),
+  constructor(
+    t: TestContext,
+    args: readonly string[],
+    env: Record<string, string> = {},
+    { file, folder }: Program = SERVER,
+  ) {
+    this.child = spawn(process.execPath, [file, ...args], {
+      cwd: folder,
       env: childEnvironment(env),
     })
     t.after(() => this.child.kill('SIGKILL'))

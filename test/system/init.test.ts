@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, it, type TestContext } from 'node:test'
+import { after, before, describe, it, type TestContext } from 'node:test'
 import { createFolder, createFolderInPackage, type Files, writeFileIn } from '../support/folder.ts'
+import { exchange } from '../support/http.ts'
+import { install, pack, runCommand } from '../support/package.ts'
+import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { runNode } from '../support/run-node.ts'
 import { type Outcome, ServerProcess } from '../support/server-process.ts'
@@ -10,6 +13,7 @@ import { type Outcome, ServerProcess } from '../support/server-process.ts'
 const CODE = ['app', 'controllers/error', 'controllers/index', 'controllers/news', 'test/app.test']
 const OTHERS = ['.dockerignore', '.gitignore', 'Dockerfile', 'package.json']
 const NO_TEST = 'echo "Error: no test specified" && exit 1'
+const BIN = 'node_modules/.bin/portico'
 const stripsTypes = Boolean((process.features as { typescript?: unknown }).typescript)
 
 describe('portico init', () => {
@@ -164,6 +168,71 @@ describe('portico init', () => {
       assert.deepEqual([outcome.code, outcome.stdout, outcome.stderr], [1, '', problem])
       assert.deepEqual(contentsOf(folder), { 'package.json': text })
     })
+  }
+})
+
+describe('portico init in a folder with the installed package', () => {
+  const folder = createFolder({ after })
+
+  before(async () => {
+    const archive = createFolder({ after })
+    const packed = await pack(archive)
+    await install(folder, join(archive, packed.filename))
+    await runCommand(folder, 'npx', ['portico', 'init'])
+  })
+
+  it('adds to the package.json of npm, and passes `npm test`', async () => {
+    assert.deepEqual(Object.keys(packageIn(folder)), ['dependencies', 'type', 'scripts'])
+    assert.match(await runCommand(folder, 'npm', ['test']), /\bpass 4\b/)
+  })
+
+  it('is served by the command of `npm start`', async (t) => {
+    const [program, ...args] = packageIn(folder).scripts.start.split(' ')
+    assert.equal(program, 'portico')
+    await serves(t, args, { PORT: '0' })
+  })
+
+  it('is served by the image of its Dockerfile, with its health check', async (t) => {
+    const text = readFileSync(join(folder, 'Dockerfile'), 'utf8')
+    const [command, check] = [/^CMD (.*)$/m, /^HEALTHCHECK .* CMD (.*)$/m].map((pattern) =>
+      JSON.parse(pattern.exec(text)?.[1] ?? ''),
+    )
+    const [port, health] = await findFreePorts(2)
+    const variables = [...text.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [
+      name,
+      value,
+    ])
+    const env = {
+      ...Object.fromEntries(variables),
+      PORTICO_PORT: String(port),
+      PORTICO_HEALTH_PORT: String(health),
+    }
+    assert.equal(env.PORTICO_HOST, '0.0.0.0')
+    assert.deepEqual([command[0], check[0]], [BIN, BIN])
+    await serves(t, command.slice(1), env)
+    const checked = new ServerProcess(t, check.slice(1), env, { file: join(folder, BIN), folder })
+    assert.equal((await checked.ended).code, 0)
+  })
+
+  it('is served by the command of deploy/portico.service', async (t) => {
+    const unit = readFileSync(repositoryFile('deploy/portico.service'), 'utf8')
+    const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
+    const [node, program, ...args] = command.split(' ')
+    assert.deepEqual([node, program], ['/usr/bin/node', BIN])
+    await serves(t, args, { PORT: '0', NODE_ENV: 'production' })
+  })
+
+  async function serves(
+    t: TestContext,
+    args: readonly string[],
+    env: Record<string, string>,
+  ): Promise<void> {
+    const server = new ServerProcess(t, args, env, { file: join(folder, BIN), folder })
+    const port = await server.port()
+    const { status, body } = await exchange(port, { target: '/news/view/id/1' })
+    assert.deepEqual([status, body.includes('Portico opens')], [200, true])
+    const missing = await exchange(port, { target: '/news/view/id/unknown' })
+    assert.deepEqual([missing.status, missing.body.includes('no such article')], [404, true])
   }
 })
 
