@@ -30,7 +30,7 @@ const { outputFiles } = await build({
   // Shortens the syntax, and removes white space, which is a sixth of the bundle. Names stay, so that a stack trace is readable.
   minifySyntax: true,
   minifyWhitespace: true,
-  lineLimit: 120,
+  lineLimit: 240,
   target: `node${engines.node.replace('>=', '')}`,
   logLevel: 'warning',
 })

@@ -49,7 +49,9 @@ function parse(text) {
 // Keeps `export {}`: it makes a file without exports a module.
 function print({ text, names, from, needed }) {
   if (needed.size === 0) return text.startsWith('export {}') ? text : ''
-  if (from === undefined) return text
+  // One space in place of four saves 3 % of the declarations.
+  if (from === undefined)
+    return text.replace(/^(?: {4})+/gm, ({ length }) => ' '.repeat(length / 4))
   const written = [...needed].map((name) => names.get(name))
   return text.replace(/\{[^}]*\}/, `{ ${written.join(', ')} }`)
 }
