@@ -21,6 +21,7 @@ describe('helpText()', () => {
     for (const flag of ['--help', '--version', '--check', '--routes', '--json', '--watch'])
       assert.ok(text.includes(`  ${flag}  `), flag)
     assert.match(text, /^ {2}--explain TARGET /m)
+    assert.match(text, /^portico init \[DIR\] \[--ts\] /m)
     assert.doesNotMatch(text, /undefined/)
   })
 
