@@ -1,8 +1,15 @@
-import { escapeHtml } from '../http/html.ts'
-import { replaceAll } from '../http/params.ts'
+import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { decodings, MIN_VALUE_LENGTH, numbersIn, serverNamesOf, valuesOf } from './sent-values.ts'
+import {
+  decodings,
+  MIN_VALUE_LENGTH,
+  numbersIn,
+  piecesOf,
+  serverNamesOf,
+  valuesOf,
+} from './sent-values.ts'
 import { shapeOf } from './shape.ts'
+import { unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
@@ -12,31 +19,10 @@ const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
 
-/** A form in which a text may contain a value. */
-interface Writing {
-  /** A character that every text with this form contains. */
-  readonly sign: string
-  /** Matches values that this form changes in another way than the forms above. */
-  readonly changed: RegExp
-  readonly write: (value: string) => string
-}
-
-const WRITINGS: readonly Writing[] = [
-  {
-    sign: '\\',
-    changed: /["\\\u0000-\u001f]/,
-    write: (value) => JSON.stringify(value).slice(1, -1),
-  },
-  { sign: '&', changed: /[&<>"']/, write: escapeHtml },
-  { sign: '%', changed: /[^\w.!~*'()-]/, write: encodeURIComponent },
-  { sign: '%', changed: /\+/, write: (value) => encodeURIComponent(replaceAll(value, '+', ' ')) },
-  { sign: '%', changed: /[ +!'()~]/, write: encodeField },
-]
-
 /**
  * Removes the values of a request from texts: parameters, path segments past the action, headers
- * that may hold credentials; as they were sent, decoded once and more, and as JSON, HTML and a URL
- * would escape them. Masks every run of eight characters that a text shares with a value, so a
+ * that may hold credentials; as they were sent, and decoded once and more. Also finds what JSON, HTML or a URL
+ * has escaped. Masks every run of eight characters that a text shares with a value, so a
  * piece of a value is found as well as the whole. Shorter values are found whole. The label is the
  * name of the parameter: `[dsh]`.
  *
@@ -55,7 +41,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     searched.map((text) => text ?? ''),
     serverNamesOf(request),
   )
-  if (!coverValues(mask, searched.join(''), request)) return texts.map(() => undefined)
+  if (!coverValues(mask, request)) return texts.map(() => undefined)
   const masked = mask.texts()
   return searched.map((text, i) => text && masked[i])
 }
@@ -66,8 +52,7 @@ export function scrub(text: string, request: HttpRequest): string {
 }
 
 // Returns false if the values are too long to be searched for.
-function coverValues(mask: TextMask, texts: string, request: HttpRequest): boolean {
-  const writings = WRITINGS.filter(({ sign }) => texts.includes(sign))
+function coverValues(mask: TextMask, request: HttpRequest): boolean {
   const { form, target, message } = stateOf(request)
   const bodyBytes = (form?.bytes.length ?? 0) + (message.json?.bytes ?? 0)
   // Checks the limit before the values are split, because that takes time too.
@@ -75,29 +60,26 @@ function coverValues(mask: TextMask, texts: string, request: HttpRequest): boole
   let left = MAX_SEARCHED
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD
-    if (left >= 0) mask.cover(label, value)
+    if (left < 0) return
+    mask.cover(label, value)
+    for (const number of numbersIn(value)) mask.cover(label, number)
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '')) {
     for (const decoded of decodings(value)) {
       if (decoded.length < MIN_VALUE_LENGTH) break
       cover(label, decoded)
-      for (const { changed, write } of writings) {
-        if (left >= 0 && changed.test(decoded)) cover(label, write(decoded))
-      }
-      for (const number of numbersIn(decoded)) {
-        if (number.length >= MIN_VALUE_LENGTH) cover(label, number)
-      }
       if (left < 0) return false
+      for (const form of new Set([decoded, unescaped(decoded)])) {
+        if (form !== decoded) cover(label, form)
+        for (const piece of piecesOf(form)) {
+          cover(label, piece)
+          if (piece.includes('%')) cover(label, decodePercent(piece))
+          if (left < 0) return false
+        }
+      }
     }
   }
-  return true
-}
-
-// Encodes like a form: a plus sign may have been a space. URLSearchParams takes five times as long.
-function encodeField(value: string): string {
-  return encodeURIComponent(replaceAll(value, '+', ' ')).replace(/%20|[!'()~]/g, (part) =>
-    part === '%20' ? '+' : `%${part.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
+  return left >= 0
 }
 
 // V8 quotes invalid JSON. It may be a parameter, or part of a body that is not searched here.

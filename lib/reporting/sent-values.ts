@@ -10,7 +10,6 @@ export const MIN_VALUE_LENGTH = 4
 
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
-const MAX_PIECES = 2_000
 
 // Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
@@ -30,6 +29,7 @@ const SERVER_ELEMENTS = /\b(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
 // Matches text that begins with a number, such as an amount of money.
 const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
+const YEAR = /^(?:19|20)\d\d$/
 
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
@@ -61,12 +61,12 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   const names = new Set([module, controller, action].filter(isName))
   for (const segment of path.split('/')) {
     const isShort = segment.length < MIN_VALUE_LENGTH
-    if (!isShort && !names.delete(segment)) yield* withPieces('path', segment)
+    if (!isShort && !names.delete(segment)) yield ['path', segment]
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) {
-    if (value.length >= MIN_VALUE_LENGTH) yield* withPieces(labelOf(name), value)
+    if (value.length >= MIN_VALUE_LENGTH) yield [labelOf(name), value]
   }
 }
 
@@ -82,15 +82,9 @@ function* jsonValues(json: unknown): Generator<LabelledValue> {
       }
     } else if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
-      if (text.length >= MIN_VALUE_LENGTH) yield* withPieces(label, text)
+      if (text.length >= MIN_VALUE_LENGTH) yield [label, text]
     }
   }
-}
-
-// The callers omit short values before: a hostile path has thousands of them.
-function* withPieces(label: string, value: string): Generator<LabelledValue> {
-  yield [label, value]
-  yield* piecesOf(label, decodePercent(value))
 }
 
 // Returns the values as they were sent. A text may contain that form, or the decoded form.
@@ -102,14 +96,13 @@ function* fieldValues(search: string): Generator<LabelledValue> {
     // A field without a name may be a token.
     if (!isName(name)) yield ['name', name]
     const value = equals < 0 ? '' : field.slice(equals + 1)
-    if (value.length >= MIN_VALUE_LENGTH) yield* withPieces(labelOf(name), value)
+    if (value.length >= MIN_VALUE_LENGTH) yield [labelOf(name), value]
   }
 }
 
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
   yield [name, own]
-  yield* piecesOf(name, own)
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
   // Basic credentials are a user and a password in base64.
@@ -119,16 +112,29 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   }
 }
 
-// Returns the parts with a meaning of their own: values of a nested query, items of a list.
-function* piecesOf(label: string, value: string): Generator<LabelledValue> {
-  for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/, MAX_PIECES)) {
+/** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
+export function* piecesOf(value: string): Generator<string> {
+  for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
+    if (piece.length < MIN_VALUE_LENGTH) continue
     const equals = piece.indexOf('=')
     for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
-      if (part.length < MIN_VALUE_LENGTH) continue
-      // The windows of a longer part are windows of the value.
-      if (part.length < WINDOW || part.includes('%') || NUMERIC.test(part)) yield [label, part]
+      if (part !== value && isPiece(part)) yield part
     }
+    if (/\d.*[:@./\\!-]|[:@./\\!-].*\d/.test(piece)) yield* innerPiecesOf(piece)
   }
+}
+
+// Words without a digit are parts of every URL and host name.
+function* innerPiecesOf(piece: string): Generator<string> {
+  for (const part of piece.split(/[=:@./\\!-]+/)) {
+    if (/\d/.test(part) && !YEAR.test(part) && isPiece(part)) yield part
+  }
+}
+
+// The windows of a longer part are windows of the value.
+function isPiece(part: string): boolean {
+  if (part.length < MIN_VALUE_LENGTH) return false
+  return part.length < WINDOW || part.includes('%') || NUMERIC.test(part)
 }
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */

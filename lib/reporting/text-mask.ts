@@ -1,14 +1,20 @@
-import { replaceAll } from '../http/params.ts'
 import { consistsOf } from './public-words.ts'
+import { BORDER, fold, formsOf, squeeze, squeezedForm } from './text-forms.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
-// No value contains a lone surrogate, so no run of a value crosses the border of two texts.
-const BORDER = '\ud800'
+
+// A number of a card, a telephone or an account may be written in groups, or without them.
+const GROUPED = /^(?=(?:\D*\d){4})[a-z\d ./()-]{8,64}$/
+
+// The fixed parts of messages of V8, as in `Cannot read properties of undefined (reading 'x')`.
+const FIXED_PARTS =
+  /Cannot (?:access|add|assign|convert|create|define|delete|destructure|read|redefine|set)\b(?: private)?(?: to)?(?: read only)?(?: propert(?:y|ies)(?: of (?:undefined|null)(?: \((?:reading|setting) ')?)?)?|(?:undefined|null) or null to object|before initialization|is not (?:a (?:function|constructor)|an object|defined|iterable|extensible)|Unexpected (?:token|end of (?:JSON )?input|identifier|string|number)|non-whitespace character after JSON|is not valid JSON|Maximum call stack size exceeded|Invalid array length|Assignment to constant variable|Converting circular structure to JSON/g
+
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
- * 7 characters as a whole. Case, in any script, and `+` for a space make no difference.
+ * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
  *
  * One label replaces all consecutive masked characters: that of the first value that has their
  * first run. The time is linear in the texts and the values.
@@ -16,6 +22,11 @@ const BORDER = '\ud800'
 export class TextMask {
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>
+  readonly #joined: string
+  // Where each character of the index begins in the joined texts.
+  readonly #starts: Int32Array
+  // Where the form without separators begins.
+  readonly #squeezedStart: number
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex
   // The label of each run of the texts that a value contains, by the index of its first occurrence.
@@ -27,24 +38,43 @@ export class TextMask {
   /** @param publicWords Words that are shown where nothing else is masked with them, such as a host name. */
   constructor(texts: readonly string[], publicWords: readonly string[] = []) {
     this.#texts = texts
+    this.#joined = texts.join(BORDER)
+    const forms = formsOf(this.#joined)
     this.#publicWords = new Set(publicWords.map((word) => word.toLowerCase()))
-    const folded = texts.map(fold).join(BORDER)
-    this.#runs = new RunIndex(folded, WINDOW)
-    this.#shortRuns = new RunIndex(folded, HALF_WINDOW)
+    const plain = forms.map(({ text }) => text).join(BORDER)
+    const squeezed = squeezedForm(forms[0])
+    this.#squeezedStart = plain.length
+    const indexed = plain + BORDER + squeezed.text
+    this.#starts = new Int32Array(indexed.length + 1)
+    let at = 0
+    // The last start of a form is that of the border after it.
+    for (const { starts } of [...forms, squeezed]) {
+      this.#starts.set(starts, at)
+      at += starts.length
+    }
+    this.#runs = new RunIndex(indexed, WINDOW)
+    // Without separators, a short value would be a coincidence.
+    this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
   }
 
   /** Masks the characters that the texts share with a value. */
   cover(label: string, value: string): void {
     const folded = fold(value)
     if (folded.length >= WINDOW) {
-      this.#runs.find(folded, (first) => {
-        this.#labels[first] ??= label
-      })
+      this.#coverRuns(label, folded)
+      if (GROUPED.test(folded)) this.#coverRuns(label, squeeze(folded))
       return
     }
+    if (folded.length < HALF_WINDOW) return
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
       this.#shortStarts.add(first)
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
+    })
+  }
+
+  #coverRuns(label: string, folded: string): void {
+    this.#runs.find(folded, (first) => {
+      this.#labels[first] ??= label
     })
   }
 
@@ -80,20 +110,51 @@ export class TextMask {
 
   // The label of each masked character, by its index in the joined texts.
   #labelsOfCharacters(): readonly (string | undefined)[] {
-    const { text, firsts } = this.#runs
+    const starts = this.#starts
     const labels: (string | undefined)[] = []
     const put = (at: number, length: number, label: string | undefined): void => {
-      for (let i = at; label !== undefined && i < at + length; i++) labels[i] ??= label
+      if (label === undefined) return
+      const last = at + length - 1
+      const next = at < this.#squeezedStart ? (starts[last + 1] as number) : 0
+      const end = Math.max(next, (starts[last] as number) + 1)
+      for (let i = starts[at] as number; i < end; i++) labels[i] ??= label
     }
-    for (const [at, first] of firsts.entries()) put(at, WINDOW, this.#labels[first])
-    for (let length = WINDOW - 1; length >= HALF_WINDOW && this.#shortStarts.size > 0; length--) {
-      for (const [at, first] of this.#shortRuns.firsts.entries()) {
-        if (!this.#shortStarts.has(first)) continue
-        put(at, length, this.#shortLabels.get(text.slice(at, at + length)))
-      }
-    }
+    for (const [at, first] of this.#runs.firsts.entries()) put(at, WINDOW, this.#labels[first])
+    if (this.#shortStarts.size > 0) this.#putShort(put)
     return labels
   }
+
+  #putShort(put: (at: number, length: number, label: string | undefined) => void): void {
+    const { text, firsts } = this.#shortRuns
+    const fixed = this.#fixedCharacters()
+    for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
+      for (const [at, first] of firsts.entries()) {
+        if (!this.#shortStarts.has(first)) continue
+        const run = text.slice(at, at + length)
+        const label = this.#shortLabels.get(run)
+        if (label === undefined) continue
+        const isFixed = fixed.has(this.#starts[at] as number)
+        if (/\d/.test(run) || (isWord(text, at, length) && !isFixed)) put(at, length, label)
+      }
+    }
+  }
+
+  #fixedCharacters(): ReadonlySet<number> {
+    const fixed = new Set<number>()
+    for (const { 0: part, index } of this.#joined.matchAll(FIXED_PARTS)) {
+      for (let i = 0; i < part.length; i++) fixed.add(index + i)
+    }
+    return fixed
+  }
+}
+
+const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
+
+// Returns whether no letter or digit continues a run on either side.
+function isWord(text: string, at: number, length: number): boolean {
+  const continues = (inner: number, outer: number): boolean =>
+    [inner, outer].every((index) => LETTER_OR_DIGIT.test(text[index] ?? ''))
+  return !continues(at, at - 1) && !continues(at + length - 1, at + length)
 }
 
 // Random, so that no client can choose runs that collide.
@@ -170,19 +231,4 @@ function power(base: number, exponent: number): number {
   let result = 1
   for (let i = 0; i < exponent; i++) result = Math.imul(result, base)
   return result
-}
-
-// Small letters that have the same capital as another one, such as ı and i, ς and σ.
-const VARIANTS = [...'µıſͅςϐϑϕϖϰϱϵᲀᲁᲂᲃᲄᲅᲆᲇᲈẛι'].map(
-  (letter) => [letter, letter.toUpperCase().toLowerCase()] as const,
-)
-const VARIANT = new RegExp(`[${VARIANTS.map(([letter]) => letter).join('')}]`)
-
-// Keeps the length, so that an index in the folded text is one in the text.
-function fold(text: string): string {
-  if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
-  // İ is the only letter whose small form is longer.
-  const folded = replaceAll(replaceAll(text, '+', ' '), 'İ', 'i').toLowerCase()
-  if (!VARIANT.test(folded)) return folded
-  return VARIANTS.reduce((all, [letter, common]) => replaceAll(all, letter, common), folded)
 }

@@ -182,6 +182,73 @@ describe('scrub()', () => {
     assert.equal(scrub('no 42', sent('0042')), 'no 42')
   })
 
+  it('finds values in encoded cookies and headers', () => {
+    const table: [cookie: string, value: string][] = [
+      ['s=%7B%22pw%22%3A%22hunter2%22%7D', 'hunter2'],
+      ['s=%257B%2522pw%2522%253A%2522hunter2%2522%257D', 'hunter2'],
+      ['s=bob%7Chunter2', 'hunter2'],
+      ['s=j%3A{"pin":482913}', '482913'],
+    ]
+    for (const [cookie, value] of table) {
+      assert.equal(
+        scrub(`no ${value}!`, requestOf({ headers: { cookie } })),
+        'no [cookie]!',
+        cookie,
+      )
+    }
+  })
+
+  it('finds what any escaping has made of a value', () => {
+    const escapings: [value: string, text: string][] = [
+      ['/ö/ä/ü/é', encodeURI('/ö/ä/ü/é')],
+      ['a@b c@d e@f', new URL('http://h/a@b c@d e@f').pathname.slice(1)],
+      ['x:y z:w q', encodeURI('x:y z:w q')],
+      ['a b;c d:e f', new URL('http://h/a b;c d:e f').pathname.slice(1)],
+      ["it's bob's dad's", new URL("http://h/?it's bob's dad's").search.slice(1)],
+      ["it's bob's", 'it&#x27;s bob&#x27;s'],
+      ['é/à/ü/ö/ç', '\\u00e9/\\u00E0/\\u00fc/\\u00f6/\\u00e7'],
+      ['ab"c"d"e"', JSON.stringify(JSON.stringify('ab"c"d"e"').slice(1, -1)).slice(1, -1)],
+      ['pässwörd', escape('pässwörd')],
+      ['ab1\x1bcd2\x1bef3', 'ab1\\x1Bcd2\\x1Bef3'],
+      ['10.20.30.40', '10\\.20\\.30\\.40'],
+    ]
+    for (const [value, text] of escapings) {
+      assert.equal(scrub(`no ${text}!`, sent(encodeURIComponent(value))), 'no [p]!', text)
+    }
+  })
+
+  it('finds what an application has decoded in a value', () => {
+    for (const [value, text] of [
+      ['{"pw":"a\\u0062c\\u0064ef\\u0067h"}', 'abcdefgh'],
+      ['{"pw":"ab\\/cd\\/ef"}', 'ab/cd/ef'],
+      ['a&amp;b&amp;c&amp;d', 'a&b&c&d&'],
+    ] as const) {
+      assert.match(scrub(`no ${text}!`, sent(encodeURIComponent(value))), /^no \[p\]&?!$/, value)
+    }
+  })
+
+  it('finds a number with other separators, and a part with a digit', () => {
+    for (const [value, text] of [
+      ['4539-1488-0343-6467', '4539148803436467'],
+      ['4539148803436467', '4539 1488 0343 6467'],
+      ['DE89 3704 0044 0532 0130 00', 'DE89370400440532013000'],
+      ['078-05-1120', '078051120'],
+      ['(555) 867-5309', '5558675309'],
+      ['f47ac10b-58cc-4372-a567-0e02b2c3d479', 'f47ac10b58cc4372a5670e02b2c3d479'],
+      ['https://bob:hunter2@h.example/', 'hunter2'],
+      ['CORP\\hunter2', 'hunter2'],
+      ['https://h.example/reset/ab12cd', 'ab12cd'],
+    ] as const) {
+      assert.equal(scrub(`no ${text}!`, sent(encodeURIComponent(value))), 'no [p]!', value)
+    }
+    const pair = requestOf({ headers: { 'x-api-key': 'bob:hunter2' } })
+    assert.equal(scrub('no hunter2', pair), 'no [x-api-key]')
+  })
+
+  it('finds every item of a list', () => {
+    assert.equal(scrub('no hunter2', sent(`${'1,'.repeat(2_001)}hunter2`)), 'no [p]')
+  })
+
   it('finds the user and the password of Basic credentials', () => {
     const basic = Buffer.from(`ada-user:${TOKEN}`).toString('base64')
     const request = requestOf({ headers: { authorization: `Basic ${basic}` } })
@@ -193,7 +260,7 @@ describe('scrub()', () => {
 
   it('replaces the longest run first, so that no rest remains', () => {
     const request = requestOf({ search: 'a=c4n4&b=c4n4ry-c4n4ry&c=4ry-c4' })
-    assert.equal(scrub('c4n4ry-c4n4ry c4n4', request), '[b] [a]')
+    assert.equal(scrub('c4n4ry-c4n4ry is c4n4', request), '[b] is [a]')
   })
 
   it('does not scrub its own labels', () => {

@@ -5,10 +5,12 @@ import { TextMask } from '../../lib/reporting/text-mask.ts'
 
 type Value = readonly [label: string, value: string]
 
-// Few letters, so that texts and values have much in common.
-const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '-'), maxLength: 60 })
-const short = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '-'), minLength: 4, maxLength: 7 })
-const long = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '-'), minLength: 8, maxLength: 24 })
+// Few letters, so that texts and values have much in common. The digit lets a short value be a part of a word.
+const text = fc.string({ unit: fc.constantFrom('a', 'b', 'B', '1'), maxLength: 60 })
+const short = fc
+  .string({ unit: fc.constantFrom('a', 'A', 'b', '1'), minLength: 4, maxLength: 7 })
+  .filter((value) => value.includes('1'))
+const long = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '1'), minLength: 8, maxLength: 24 })
 
 function mask(texts: readonly string[], values: readonly Value[]): string[] {
   const mask = new TextMask(texts)
@@ -29,12 +31,12 @@ function maskPlainly(text: string, values: readonly Value[]): string {
   }
   return Array.from(text, (letter, at) => labels[at] || letter)
     .join('')
-    .replace(/([1-9])[1-9]*/g, '[$1]')
+    .replace(/([xyz])[xyz]*/g, '[$1]')
 }
 
 describe('TextMask', () => {
   it('masks what a plain search would find, under the same labels', () => {
-    const label = fc.constantFrom('1', '2', '3')
+    const label = fc.constantFrom('x', 'y', 'z')
     const values = fc.array(fc.tuple(label, fc.oneof(short, long)), { maxLength: 6 })
     fc.assert(
       fc.property(fc.array(text), values, (texts, values) => {
@@ -48,8 +50,9 @@ describe('TextMask', () => {
     const piecesOf = (text: string) =>
       fc.array(
         fc
-          .tuple(fc.nat(text.length), fc.integer({ min: 4, max: 20 }), fc.constantFrom('1', '2'))
-          .map(([at, length, label]): Value => [label, text.slice(at, at + length).padEnd(4, 'a')]),
+          .tuple(fc.nat(text.length), fc.integer({ min: 4, max: 20 }), fc.constantFrom('x', 'y'))
+          .map(([at, length, label]): Value => [label, text.slice(at, at + length).padEnd(4, '1')])
+          .filter(([, value]) => value.length >= 8 || value.includes('1')),
       )
     const both = text.chain((text) => fc.tuple(fc.constant(text), piecesOf(text)))
     fc.assert(
@@ -60,7 +63,45 @@ describe('TextMask', () => {
   })
 
   it('masks two occurrences of a short value that overlap', () => {
-    assert.deepEqual(mask(['xabababbx'], [['v', 'abab']]), ['x[v]bx'])
+    assert.deepEqual(mask(['xab1ab1abx'], [['v', 'ab1ab']]), ['x[v]x'])
+  })
+
+  it('masks a short value without a digit only as a whole word', () => {
+    const table: [text: string, value: string, masked: string][] = [
+      ['undefined is fine', 'fine', 'undefined is [v]'],
+      ['the username of user_user', 'user', 'the username of [v]_[v]'],
+      ['"a-b!"a-b!', 'a-b!', '"[v]"[v]'],
+      ['пароль пароль1 паролья', 'пароль', '[v] пароль1 паролья'],
+    ]
+    for (const [text, value, masked] of table) {
+      assert.deepEqual(mask([text], [['v', value]]), [masked])
+    }
+  })
+
+  it('leaves the words of the fixed messages of V8', () => {
+    const table: [text: string, masked: string][] = [
+      [
+        "Cannot read properties of undefined (reading 'read')",
+        "Cannot read properties of undefined (reading '[v]')",
+      ],
+      ['Could not read', 'Could not [v]'],
+      ['read is not a function', '[v] is not a function'],
+    ]
+    for (const [text, masked] of table) assert.deepEqual(mask([text], [['v', 'read']]), [masked])
+  })
+
+  it('ignores accents, ligatures and the width of letters', () => {
+    const pairs = [
+      ['Straße7', 'STRASSE7'],
+      ['ﬃnanzen', 'FFINANZEN'],
+      ['Zoe\u0308 Mu\u0308ller', 'Zoë Müller'],
+      ['비밀번호입니다'.normalize('NFD'), '비밀번호입니다'],
+      ['ｐａｓｓｗｏｒｄ１２３４', 'password1234'],
+    ] as const
+    for (const [one, other] of pairs) {
+      assert.deepEqual(mask([`no ${other}!`], [['v', one]]), ['no [v]!'])
+      assert.deepEqual(mask([`no ${one}!`], [['v', other]]), ['no [v]!'])
+    }
   })
 
   it('finds no value across the border of two texts', () => {

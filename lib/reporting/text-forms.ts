@@ -1,0 +1,162 @@
+/** A text as code would read it: decoded, folded or without separators. */
+export interface TextForm {
+  readonly text: string
+  /** For each character, the index in the first text where its part begins; and the end of that text. */
+  readonly starts: Int32Array
+}
+
+// Stands between two texts. No value contains a lone surrogate, so no run of a value crosses the border.
+export const BORDER = '\ud800'
+
+interface EscapeKind {
+  /** A character that every escape of this kind contains. */
+  readonly sign: string
+  readonly pattern: RegExp
+  readonly decode: (escaped: string) => string
+}
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"' }
+const CONTROLS: Readonly<Record<string, string>> = { b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }
+
+const ESCAPES: readonly EscapeKind[] = [
+  {
+    sign: '%',
+    // A character in UTF-8, or a byte of another charset.
+    pattern:
+      /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-4](?:%[89ab][\da-f]){3}|%[89a-f][\da-f]/gi,
+    decode(escaped) {
+      const bytes = Buffer.from(escaped.replaceAll('%', ''), 'hex')
+      return bytes.length === 1 ? bytes.toString('latin1') : bytes.toString().toWellFormed()
+    },
+  },
+  {
+    sign: '\\',
+    pattern: /\\(?:u[\da-f]{4}|u\{[\da-f]{1,5}\}|x[\da-f]{2}|[^\ud800])/gi,
+    decode(escaped) {
+      const hex = /^\\[ux]\{?([\da-f]+)/i.exec(escaped)?.[1]
+      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16)).toWellFormed()
+      const character = escaped.slice(1)
+      return CONTROLS[character] ?? character
+    },
+  },
+  {
+    sign: '&',
+    pattern: /&(?:amp|lt|gt|quot|#\d{1,5}|#x[\da-f]{1,4});/gi,
+    decode(escaped) {
+      const name = escaped.slice(1, -1).toLowerCase()
+      const code = name.startsWith('#x')
+        ? Number.parseInt(name.slice(2), 16)
+        : Number(name.slice(1))
+      return ENTITIES[name] ?? String.fromCodePoint(code).toWellFormed()
+    },
+  },
+]
+
+const MAX_FORMS = 6
+
+/**
+ * Returns the forms of a text in which a value may stand: as it is, and with each kind of escape decoded (percent-encoding,
+ * backslashes as in JSON, HTML), also several times. Six forms at most; all of them folded.
+ */
+export function formsOf(text: string): readonly [TextForm, ...TextForm[]] {
+  const forms: TextForm[] = [{ text, starts: identity(text.length) }]
+  for (const form of forms) {
+    for (const kind of ESCAPES) {
+      if (forms.length === MAX_FORMS || !form.text.includes(kind.sign)) continue
+      const decoded = decodeForm(form, kind)
+      if (forms.some((other) => other.text === decoded.text)) continue
+      forms.push(decoded)
+    }
+  }
+  return forms.map(foldForm) as [TextForm, ...TextForm[]]
+}
+
+/** Decodes the backslashes and the entities of a value once. */
+export function unescaped(value: string): string {
+  let text = value
+  for (const { sign, pattern, decode } of ESCAPES.slice(1)) {
+    if (text.includes(sign)) text = text.replace(pattern, decode)
+  }
+  return text
+}
+
+/** Returns a form without white space and punctuation: `4539-1488` as 45391488. */
+export function squeezedForm({ text, starts }: TextForm): TextForm {
+  const kept: number[] = []
+  let squeezed = ''
+  for (const { 0: part, index } of text.matchAll(WORDS)) {
+    squeezed += part
+    for (let i = 0; i < part.length; i++) kept.push(starts[index + i] as number)
+  }
+  return { text: squeezed, starts: Int32Array.from([...kept, starts.at(-1) as number]) }
+}
+
+const WORDS = /[a-z\d\u0080-\u1fff\u2070-\uffff]+/g
+
+/** Returns a folded value without white space and punctuation. */
+export function squeeze(folded: string): string {
+  return (folded.match(WORDS) ?? []).join('')
+}
+
+/**
+ * Folds a value: case, accents, compatible characters (ligatures, full-width letters) and `+` for a space make no
+ * difference.
+ */
+export function fold(text: string): string {
+  if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
+  const spaced = text.includes('+') ? text.split('+').join(' ') : text
+  if (IS_ASCII.test(spaced)) return spaced.toLowerCase()
+  const decomposed = spaced.normalize('NFKD').replace(ACCENTS, '')
+  // The capital first: ß has the capital SS, and ς the same as σ.
+  return decomposed.toLowerCase().toUpperCase().toLowerCase().replace(/ς/g, 'σ')
+}
+
+const IS_ASCII = /^[\0-\x7f\ud800]*$/
+const ACCENTS = /[\u0300-\u036f]+/g
+
+function foldForm(form: TextForm): TextForm {
+  const { text, starts } = form
+  if (IS_ASCII.test(text)) return { text: fold(text), starts }
+  const known = new Map<string, string>()
+  return mapForm(form, text, /./gsu, (character) => {
+    let folded = known.get(character)
+    if (folded === undefined) {
+      folded = character === BORDER ? BORDER : fold(character)
+      known.set(character, folded)
+    }
+    return folded
+  })
+}
+
+function decodeForm(form: TextForm, { pattern, decode }: EscapeKind): TextForm {
+  return mapForm(form, form.text, pattern, decode)
+}
+
+function mapForm(
+  { starts }: TextForm,
+  text: string,
+  pattern: RegExp,
+  map: (part: string) => string,
+): TextForm {
+  const kept: number[] = []
+  let mapped = ''
+  let end = 0
+  const keep = (to: number): void => {
+    mapped += text.slice(end, to)
+    for (; end < to; end++) kept.push(starts[end] as number)
+  }
+  for (const { 0: part, index } of text.matchAll(pattern)) {
+    keep(index)
+    const result = map(part)
+    mapped += result
+    for (let i = 0; i < result.length; i++) kept.push(starts[index] as number)
+    end = index + part.length
+  }
+  keep(text.length)
+  kept.push(starts[text.length] as number)
+  return { text: mapped, starts: Int32Array.from(kept) }
+}
+
+function identity(length: number): Int32Array {
+  return Int32Array.from({ length: length + 1 }, (_, i) => i)
+}
