@@ -1,5 +1,6 @@
 import { ValidationError, type ValidationIssue } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
+import { partsOf } from './frames.ts'
 import { printable } from './printable.ts'
 import { safeName } from './shape.ts'
 
@@ -96,7 +97,8 @@ export function textsOf(raw: RawException): string[] {
   const messages = typeof message === 'string' ? [message] : []
   const issueTexts = issues.flatMap(({ path, message }) => [path, message])
   const inner = (previous === null ? errors : [previous, ...errors]).flatMap(textsOf)
-  return [...names, ...codes, ...stack, ...messages, ...issueTexts, ...inner]
+  const callees = stack.map((frame) => partsOf(frame).callee)
+  return [...names, ...codes, ...stack, ...callees, ...messages, ...issueTexts, ...inner]
 }
 
 /** Creates the report of an exception. */

@@ -1,5 +1,6 @@
 import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
+import { partsOf } from './frames.ts'
 import { knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
 import { MAX_TEXT, scrubAll } from './scrub.ts'
@@ -83,7 +84,14 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
       if (result === undefined) return shapesAlone.name(name)
       return result === name ? safeName(name) : shapeOf(name)
     },
-    frame: (frame) => scrubbed(frame) ?? locationOf(frame) ?? `[${shapeOf(frame)}]`,
+    frame(frame) {
+      const result = scrubbed(frame)
+      if (result === undefined) return locationOf(frame) ?? `[${shapeOf(frame)}]`
+      const { callee, script, position } = partsOf(frame)
+      // A frame that a value forges has its position from that value too.
+      const isForged = script === '' || !result.endsWith(position)
+      return isForged ? result : scrubbed(callee) + script + position
+    },
   }
 }
 

@@ -1,3 +1,4 @@
+import type { RequestHeaders } from '../http/message.ts'
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/target.ts'
@@ -17,11 +18,17 @@ const HARMLESS_HEADERS = new Set(
     'accept accept-encoding accept-language cache-control connection content-length',
     'content-type date dnt expect host keep-alive origin pragma te trailer transfer-encoding',
     'upgrade upgrade-insecure-requests user-agent via',
+    // Browsers and proxies send them with every request.
+    'alt-used cdn-loop cf-visitor device-memory downlink dpr early-data ect max-forwards priority',
+    'purpose rtt save-data viewport-width width x-requested-with',
     // The address of the server, as its proxies saw it.
     'x-forwarded-host x-forwarded-port x-forwarded-prefix x-forwarded-proto x-forwarded-scheme',
     'x-forwarded-server x-forwarded-ssl x-scheme',
   ].flatMap((names) => names.split(' ')),
 )
+
+// As in `If-Modified-Since` (RFC 9110, section 5.6.7).
+const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
 // The elements of `Forwarded` that name the server (RFC 7239).
 const SERVER_ELEMENTS = /\b(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
@@ -44,14 +51,22 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* fieldValues(form)
   yield* jsonValues(stateOf(request).message.json?.value)
   for (const [name, value] of Object.entries(request.headers)) {
-    if (HARMLESS_HEADERS.has(name)) continue
-    for (const field of [value ?? []].flat()) yield* headerValues(name, field)
+    if (isHarmless(name, value)) continue
+    const isReferer = name === 'referer'
+    for (const field of [value ?? []].flat()) {
+      yield* headerValues(name, isReferer ? withoutOwnNames(field, request) : field)
+    }
   }
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
 export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
+}
+
+function isHarmless(name: string, value: RequestHeaders[string]): boolean {
+  if (name.startsWith('if-') && HTTP_DATE.test(String(value))) return true
+  return HARMLESS_HEADERS.has(name) || /^sec-(?:(?:ch|fetch)-|gpc$|purpose$)/.test(name)
 }
 
 // Module, controller and action are shown if they look like names. Any other segment may be secret.
@@ -100,6 +115,19 @@ function* fieldValues(search: string): Generator<LabelledValue> {
   }
 }
 
+// A page of this server has a URL with its registered names, which are no secret.
+function withoutOwnNames(referer: string, request: HttpRequest): string {
+  const { isRegistered } = stateOf(request).settings
+  const [, host = '', path = ''] = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/.exec(referer) ?? []
+  if (!serverNamesOf(request).includes(host)) return referer
+  let rest = path
+  for (;;) {
+    const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
+    if (start === '' || (name !== '' && isRegistered?.(name) !== true)) return rest
+    rest = rest.slice(start.length)
+  }
+}
+
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
   yield [name, own]
@@ -120,7 +148,7 @@ export function* piecesOf(value: string): Generator<string> {
     for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
       if (part !== value && isPiece(part)) yield part
     }
-    if (/\d.*[:@./\\!-]|[:@./\\!-].*\d/.test(piece)) yield* innerPiecesOf(piece)
+    if (/[:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
   }
 }
 

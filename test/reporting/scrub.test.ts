@@ -198,6 +198,45 @@ describe('scrub()', () => {
     }
   })
 
+  it('leaves what every browser sends', () => {
+    const headers = {
+      'sec-fetch-dest': 'document',
+      'sec-fetch-mode': 'navigate',
+      'sec-ch-ua': '"Chromium";v="124"',
+      'sec-gpc': '1',
+      priority: 'u=0, i',
+      'x-requested-with': 'XMLHttpRequest',
+      'if-modified-since': 'Wed, 21 Oct 2015 07:28:00 GMT',
+      'cdn-loop': 'cloudflare; loops=1',
+      'cf-visitor': '{"scheme":"https"}',
+    }
+    const text = 'no document of 2015 in navigate, XMLHttpRequest, Chromium or cloudflare'
+    assert.equal(scrub(text, requestOf({ headers })), text)
+    const marked = requestOf({ headers: { 'if-modified-since': 'hunter2' } })
+    assert.equal(scrub('no hunter2', marked), 'no [if-modified-since]')
+  })
+
+  it('leaves the registered names in a Referer of the same host', () => {
+    const scrubbed = (referer: string): string => {
+      const request = withState(requestOf({ headers: { host: 'shop.example', referer } }), {
+        settings: {
+          maxBodyBytes: 1,
+          trusted: new BlockList(),
+          isRegistered: (name) => ['articles', 'edit'].includes(name),
+        },
+      })
+      return scrub('table articles: edit 48291377 of summer sale', request)
+    }
+    const rest = '/id/48291377?q=summer%20sale'
+    const own = 'table articles: edit [referer] of [referer]'
+    assert.equal(scrubbed(`https://shop.example/articles/edit${rest}`), own)
+    assert.equal(
+      scrubbed(`https://shop.example/articles?q=48291377+of+summer%20sale`),
+      'table articles: edit [referer]',
+    )
+    assert.doesNotMatch(scrubbed(`https://a.example/articles/edit${rest}`), /articles/)
+  })
+
   it('finds what any escaping has made of a value', () => {
     const escapings: [value: string, text: string][] = [
       ['/ö/ä/ü/é', encodeURI('/ö/ä/ü/é')],

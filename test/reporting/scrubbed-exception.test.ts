@@ -72,6 +72,24 @@ describe('scrubException()', () => {
     })
   })
 
+  it('shows the location of a frame, although a value has the name of its file', () => {
+    const request = new HttpRequest({
+      target: '/?page=articles&f=visitors&x=%20(/srv/forged.js:1:1)',
+    })
+    const error = new Error('x')
+    error.stack = [
+      'Error: x',
+      '    at visitors (file:///srv/app/articles.js:1:34)',
+      '    at file:///srv/app/articles.js:2:34',
+      '    at articles (/srv/forged.js:1:1)',
+    ].join('\n')
+    assert.deepEqual(report({ request, exceptions: [error] }).stack, [
+      '[f] (file:///srv/app/articles.js:1:34)',
+      'file:///srv/app/articles.js:2:34',
+      '[page]',
+    ])
+  })
+
   it('withholds texts where the values are too long to be searched', () => {
     const error = Object.assign(new TypeError(`no ${CANARY}`), { code: 'ECONNREFUSED' })
     error.stack = `TypeError: no ${CANARY}\n    at f${CANARY} (file:///a/news.js:1:2)\n    at ${CANARY}:3:4`
