@@ -21,6 +21,10 @@ export async function who(_, response) {
 }
 export function client({ client }, response) { response.json(client) }
 export function length({ form }, response) { response.text(String(form.get('a').length)) }
+export function unavailable(request, response) {
+  appendFileSync(request.param('log'), request.method + '\\n')
+  response.status = 503
+}
 export function cut(request) {
   appendFileSync(request.param('log'), request.method + '\\n')
   incomingMessageOf(request).socket.destroy()
@@ -103,6 +107,17 @@ for (const proxy of proxies) {
       assert.equal(readFileSync(log, 'utf8'), 'POST\nPATCH\n')
     })
 
+    it('passes on a 503 of an action once, and keeps serving the other actions', async (t) => {
+      const site = await startSite(t, proxy)
+      const log = join(createFolder(t), 'log')
+      const target = `/app/unavailable?log=${encodeURIComponent(log)}`
+      for (let i = 1; i <= 4; i++) {
+        assert.equal((await exchange(site.port, { target })).status, 503)
+        assert.equal(readFileSync(log, 'utf8'), 'GET\n'.repeat(i))
+        assert.equal((await exchange(site.port, { target: '/app/who' })).status, 200)
+      }
+    })
+
     it('accepts a form of the maximum size', async (t) => {
       const site = await startSite(t, proxy)
       const headers = [['Content-Type', 'application/x-www-form-urlencoded']] as const
@@ -140,6 +155,7 @@ for (const proxy of proxies) {
         ['X-Forwarded-Proto', 'https'],
         ['X-Forwarded-Host', 'evil.example'],
         ['Forwarded', 'for=6.6.6.6;proto=https;host=evil.example'],
+        ['Connection', 'close, X-Forwarded-For, X-Forwarded-Proto, Host'],
       ] as const
       const { body } = await exchange(site.port, { target: '/app/client', headers })
       const { address, protocol, host } = JSON.parse(body)
@@ -192,7 +208,9 @@ async function startSite(
   const instances = await Promise.all([start(0), start(1)])
   const checked = spawnSync(proxy.name, proxy.check(config, folder), { encoding: 'utf8' })
   assert.equal(checked.status, 0, checked.stderr)
-  await waitUntilServing(t, spawn(proxy.name, proxy.run(config, folder)), port)
+  // Without pipes: nginx logs every connection that fails, and a full pipe would stop it.
+  const child = spawn(proxy.name, proxy.run(config, folder), { stdio: 'ignore' })
+  await waitUntilServing(t, child, port)
   return { url: `http://127.0.0.1:${port}`, port, instances, start }
 }
 
