@@ -61,15 +61,18 @@ export async function drain(
       if (activity === 'receiving-head' && elapsedMs >= HEAD_GRACE_MS) timeOut(server, socket)
     }
   }
-  let timer = setTimeout(() => {
+  const endAll = (): void => {
     result.connections = sockets.size
     for (const socket of sockets) {
       if (activityOf(socket).startsWith('receiving')) timeOut(server, socket)
       else destroy(socket)
     }
-    timer = setTimeout(() => sockets.forEach(destroy), LINGER_MS)
-  }, timeoutMs)
-  const interval = setInterval(sweep, SWEEP_MS)
+    timer = setTimeout(setImmediate, LINGER_MS, () => sockets.forEach(destroy))
+  }
+  // setImmediate(): timers run before sockets are read, and bytes may have arrived while an action
+  // blocked the event loop.
+  let timer = setTimeout(setImmediate, timeoutMs, endAll)
+  const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
   await closed
   clearInterval(interval)

@@ -15,7 +15,7 @@ import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { parse } from '../support/http.ts'
-import { portOf } from '../support/serving.ts'
+import { portOf, startServing } from '../support/serving.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
 describe('drain()', () => {
@@ -49,6 +49,37 @@ describe('drain()', () => {
     const closed = Promise.all([once(silent, 'close'), once(idle, 'close')])
     assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     await closed
+  })
+
+  it('responds to a request that arrived on an idle connection while the event loop was blocked', async (t) => {
+    const { port, service } = await startServing(t, createFront({ index: {} }))
+    const socket = connect(port, '127.0.0.1')
+    socket.write(keepAliveBytesOf({ target: '/' }))
+    await once(socket, 'data')
+    const received = text(socket)
+    const closed = service.close()
+    // The kernel has these bytes at once.
+    socket.write(keepAliveBytesOf({ target: '/' }))
+    blockEventLoop(800)
+    assert.match(await received, /HTTP\/1\.1 \d+/)
+    await closed
+  })
+
+  it('counts the action of a request whose rest arrived while the event loop was blocked until the deadline', async (t) => {
+    const front = createSlowFront(() => {}, new Promise<void>(() => {}))
+    const { port, service } = await startServing(t, front, { closeTimeoutMs: 50 })
+    const socket = connect(port, '127.0.0.1')
+    const bytes = keepAliveBytesOf({ target: '/slow' })
+    const accepted = once(service.server, 'connection')
+    socket.write(bytes.slice(0, 20))
+    const [serverSide] = (await accepted) as [Socket]
+    while (serverSide.bytesRead < 20) await new Promise(setImmediate)
+    const received = text(socket).catch(() => '')
+    const closed = service.close()
+    socket.write(bytes.slice(20))
+    blockEventLoop(100)
+    assert.equal(await received, '')
+    assert.deepEqual(await closed, { connections: 1, actions: 1 })
   })
 
   it('leaves a busy connection open while it closes idle ones', async () => {
@@ -108,7 +139,7 @@ describe('drain()', () => {
       [599, false],
       [600, true],
     ] as const) {
-      advance(elapsedMs)
+      await advance(elapsedMs)
       assert.equal(accepted.destroyed, destroyed, `${elapsedMs} ms`)
     }
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
@@ -155,10 +186,10 @@ describe('drain()', () => {
     it(`responds with a 408 to a part of the head of ${what} after 2 seconds`, async (t) => {
       const { accepted, client, close, advance } = await startWithMockedTime(t, bytes)
       const closed = close()
-      advance(1_999)
+      await advance(1_999)
       assert.equal(accepted.writableEnded, false)
       const received = text(client)
-      advance(2_000)
+      await advance(2_000)
       assert.match(await received, /(^|\n)HTTP\/1\.1 408 /)
       assert.deepEqual(await closed, { connections: 0, actions: 0 })
     })
@@ -167,7 +198,7 @@ describe('drain()', () => {
   it('responds to a request whose head is completed within the 2 seconds', async (t) => {
     const { client, close, advance } = await startWithMockedTime(t, 'GET / HT')
     const closed = close()
-    advance(1_999)
+    await advance(1_999)
     client.write('TP/1.1\r\nHost: a\r\n\r\n')
     const { status, headers } = parse(await text(client))
     assert.deepEqual([status, headers.connection], [200, 'close'])
@@ -180,13 +211,13 @@ describe('drain()', () => {
     await once(client, 'data')
     const closed = close()
     for (const elapsedMs of [0, 100, 200, 300, 400, 500]) {
-      advance(elapsedMs)
+      await advance(elapsedMs)
       const { bytesRead } = accepted
       client.write('\r\n')
       while (accepted.bytesRead === bytesRead) await new Promise(setImmediate)
     }
     assert.equal(accepted.destroyed, false)
-    advance(600)
+    await advance(600)
     assert.equal(accepted.destroyed, true)
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
@@ -202,15 +233,15 @@ describe('drain()', () => {
     body.write('a')
     await once(client, 'data')
     const closed = close()
-    advance(5_000)
+    await advance(5_000)
     body.end()
     for (let received = ''; !received.endsWith('0\r\n\r\n'); ) {
       received += (await once(client, 'data'))[0]
     }
-    advance(5_100)
-    advance(5_699)
+    await advance(5_100)
+    await advance(5_699)
     assert.equal(accepted.destroyed, false)
-    advance(5_700)
+    await advance(5_700)
     assert.equal(accepted.destroyed, true)
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
@@ -255,8 +286,8 @@ describe('drain()', () => {
     client.write(upgradeBytes)
     await upgraded
     const closed = close()
-    advance(3_000)
-    advance(6_000)
+    await advance(3_000)
+    await advance(6_000)
     assert.equal(accepted.destroyed, false)
     accepted.end()
     client.resume()
@@ -282,7 +313,7 @@ async function startWithMockedTime(
   accepted: Socket
   client: Socket
   close(): Promise<CloseResult>
-  advance(elapsedMs: number): void
+  advance(elapsedMs: number): Promise<void>
 }> {
   const service = await serve(front, { port: 0 })
   const connection = once(service.server, 'connection')
@@ -294,9 +325,11 @@ async function startWithMockedTime(
   const startedAt = Math.round(performance.now())
   const clock = t.mock.method(performance, 'now', () => startedAt)
   t.mock.timers.enable({ apis: ['setInterval', 'setTimeout'] })
-  const advance = (elapsedMs: number): void => {
+  const advance = async (elapsedMs: number): Promise<void> => {
     clock.mock.mockImplementation(() => startedAt + elapsedMs)
     t.mock.timers.tick(100)
+    // The sweep runs after sockets have been read.
+    await new Promise(setImmediate)
   }
   return { service, accepted, client, close: () => service.close(), advance }
 }
@@ -315,4 +348,8 @@ function createSlowFront(started: () => void, finish: Promise<void>): FrontContr
     },
   }
   return createFront({ slow })
+}
+
+function blockEventLoop(ms: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)
 }
