@@ -37,6 +37,7 @@ type Field =
   | 'path'
   | 'q'
   | 'route'
+  | 'firstRoute'
   | 'settings'
   | 'maxBodyBytes'
   | 'form'
@@ -55,6 +56,8 @@ export class RequestState<ErrorHandler> {
   readonly q: string
   /** Undefined before routing. */
   readonly route: Route | undefined
+  /** The first route of the request: a forward does not change it. */
+  readonly firstRoute: Route | undefined
   readonly settings: RequestSettings
   /** Maximum bytes of a body for the action; undefined for that of the settings. */
   readonly maxBodyBytes: number | undefined
@@ -79,6 +82,7 @@ export class RequestState<ErrorHandler> {
     this.path = patch.path ?? base.path ?? ''
     this.q = patch.q ?? base.q ?? ''
     this.route = patch.route ?? base.route
+    this.firstRoute = base.firstRoute ?? this.route
     this.settings = patch.settings ?? base.settings ?? NO_SETTINGS
     this.maxBodyBytes = patch.maxBodyBytes ?? base.maxBodyBytes
     this.form = patch.form ?? base.form

@@ -2,9 +2,10 @@ import type { Logger } from '../reporting/logger.ts'
 
 const WINDOW_MS = 60_000
 const MAX_KINDS = 100
-const NAME = /^[A-Za-z]{0,60}Warning$/
-// DEP0170, MODULE_TYPELESS_PACKAGE_JSON
-const CODE = /^(?:[A-Z]{0,9}DEP\d{3,4}|[A-Z]{1,20}(?:_[A-Z]{1,20}){1,5})$/
+// Those of Node. An application may emit any value as name or code.
+const NAME =
+  /^(?:Deprecation|Experimental|MaxListenersExceeded|PromiseRejectionHandled|Security|Timeout(?:NaN|Negative|Overflow)|UnhandledPromiseRejection|Unsupported)?Warning$/
+const CODE = /^(?:[A-Z]{0,9}DEP\d{3,4}|MODULE_TYPELESS_PACKAGE_JSON)$/
 
 /**
  * Logs the warnings of Node by name and code, such as `DeprecationWarning` and `DEP0170`, instead of printing
@@ -29,7 +30,6 @@ export function logWarnings(logger: Logger): void {
   })
 }
 
-// An application may emit any value as name or code.
 function matching(value: unknown, pattern: RegExp): string | undefined {
   return typeof value === 'string' && pattern.test(value) ? value : undefined
 }

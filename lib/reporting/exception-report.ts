@@ -1,6 +1,6 @@
 import { ValidationError, type ValidationIssue } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
-import { partsOf } from './frames.ts'
+import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
 import { safeName } from './shape.ts'
 
@@ -30,6 +30,8 @@ export interface RawException {
   readonly message: unknown
   readonly code: number | string
   readonly stack: readonly string[]
+  /** Whether the frames follow the message in the stack. Otherwise the message may contain some of them. */
+  readonly isStackOwn: boolean
   /** The first 20 issues of a {@link ValidationError}. */
   readonly issues: readonly ValidationIssue[]
   readonly previous: RawException | null
@@ -46,17 +48,12 @@ export interface Scrubber {
   readonly frame: (frame: string) => string
 }
 
-const FRAME = /^\s+at .*:\d+:\d+\)?$/
 const MAX_MESSAGE = 400
-const MAX_STACK = 16_384
-const MAX_FRAMES = 8
 const MAX_FRAME = 160
 const MAX_DEPTH = 4
 const MAX_ERRORS = 3
 // Without it, exceptions that are nested four deep would be 341.
 const MAX_EXCEPTIONS = 12
-// The stack begins with the name and the message.
-const MAX_HEADER = 1_024
 const MAX_ISSUES = 20
 
 /** Reads an exception, its causes and its errors. Reads each property once: a getter may change. */
@@ -74,12 +71,14 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
     const name = textOr('Error', read(value, 'name'))
+    const frames = framesOf(hasStack ? textOr('', read(value, 'stack')) : '', textOr('', message))
     return {
       name,
       isClassName: name === classNameOf(value),
       message: message ?? value,
       code: typeof code === 'number' || typeof code === 'string' ? code : 0,
-      stack: hasStack ? framesOf(textOr('', read(value, 'stack')), textOr('', message)) : [],
+      stack: frames.lines,
+      isStackOwn: frames.areOwn,
       issues: isInstance(ValidationError, value) ? firstIssues(read(value, 'issues')) : [],
       previous: hasCause ? readAll(cause, depth + 1) : null,
       errors: shown.map((error) => readAll(error, depth + 1)),
@@ -144,18 +143,6 @@ function firstIssues(issues: unknown): readonly ValidationIssue[] {
         path: textOr('', read(issue, 'path')),
         message: textOr('', read(issue, 'message')),
       }))
-}
-
-// Returns only lines that look like a frame and follow the message, which the stack repeats.
-function framesOf(stack: string, message: string): readonly string[] {
-  const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
-  const start = at >= 0 && stack.startsWith(message, at) ? at + message.length : 0
-  return stack
-    .slice(start, start + MAX_STACK)
-    .split('\n')
-    .filter((line) => FRAME.test(line))
-    .slice(0, MAX_FRAMES)
-    .map((line) => line.trim().slice('at '.length))
 }
 
 function messageOf(message: unknown, { text }: Scrubber): string {

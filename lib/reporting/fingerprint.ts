@@ -5,6 +5,7 @@ import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
 import { safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
+import { safeName } from './shape.ts'
 
 /**
  * Returns the text that equal errors share: of a fault the type, the name of the exception, the first
@@ -31,13 +32,13 @@ function joinedFingerprint(failure: Failure): string {
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
   // The report then uses what was read here, and a fault that is only counted is not scrubbed.
-  const { name, stack } = request
+  const { name, isClassName, stack, isStackOwn } = request
     ? scrubException(exception, request, true, exceptions).raw
     : readException(exception, true)
-  const frame = stack.find(isApplicationFrame) ?? ''
-  // Not scrubbed, so it names only the classes and files that are safe in any message.
-  const safeName = withoutLength(shapesAlone.name(name))
-  const parts = [typeOf(exception), safeName, locationOf(frame), names]
+  const frame = isStackOwn ? (stack.find(isApplicationFrame) ?? '') : ''
+  // Not scrubbed, so it names only classes, and files of frames that no message can contain.
+  const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
+  const parts = [typeOf(exception), shown, locationOf(frame), names]
   return parts.filter((part) => part !== '').join(' ')
 }
 

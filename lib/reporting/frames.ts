@@ -6,6 +6,56 @@ const OWN_FOLDER = /^.*\/lib\//.exec(import.meta.url)?.[0]
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\\/]([\w.-]{1,64}\.[cm]?[jt]sx?)(?:\?[^\s)]*)?(:\d+:\d+)\)?$/
 
+const FRAME = /^\s+at .*:\d+:\d+\)?$/
+const MAX_FRAMES = 8
+const MAX_STACK = 16_384
+// The stack begins with the name of the class and the message.
+const MAX_HEADER = 1_024
+
+/** The frames of a stack. */
+export interface Frames {
+  /** The first 8 frames, without `at`. */
+  readonly lines: readonly string[]
+  /** Whether they follow the message. Otherwise the message may contain some of them. */
+  readonly areOwn: boolean
+}
+
+/**
+ * Returns the frames of a stack: of the first unbroken block of frames after the message, or of the last block if
+ * the message is not found.
+ */
+export function framesOf(stack: string, message: string): Frames {
+  const end = endOfMessage(stack, message)
+  const lines = stack.slice(end ?? 0, (end ?? 0) + MAX_STACK).split('\n')
+  const isFrame = (line: string): boolean => /^\s+at /.test(line)
+  const first = end === undefined ? lines.findLastIndex((line) => !isFrame(line)) + 1 : 1
+  const last = lines.findIndex((line, i) => i >= first && !isFrame(line))
+  const block = lines.slice(first, last < 0 ? undefined : last)
+  const frames = block.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES)
+  return {
+    lines: frames.map((line) => line.trim().slice('at '.length)),
+    areOwn: end !== undefined,
+  }
+}
+
+// Returns the index where the message ends in the stack. Its text may since have got a beginning or an end.
+function endOfMessage(stack: string, message: string): number | undefined {
+  const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
+  if (at >= 0 && stack.startsWith(message, at)) return endOfLine(stack, at + message.length)
+  const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
+  const start = header.length - firstLine.length
+  const from = message.indexOf(firstLine)
+  if (firstLine === '' || from < 0) return undefined
+  let length = 0
+  while (from + length < message.length && message[from + length] === stack[start + length])
+    length++
+  return endOfLine(stack, start + length)
+}
+
+function endOfLine(stack: string, at: number): number | undefined {
+  return at === stack.length || stack[at] === '\n' ? at : undefined
+}
+
 // The script of a frame, and what stands before and after it.
 const PARTS = /^(.*?\(|async |)((?:(?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])|node:)[^()]*)(:\d+:\d+\)?)$/
 
@@ -13,7 +63,7 @@ const PARTS = /^(.*?\(|async |)((?:(?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])|node:)[^(
 export interface FrameParts {
   /** Such as `list (`. */
   readonly callee: string
-  /** Such as `file:///srv/app/news.js`; '' if that is no path, or if a part of it may be a token. */
+  /** Such as `file:///srv/app/news.js`; '' if that is no path. */
   readonly script: string
   /** Such as `:12:9)`. */
   readonly position: string
@@ -21,10 +71,8 @@ export interface FrameParts {
 
 /** Returns the parts of a frame. Without a script, the callee is the whole frame. */
 export function partsOf(frame: string): FrameParts {
-  const [, callee = '', script = '', position = ''] = PARTS.exec(frame) ?? []
-  const isPath =
-    script !== '' && script.split(/[\s\\/:()?#@]+/).every((part) => part === '' || isName(part))
-  return isPath ? { callee, script, position } : { callee: frame, script: '', position: '' }
+  const [, callee = frame, script = '', position = ''] = PARTS.exec(frame) ?? []
+  return { callee, script, position }
 }
 
 /** Returns whether a frame is code of the application: not of Node, of a package or of Portico. */

@@ -1,3 +1,4 @@
+import dns from 'node:dns'
 import { getSystemErrorMap } from 'node:util'
 import { shapeOf } from './shape.ts'
 
@@ -33,7 +34,10 @@ const WORDS = `
   URL UTF`
 
 const SYSTEM_ERRORS = [...getSystemErrorMap().values()]
-const SYSTEM_CODES = new Set(SYSTEM_ERRORS.map(([code]) => code))
+const SYSTEM_CODES = new Set([
+  ...SYSTEM_ERRORS.map(([code]) => code),
+  ...Object.values(dns).filter((code) => typeof code === 'string'),
+])
 const KNOWN_WORDS = new Set(
   [WORDS, ...SYSTEM_ERRORS.map(([, text]) => text)].join(' ').split(/\s+/),
 )
@@ -47,8 +51,15 @@ const ENDINGS: readonly (readonly [ending: RegExp, stem: string])[] = [
 ]
 const SIGNS = new Set(['-', '=', '=>', '->', ':', '', '...'])
 
-// Names of classes, and the codes of Node.
-const WELL_KNOWN = /^(?:(?:[A-Z][A-Za-z]{0,30})?(?:Error|Exception)|ERR_[A-Z_]{2,40})$/
+// Names of classes, and the codes of Node and of its parser of HTTP.
+const CLASS = /^(?:[A-Z][a-z]+|JSON|HTTP|URI){0,6}(?:Error|Exception)$/
+const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
+// Words of these names and codes only.
+const NAME_WORDS = new Set(
+  'abort aggregate altname arg args cert clone client closing cycle dom encoding esm eval exported fs gone handshake http2 keylog method no overflow premature range specifier syntax thrown trailer truncated unhandled unreachable zlib'.split(
+    ' ',
+  ),
+)
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024
 
@@ -74,9 +85,27 @@ function showWord(word: string): string {
   return core.split('-').every(isKnown) ? word : `${opening}${shapeOf(core)}${closing}`
 }
 
+/** Reports whether a name or a code is one of the system, or consists of known words, such as `TimeoutError`. */
+export function isKnownName(name: string): boolean {
+  if (SYSTEM_CODES.has(name)) return true
+  if (!CLASS.test(name) && !CODE.test(name)) return false
+  const words = CODE.test(name)
+    ? name.split('_').slice(1)
+    : (name.match(/JSON|HTTP|URI|[A-Z][a-z]+/g) ?? [])
+  return words.every((word) => {
+    const base = word.toLowerCase()
+    return (
+      word === 'Exception' || NAME_WORDS.has(base) || KNOWN_WORDS.has(word) || hasKnownStem(base)
+    )
+  })
+}
+
 function isKnown(word: string): boolean {
-  if (SYSTEM_CODES.has(word) || KNOWN_WORDS.has(word) || WELL_KNOWN.test(word)) return true
+  if (KNOWN_WORDS.has(word) || isKnownName(word)) return true
   if (!/^[A-Z]?[a-z']+$/.test(word)) return false
-  const base = word.toLowerCase()
-  return ENDINGS.some(([ending, stem]) => KNOWN_WORDS.has(base.replace(ending, stem)))
+  return hasKnownStem(word.toLowerCase())
+}
+
+function hasKnownStem(word: string): boolean {
+  return ENDINGS.some(([ending, stem]) => KNOWN_WORDS.has(word.replace(ending, stem)))
 }

@@ -73,7 +73,9 @@ export class Log implements Logger {
 
   #write(level: LogLevel, fields: object, message: string): void {
     if (!this.#isAtLeast(level)) return
-    if (this.#isBlocked) {
+    // A response may already show the id of an error. Such errors are few: no new ones are admitted while the output is blocked.
+    const isPromised = !this.#options.stream.destroyed && (fields as Fields).event === 'error'
+    if (this.#isBlocked && !isPromised) {
       this.#dropped++
       return
     }

@@ -35,8 +35,10 @@ function showName(name: string, request: HttpRequest): string {
   return isRegistered ? name : shapeOf(name)
 }
 
-// Returns whether a name is one of the segments of the path that can be names.
+// Returns whether the routing has read a name in the path. A forward may take one from another segment, which may be secret.
 function isRequested(name: string, request: HttpRequest): boolean {
+  const { module, controller, action } = stateOf(request).firstRoute ?? request
+  if (![module, controller, action].includes(name)) return false
   const sent = sentPathOf(request)
   return sent.startsWith(`${name}/`, 1) || sent.split('/', 4).includes(name)
 }

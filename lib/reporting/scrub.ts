@@ -37,6 +37,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     return withoutSnippets(text)
   })
   if (length === 0) return searched
+  if (sentLengthOf(request) > MAX_SEARCHED) return texts.map(() => undefined)
   const mask = new TextMask(
     searched.map((text) => text ?? ''),
     serverNamesOf(request),
@@ -51,12 +52,15 @@ export function scrub(text: string, request: HttpRequest): string {
   return scrubAll([text], request)[0] ?? `[${shapeOf(text)}]`
 }
 
+// The limit is checked before the texts are indexed and the values are split, because that takes time too.
+function sentLengthOf(request: HttpRequest): number {
+  const { form, target, message } = stateOf(request)
+  return target.length + (form?.bytes.length ?? 0) + (message.json?.bytes ?? 0)
+}
+
 // Returns false if the values are too long to be searched for.
 function coverValues(mask: TextMask, request: HttpRequest): boolean {
-  const { form, target, message } = stateOf(request)
-  const bodyBytes = (form?.bytes.length ?? 0) + (message.json?.bytes ?? 0)
-  // Checks the limit before the values are split, because that takes time too.
-  if (target.length + bodyBytes > MAX_SEARCHED) return false
+  const { form } = stateOf(request)
   let left = MAX_SEARCHED
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD

@@ -1,7 +1,7 @@
 import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
 import { partsOf } from './frames.ts'
-import { knownWords } from './known-words.ts'
+import { isKnownName, knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
 import { MAX_TEXT, scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
@@ -13,10 +13,6 @@ export interface ScrubbedException {
   readonly scrubber: Scrubber
 }
 
-// The names and codes of Node and of the language.
-const WELL_KNOWN =
-  /^(?:(?:[A-Z]\w{0,30})?(?:Error|Exception)|E[A-Z]{2,15}|(?:ERR|HPE)_[A-Z_]{2,40})$/
-
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
 
@@ -26,8 +22,25 @@ const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 /** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
 export const shapesAlone: Scrubber = {
   text: knownWords,
-  name: (name) => (WELL_KNOWN.test(name) ? name : shapeOf(name)),
-  frame: (frame) => frame.replace(FRAME_PART, safeName),
+  name: (name) => (isKnownName(name) ? name : shapeOf(name)),
+  // A location that is no path may be a value.
+  frame(frame) {
+    const { callee, script, position } = partsOf(frame)
+    return script === '' ? `[${shapeOf(frame)}]` : safeCallee(callee) + safePath(script) + position
+  },
+}
+
+function safePath(script: string): string {
+  return script.replace(FRAME_PART, safeName)
+}
+
+// The whole name too: its parts alone may be too short to look like a token.
+function safeCallee(callee: string): string {
+  return callee.replace(/[^\s()[\]]+/g, (name) => {
+    const shown = name.replace(FRAME_PART, safeName)
+    const letters = name.replace(/[.#<>$@]/g, '')
+    return shown === name && safeName(letters) !== letters ? shapeOf(name) : shown
+  })
 }
 
 // The exceptions of each request that were scrubbed last.
@@ -89,7 +102,7 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
       if (result === undefined) return locationOf(frame) ?? `[${shapeOf(frame)}]`
       const { callee, script, position } = partsOf(frame)
       // A frame that a value forges has its position from that value too.
-      const isForged = script === '' || !result.endsWith(position)
+      const isForged = script === '' || safePath(script) !== script || !result.endsWith(position)
       return isForged ? result : scrubbed(callee) + script + position
     },
   }

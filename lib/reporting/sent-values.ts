@@ -71,7 +71,8 @@ function isHarmless(name: string, value: RequestHeaders[string]): boolean {
 
 // Module, controller and action are shown if they look like names. Any other segment may be secret.
 function* pathValues(request: HttpRequest): Generator<LabelledValue> {
-  const { pairs, module, controller, action } = request
+  const { pairs } = request
+  const { module, controller, action } = stateOf(request).firstRoute ?? request
   const path = sentPathOf(request)
   const names = new Set([module, controller, action].filter(isName))
   for (const segment of path.split('/')) {

@@ -25,8 +25,9 @@ const ESCAPES: readonly EscapeKind[] = [
     pattern:
       /%[0-7][\da-f]|%[cd][\da-f]%[89ab][\da-f]|%e[\da-f](?:%[89ab][\da-f]){2}|%f[0-4](?:%[89ab][\da-f]){3}|%[89a-f][\da-f]/gi,
     decode(escaped) {
+      if (escaped.length === 3) return String.fromCharCode(Number.parseInt(escaped.slice(1), 16))
       const bytes = Buffer.from(escaped.replaceAll('%', ''), 'hex')
-      return bytes.length === 1 ? bytes.toString('latin1') : bytes.toString().toWellFormed()
+      return bytes.toString()
     },
   },
   {
@@ -106,12 +107,14 @@ export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
   const spaced = text.includes('+') ? text.split('+').join(' ') : text
   if (IS_ASCII.test(spaced)) return spaced.toLowerCase()
-  const decomposed = spaced.normalize('NFKD').replace(ACCENTS, '')
+  const decomposed = spaced.replace(PHRASES, ' ').normalize('NFKD').replace(ACCENTS, '')
   // The capital first: ß has the capital SS, and ς the same as σ.
   return decomposed.toLowerCase().toUpperCase().toLowerCase().replace(/ς/g, 'σ')
 }
 
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
+// Ligatures of whole sentences: they would be up to 18 times as long.
+const PHRASES = /[\ufdf0-\ufdfd]/g
 const ACCENTS = /[\u0300-\u036f]+/g
 
 function foldForm(form: TextForm): TextForm {
@@ -158,5 +161,7 @@ function mapForm(
 }
 
 function identity(length: number): Int32Array {
-  return Int32Array.from({ length: length + 1 }, (_, i) => i)
+  const starts = new Int32Array(length + 1)
+  for (let i = 0; i <= length; i++) starts[i] = i
+  return starts
 }

@@ -119,7 +119,8 @@ export class TextMask {
       const end = Math.max(next, (starts[last] as number) + 1)
       for (let i = starts[at] as number; i < end; i++) labels[i] ??= label
     }
-    for (const [at, first] of this.#runs.firsts.entries()) put(at, WINDOW, this.#labels[first])
+    const { firsts } = this.#runs
+    for (let at = 0; at < firsts.length; at++) put(at, WINDOW, this.#labels[firsts[at] as number])
     if (this.#shortStarts.size > 0) this.#putShort(put)
     return labels
   }
@@ -128,8 +129,8 @@ export class TextMask {
     const { text, firsts } = this.#shortRuns
     const fixed = this.#fixedCharacters()
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
-      for (const [at, first] of firsts.entries()) {
-        if (!this.#shortStarts.has(first)) continue
+      for (let at = 0; at < firsts.length; at++) {
+        if (!this.#shortStarts.has(firsts[at] as number)) continue
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue

@@ -298,12 +298,17 @@ describe('makeReport()', () => {
       'process.processTicksAndRejections (node:internal/process/task_queues:95:5)',
       `Object.${TOKEN} [as read] (file:///srv/${TOKEN}/news.js:1:2)`,
       `eval (${TOKEN}:1:1)`,
+      'Hunter2#Sec$Xy9@abcdef:1:12',
+      'AKIA.IOSF.ODNN.7EXA.MPLE:1:12',
     ]
     error.stack = ['Error: x', ...frames.map((frame) => `    at ${frame}`)].join('\n')
     assert.deepEqual(report({ request: undefined, exceptions: [error] }).stack, [
-      ...frames.slice(0, 3),
+      '[text(31)]',
+      ...frames.slice(1, 3),
       'Object.token(21) [as read] (file:///srv/token(21)/news.js:1:2)',
-      'eval (token(21):1:1)',
+      '[text(32)]',
+      '[token(27)]',
+      '[token(29)]',
     ])
     const name = 'xkqzvbnwtrpj'
     const object = { [name]: () => new Error('x') }

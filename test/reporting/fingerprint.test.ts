@@ -56,6 +56,36 @@ describe('fingerprintOf()', () => {
     )
   })
 
+  it('contains no frame that a message may contain', () => {
+    const forged = 'x\n    at hunterpw (/srv/hunterq.js:1:1)'
+    for (const message of [`wrapped: bad ${forged}`, 'replaced']) {
+      const exception = new Error(`bad ${forged}`)
+      exception.message = message
+      const fingerprint = fingerprintOf({ exceptions: [exception], status: 500, request })
+      assert.match(
+        fingerprint,
+        /^EXCEPTION_OTHER Error (fingerprint\.test\.js:\d+:\d+ )?news\/list$/,
+      )
+    }
+  })
+
+  it('contains the name of a class, and of other names only those of known words', () => {
+    class ZodError extends Error {
+      override readonly name = 'ZodError'
+    }
+    const table: [exception: Error, name: string][] = [
+      [new ZodError('x'), 'ZodError'],
+      [Object.assign(new Error('x'), { name: 'TimeoutError' }), 'TimeoutError'],
+      [Object.assign(new Error('x'), { name: 'Hunter2PasswordError' }), 'token'],
+      [Object.assign(new Error('x'), { name: 'HunterPasswordError' }), 'word'],
+      [Object.assign(new Error('x'), { name: 'EXAMPLEPASSWORD' }), 'word'],
+    ]
+    for (const [exception, name] of table) {
+      const fingerprint = fingerprintOf({ exceptions: [exception], status: 500, request })
+      assert.equal(fingerprint.split(' ')[1], name)
+    }
+  })
+
   it('has type and names of a rejection', () => {
     const failure = { exceptions: [new NoControllerError('news')], status: 404, request }
     assert.equal(fingerprintOf(failure), 'EXCEPTION_NO_CONTROLLER default news list')

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isApplicationFrame, locationOf } from '../../lib/reporting/frames.ts'
+import { framesOf, isApplicationFrame, locationOf } from '../../lib/reporting/frames.ts'
 import { repositoryFile } from '../support/repository.ts'
 
 describe('isApplicationFrame()', () => {
@@ -33,5 +33,44 @@ describe('locationOf()', () => {
       ['', ''],
     ]
     for (const [frame, location] of table) assert.equal(locationOf(frame), location, frame)
+  })
+})
+
+describe('framesOf()', () => {
+  const forged = 'x\n    at hunterpw (/srv/hunterq.js:1:1)'
+  const own = ['list (file:///srv/app/news.js:12:9)', 'async run (file:///srv/app/run.js:1:2)']
+  const stackOf = (header: string, ...frames: string[]): string =>
+    [header, ...frames.map((frame) => `    at ${frame}`)].join('\n')
+  const native = stackOf(
+    `Error: bad ${forged}`,
+    own[0] ?? '',
+    'new Promise (<anonymous>)',
+    own[1] ?? '',
+  )
+
+  it('returns the frames after the message, also if that got a beginning or an end', () => {
+    for (const message of [
+      `bad ${forged}`,
+      `wrapped: bad ${forged}`,
+      `bad ${forged} (in news)`,
+      `a: bad ${forged}: b`,
+    ]) {
+      assert.deepEqual(framesOf(native, message), { lines: own, areOwn: true }, message)
+    }
+    const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
+    assert.deepEqual(framesOf(decorated, 'no'), { lines: own, areOwn: true })
+    const node = stackOf('TypeError [ERR_X]: no', ...own)
+    assert.deepEqual(framesOf(node, 'ctx: no'), { lines: own, areOwn: true })
+  })
+
+  it('returns the first block of frames after the message', () => {
+    const assembled = `${native}\ncaused by: ${forged}\n    at more (/srv/more.js:1:1)`
+    assert.deepEqual(framesOf(assembled, `bad ${forged}`), { lines: own, areOwn: true })
+  })
+
+  it('returns the last block if the message was replaced, which may have frames of the message', () => {
+    const stack = stackOf('Error: x\n    at forged (/srv/f.js:1:1)\nsecond line', ...own)
+    assert.deepEqual(framesOf(stack, 'replaced'), { lines: own, areOwn: false })
+    assert.deepEqual(framesOf('', 'x'), { lines: [], areOwn: false })
   })
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { knownWords } from '../../lib/reporting/known-words.ts'
+import { isKnownName, knownWords } from '../../lib/reporting/known-words.ts'
 
 /** Returns what an expression of JavaScript throws. */
 function messageOf(work: () => unknown): string {
@@ -69,5 +69,20 @@ describe('knownWords()', () => {
     const text = `${'the '.repeat(255)}these${'x'.repeat(1_000_000)}`
     assert.equal(knownWords(text), `${'the '.repeat(255).trim()}...`)
     assert.equal(knownWords('x'.repeat(1_000_000)), '...')
+  })
+})
+
+describe('isKnownName()', () => {
+  it('is true for codes of the system, and for names and codes of known words', () => {
+    const known =
+      'ECONNREFUSED ENOTFOUND EADDRINUSE ERR_INVALID_ARG_TYPE ERR_HTTP_HEADERS_SENT ERR_STREAM_PREMATURE_CLOSE ' +
+      'ERR_MODULE_NOT_FOUND ERR_UNHANDLED_REJECTION ERR_TLS_CERT_ALTNAME_INVALID HPE_INVALID_METHOD HPE_HEADER_OVERFLOW ' +
+      'Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError AbortError TimeoutError ' +
+      'HttpError NoControllerError NoActionError NoRouteError ThrownValueError ValidationError MalformedMessageError ' +
+      'ClientGoneError ServerClosingError'
+    for (const name of known.split(' ')) assert.equal(isKnownName(name), true, name)
+    const unknown =
+      'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO Hunter2PasswordError HunterError hunter2 reset'
+    for (const name of unknown.split(' ')) assert.equal(isKnownName(name), false, name)
   })
 })

@@ -149,6 +149,19 @@ describe('Log', () => {
     )
   })
 
+  it('writes an error whose id a response shows, although the output is blocked since', (t) => {
+    const sink = new Sink({ held: true })
+    const log = new Log({ stream: sink })
+    assert.ok(log.isLevelEnabled('error'))
+    log.info({ text: 'x'.repeat(1_100_000) }, '1')
+    assert.equal(log.isLevelEnabled('error'), false)
+    const write = t.mock.method(sink, 'write')
+    log.info({ event: 'access', id: 'ID' }, '2')
+    assert.equal(write.mock.callCount(), 0)
+    log.error({ event: 'error', id: 'ID' }, '3')
+    assert.match(String(write.mock.calls.at(-1)?.arguments[0]), /"id":"ID","message":"3"/)
+  })
+
   it('writes nothing to a destroyed stream', (t) => {
     const { log, sink } = logging(t)
     sink.on('error', assert.fail).destroy()

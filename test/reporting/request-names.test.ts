@@ -73,6 +73,23 @@ describe('The names of a request', () => {
     assert.equal(`${action.channel}${controller.channel}`.includes(VARIABLE), false)
   })
 
+  it('are shown by their shapes if a forward took them from another segment of the path', async () => {
+    const reset = (request: HttpRequest): HttpRequest =>
+      request.forward({ action: request.params.code ?? '' })
+    const reports: ErrorReport[] = []
+    const front = new FrontController({
+      controllers: new Map([['news', { reset }]]),
+      routes: {
+        reset: { path: '/reset/:code', defaults: { controller: 'news', action: 'reset' } },
+      },
+      onReport: (report) => void reports.push(report),
+    })
+    const response = await front.handle(new HttpRequest({ target: '/reset/hunterpw' }))
+    assert.equal(JSON.parse(String(response.body)).detail, 'Action "word(8)" does not exist')
+    assert.equal(reports[0]?.action, 'word(8)')
+    assert.doesNotMatch(JSON.stringify(reports), /hunterpw/)
+  })
+
   it('are shown if they are registered, also where a parameter has the same value', async () => {
     const { report } = await handle('/news/moved?a=list&b=news')
     assert.deepEqual([report?.controller, report?.action], ['news', 'list'])

@@ -27,6 +27,8 @@ const requests = [
   '/app/url?url=http://a:CANARY-1@b:CANARY-2/CANARY-3',
   '/app/own?text=CANARY4',
   '/app/own?text=CANARY 5',
+  '/app/own?text=CANARYWarning',
+  '/app/own?text=CANARY_SIX',
 ]
 
 describe('node server.js, when Node warns', () => {
