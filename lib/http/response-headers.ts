@@ -10,8 +10,11 @@ const FRAMING = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
 /** Sets the headers of a list that are not set yet. */
 export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => void
-/** Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. */
-export let fieldLinesOf: (headers: ResponseHeaders) => string[]
+/**
+ * Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. A value may be a
+ * list: of a name that is repeated, Node 20 would send the last field only if a middleware has set a header.
+ */
+export let fieldLinesOf: (headers: ResponseHeaders) => (string | string[])[]
 
 /**
  * The headers of a response. Names are case-insensitive. Values are checked when they are set, so an invalid one is an
@@ -32,11 +35,9 @@ export class ResponseHeaders
       for (const { name, value } of defaults) if (!headers.has(name)) headers.#put(name, value)
     }
     fieldLinesOf = (headers) => {
-      const lines: string[] = []
+      const lines: (string | string[])[] = []
       for (const { name, value } of headers.#fields) {
-        if (isSameName(name, 'Content-Length')) continue
-        if (typeof value === 'string') lines.push(name, value)
-        else for (const each of value) lines.push(name, each)
+        if (!isSameName(name, 'Content-Length')) lines.push(name, value as string | string[])
       }
       return lines
     }

@@ -189,6 +189,24 @@ describe('helmet() and compression() in front of actions', () => {
     assert.equal(reports.length, 2)
   })
 
+  it('leave the headers of an action in place, also several of one name', async (t) => {
+    const cookies: Actions = {
+      set: (_, response) => {
+        response.headers.set('X-Frame-Options', 'DENY').set('Set-Cookie', ['a=1', 'b=2'])
+        response.text(LONG)
+      },
+    }
+    for (const before of [packages, [helmet()]]) {
+      const { port } = await serveActions(t, cookies, { before })
+      const { rawHeaders } = await exchange(port, { target: '/app/set' })
+      assert.deepEqual(rawHeaders.match(/^(?:X-Frame-Options|Set-Cookie): .*$/gim)?.sort(), [
+        'Set-Cookie: a=1',
+        'Set-Cookie: b=2',
+        'X-Frame-Options: DENY',
+      ])
+    }
+  })
+
   it('keep a connection, and the order of pipelined requests', async (t) => {
     const slowFirst: Before[number] = ({ url }, _, next) =>
       url === '/app/long' ? setTimeout(next, 10) : next()
