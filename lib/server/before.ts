@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
  * The type accepts middlewares that are declared for the messages of Express.
  */
 export type BeforeMiddleware = {
-  // The parameters of a method may be subtypes.
+  /** Responds, or calls `next()`. Declared as a method, whose parameters may be subtypes. */
   call(message: IncomingMessage, out: ServerResponse, next: (error?: unknown) => void): unknown
 }['call']
 
