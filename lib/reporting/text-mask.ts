@@ -1,4 +1,4 @@
-import { consistsOf } from './public-words.ts'
+import { consistsOf } from './known-words.ts'
 import { BORDER, fold, formsOf, squeeze, squeezedForm } from './text-forms.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
