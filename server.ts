@@ -23,6 +23,7 @@ import { init } from './lib/process/init.ts'
 import {
   createLog,
   EXIT_FAILURE,
+  exit,
   fail,
   jsonText,
   print,
@@ -84,15 +85,14 @@ try {
   else await run(args)
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error
-  fail(EXIT_CONFIG, error.problems)
+  await fail(EXIT_CONFIG, error.problems)
 }
 
 async function run(args: readonly string[]): Promise<void> {
   const readFile = (file: string): string => readFileSync(file, 'utf8')
   const line = parseCommandLine(args, process.env, readFile)
   const exitCode = await runners[line.command](line)
-  // Without exit(), a timer of a controller would keep the process alive.
-  if (typeof exitCode === 'number') process.exit(exitCode)
+  if (typeof exitCode === 'number') await exit(exitCode)
 }
 
 // Serves in this process, which is the only process or a worker.

@@ -149,7 +149,11 @@ export async function listen(
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const { before } = app
   const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits, before }
-  return serve(handler, options).catch((error) => failToListen(host, port, '--port', error))
+  return serve(handler, options).catch((error) => {
+    if (options.fd === undefined) return failToListen(host, port, '--port', error)
+    const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${options.fd}`
+    return fail(EXIT_FAILURE, [`${problem}: ${error.code}`])
+  })
 }
 
 /** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
@@ -168,7 +172,7 @@ function failToListen(
   port: number,
   flag: string,
   { code }: NodeJS.ErrnoException,
-): never {
+): Promise<never> {
   const hint = code === 'EADDRINUSE' ? `, another program listens there; see ${flag}` : ''
   return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { relative } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Log } from '../reporting/log.ts'
 import { printable } from '../reporting/printable.ts'
 import { prettyFormat } from './pretty-line.ts'
@@ -8,6 +9,8 @@ import type { Config } from './settings.ts'
 
 /** Exit code for a failure, such as a port in use, an error of the explained request, or an action that was cut. */
 export const EXIT_FAILURE = 1
+
+const FLUSH_TIMEOUT_MS = 1_000
 
 /** Writes text to stdout. */
 export function print(text: string): void {
@@ -24,9 +27,21 @@ export function printProblems(problems: readonly string[]): void {
   for (const problem of problems) process.stderr.write(`portico: ${printable(problem)}\n`)
 }
 
-/** Writes problems to stderr and ends the process at once: timers of a controller would keep it alive. */
-export function fail(exitCode: number, problems: readonly string[]): never {
+/** Writes problems to stderr and ends the process. */
+export function fail(exitCode: number, problems: readonly string[]): Promise<never> {
   printProblems(problems)
+  return exit(exitCode)
+}
+
+/**
+ * Ends the process as soon as stdout and stderr are flushed, at the latest after a second: their reader may
+ * have stalled. Does not wait for anything else: a timer of a controller would keep the process alive.
+ */
+export async function exit(exitCode: number): Promise<never> {
+  const flushed = [process.stdout, process.stderr].map(
+    (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
+  )
+  await Promise.race([Promise.all(flushed), delay(FLUSH_TIMEOUT_MS)])
   process.exit(exitCode)
 }
 

@@ -23,7 +23,8 @@ export class Supervisor {
   readonly #options: SupervisorOptions
   readonly #slots: readonly WorkerSlot[]
   #stopping = false
-  #reloading = false
+  #reload: Promise<void> | undefined
+  #nextReload: Promise<void> | undefined
 
   constructor(options: SupervisorOptions) {
     this.#options = options
@@ -55,10 +56,27 @@ export class Supervisor {
     return first ?? { address: host, port }
   }
 
-  /** Replaces the workers one by one. If a new worker fails, the reload ends and the remaining old ones stay. */
+  /**
+   * Replaces the workers one by one. If a new worker fails, the reload ends and the remaining old ones stay.
+   *
+   * Calls during a reload start one more reload after it: the workers may have loaded an older version.
+   */
   async reload(): Promise<void> {
-    if (this.#reloading || this.#stopping) return
-    this.#reloading = true
+    if (this.#reload !== undefined) {
+      this.#nextReload ??= this.#reload.then(() => {
+        this.#nextReload = undefined
+        return this.reload()
+      })
+      return this.#nextReload
+    }
+    this.#reload = this.#replaceAll().finally(() => {
+      this.#reload = undefined
+    })
+    return this.#reload
+  }
+
+  async #replaceAll(): Promise<void> {
+    if (this.#stopping) return
     try {
       for (const slot of this.#slots) await slot.renew()
       if (this.#stopping) return
@@ -66,8 +84,6 @@ export class Supervisor {
     } catch (error) {
       if (this.#stopping) return
       this.#options.logger.error({ event: 'reload' }, `Reload aborted: ${(error as Error).message}`)
-    } finally {
-      this.#reloading = false
     }
   }
 

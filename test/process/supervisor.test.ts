@@ -197,11 +197,24 @@ describe('Supervisor', () => {
     const [listening, exit] = [watch('listening'), watch('exit')]
     cluster.on('listening', listening).on('exit', exit)
     t.after(() => void cluster.off('listening', listening).off('exit', exit))
-    await Promise.all([supervisor.reload(), supervisor.reload()])
+    await supervisor.reload()
     assert.deepEqual(events, ['new listening', 'old exit', 'new listening', 'old exit'])
     assert.deepEqual(lines, ['All workers were replaced'])
     assert.equal(workers().length, 2)
     assert.ok(workers().every((worker) => !old.includes(worker)))
+  })
+
+  it('reloads once more after a reload during which more were requested', async (t) => {
+    const { supervisor, lines } = supervised(t)
+    await supervisor.start()
+    let forks = 0
+    const count = (): void => void forks++
+    cluster.on('fork', count)
+    t.after(() => void cluster.off('fork', count))
+    await Promise.all([1, 2, 3].map(() => supervisor.reload()))
+    assert.deepEqual([forks, lines.length, workers().length], [4, 2, 2])
+    await supervisor.reload()
+    assert.deepEqual([forks, lines.length], [6, 3])
   })
 
   it('keeps the old workers when the new version does not start', async (t) => {

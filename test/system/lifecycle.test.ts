@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
@@ -445,10 +445,51 @@ describe('node server.js with a socket that already listens', () => {
     assert.deepEqual(await ended, [0, null])
   })
 
+  it('names the descriptor if it is no socket', () => {
+    const command = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3>&-'
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', command, 'sh', process.execPath, serverFile],
+      {
+        encoding: 'utf8',
+        env: childEnvironment(),
+      },
+    )
+    const problem = "Can't listen on the inherited socket (LISTEN_FDS), descriptor 3: EINVAL"
+    assert.deepEqual([status, stderr], [1, `portico: ${problem}\n`])
+  })
+
   it('ignores a socket that is meant for another process', async (t) => {
     const server = new ServerProcess(t, ['--port=0'], { LISTEN_PID: '1', LISTEN_FDS: '1' })
     assert.equal((await exchange(await server.port(), { target: '/' })).status, 200)
   })
+})
+
+describe('node server.js whose stdout is read late', () => {
+  for (const workers of [0, 1]) {
+    it(`writes the whole log before it exits (--workers ${workers})`, async (t) => {
+      const [healthPort = 0] = await findFreePorts(1)
+      const flood = `export function index(_, response) {
+        process.stdout.write('x'.repeat(900_000) + '\\n')
+        response.text('flooded')
+      }`
+      const server = new ServerProcess(t, [
+        ...['--port=0', `--workers=${workers}`, `--health-port=${healthPort}`],
+        `--controllers=${createFolder(t, { 'flood.mjs': flood })}`,
+      ])
+      const port = await server.port()
+      server.child.stdout.pause()
+      assert.equal((await exchange(port, { target: '/flood' })).body, 'flooded')
+      server.child.kill('SIGTERM')
+      // The health port closes directly before the last line.
+      if (workers === 0) await waitUntilRefused(healthPort)
+      server.child.stdout.resume()
+      const { code, stdout } = await server.ended
+      assert.equal(code, 0)
+      assert.match(stdout, /x{900000}\n/)
+      assert.match(stdout, /"event":"stop".*\n$/)
+    })
+  }
 })
 
 describe('node server.js without a working stdout', () => {
