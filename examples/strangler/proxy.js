@@ -11,7 +11,8 @@ import { HttpError, HttpRequest, HttpResponse } from 'portico'
  * @property {ReadonlySet<string>} moved The names that the front controller handles: `news` is a controller,
  * `admin/report` a controller of a module, `news/list` a single action.
  * @property {boolean} [behindProxy] Whether every request comes through a trusted proxy, so that no other client can reach this server.
- * `X-Forwarded-*` headers are then passed on (default: they are replaced).
+ * `X-Forwarded-*` headers are then passed on (default: they are replaced). Other headers about the client, such as
+ * `X-Real-IP`, never are: a proxy usually leaves those of the client in place.
  * @property {number} [timeoutMs] Milliseconds to wait for the old server: for the start of its response, and
  * between two chunks (default 25,000; it must be below `socketTimeoutMs` of `serve()`).
  */
@@ -33,7 +34,13 @@ export function createStrangler(front, { origin, moved, behindProxy = false, tim
       if (isHandledHere(request, moved)) return front.handle(request)
       try {
         const headers = headersFor(request, behindProxy)
-        return toResponse(await forwardTo(origin, request, headers, timeoutMs))
+        const received = await forwardTo(origin, request, headers, timeoutMs)
+        try {
+          return toResponse(received)
+        } catch (error) {
+          received.destroy()
+          throw error
+        }
       } catch (error) {
         return front.handle(withRejection(request, error))
       }
@@ -85,7 +92,15 @@ function forwardTo(origin, request, headers, timeoutMs) {
   const { method, target: path, signal } = request
   const { request: send } = origin.startsWith('https:') ? https : http
   return new Promise((resolve, reject) => {
-    const options = { method, path, headers, signal, agent: false, timeout: timeoutMs }
+    const options = {
+      method,
+      path,
+      headers,
+      signal,
+      agent: false,
+      timeout: timeoutMs,
+      setHost: false,
+    }
     const outgoing = send(origin, options).on('error', reject)
     /** @type {IncomingMessage | undefined} */
     let received
@@ -94,6 +109,11 @@ function forwardTo(origin, request, headers, timeoutMs) {
     outgoing.once('response', (response) => {
       received = response
       resolve(response)
+    })
+    // The request has no `Upgrade`, and without this listener node:http would not report a 101.
+    outgoing.once('upgrade', (_response, socket) => {
+      socket.destroy()
+      reject(new HttpError(502, 'The old server changed the protocol'))
     })
     outgoing.on('timeout', () => {
       // If bytes are left, the client is late, and not the old server.
@@ -123,8 +143,11 @@ function hasBody({ headers }) {
 
 // ZF1 routes by the first two. Libraries of PHP read `Proxy` as the proxy of their own requests (CVE-2016-5385).
 const NOT_FORWARDED = ['x-original-url', 'x-rewrite-url', 'proxy', 'forwarded', 'expect']
-// Only a trusted proxy may send these. ZF1 prefers `Client-IP` to `X-Forwarded-For`.
-const ABOUT_CLIENT = /^(?:x-forwarded-.*|(?:x-|true-)?client-ip|x-real-ip|x-cluster-client-ip)$/
+// Headers about the client: libraries of PHP believe them. ZF1 prefers `Client-IP` to `X-Forwarded-For`.
+const ABOUT_CLIENT =
+  /^(?:x-forwarded|forwarded-for|.*-ips?|(?:x-)?(?:front-end-)?https|x-url-scheme|x-host|x-remote-.*)$/
+// Only a trusted proxy may send these.
+const BY_PROXY = /^x-forwarded-/
 
 /**
  * Keeps `Host` as the client sent it: the old site builds links and cookies from it.
@@ -138,9 +161,12 @@ function headersFor(request, behindProxy) {
     ([name]) =>
       isUnambiguous(name) &&
       !NOT_FORWARDED.includes(name) &&
-      (behindProxy || !ABOUT_CLIENT.test(name)),
+      !ABOUT_CLIENT.test(name) &&
+      (behindProxy || !BY_PROXY.test(name)),
   )
   const sent = Object.fromEntries(kept)
+  // HTTP/1.0 has no Host. Without this, node:http would send the address of the old server.
+  sent.host ??= client.host
   // For some methods, node:http would send a body of unknown length without framing.
   if (hasBody(request) && sent['content-length'] === undefined) {
     sent['transfer-encoding'] = 'chunked'
@@ -160,6 +186,9 @@ function isUnambiguous(name) {
   return /^[a-z0-9-]+$/.test(name)
 }
 
+// A client must not remove what a proxy has set, or what decides about the request.
+const NOT_REMOVABLE = /^(?:host|cookie|set-cookie|authorization|content-.*|x-forwarded-.*)$/
+
 // RFC 9110, section 7.6.1: these headers, and those that `Connection` names, belong to one connection only.
 const HOP_BY_HOP = [
   ...['connection', 'proxy-connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding'],
@@ -171,8 +200,11 @@ const HOP_BY_HOP = [
  * @returns {Record<string, string | string[]>}
  */
 function endToEndHeaders(headers) {
-  const named = String(headers.connection ?? '').split(',')
-  const dropped = new Set([...HOP_BY_HOP, ...named.map((name) => name.trim().toLowerCase())])
+  const named = String(headers.connection ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => !NOT_REMOVABLE.test(name))
+  const dropped = new Set([...HOP_BY_HOP, ...named])
   const kept = Object.entries(headers).filter(([name]) => !dropped.has(name))
   return Object.fromEntries(kept.map(([name, value = '']) => [name, mutableCopy(value)]))
 }

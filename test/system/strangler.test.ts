@@ -293,21 +293,21 @@ describe('createStrangler()', () => {
     assert.equal(await body.text(), 'all')
   })
 
-  it('passes on a body in chunks with every method, and one whose length is a header of the connection', async (t) => {
+  it('passes on a body in chunks with every method, and one whose length the client names in Connection', async (t) => {
     const { url } = await strangle(t, (message, out) => {
       const { method, headers } = message
       buffer(message).then((body) => out.end(JSON.stringify([method, String(body), headers])))
     })
     for (const method of ['POST', 'GET', 'DELETE', 'OPTIONS']) {
-      for (const [fields, body] of [
-        ['Transfer-Encoding: chunked\r\nConnection: close', '3\r\na=1\r\n0\r\n\r\n'],
-        ['Content-Length: 3\r\nConnection: close, content-length', 'a=1'],
+      for (const [fields, body, length] of [
+        ['Transfer-Encoding: chunked\r\nConnection: close', '3\r\na=1\r\n0\r\n\r\n', undefined],
+        ['Content-Length: 3\r\nConnection: close, content-length', 'a=1', '3'],
       ]) {
         const bytes = `${method} /x HTTP/1.1\r\nHost: a\r\n${fields}\r\n\r\n${body}`
         const response = parse(await send(portOf(url), bytes))
         const [sentMethod, sentBody, headers] = JSON.parse(unchunked(response.body))
         assert.deepEqual([sentMethod, sentBody], [method, 'a=1'])
-        assert.equal(headers['content-length'], undefined)
+        assert.equal(headers['content-length'], length)
       }
     }
   })
@@ -378,18 +378,58 @@ describe('createStrangler()', () => {
 
   it('passes on the forwarded headers of a trusted proxy', async (t) => {
     const headers = {
-      ...{ 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https', 'X-Real-IP': '10.1.2.3' },
+      ...{ 'X-Forwarded-For': '10.1.2.3', 'X-Forwarded-Proto': 'https' },
+      // A proxy usually passes on these lines of a client.
+      ...{ 'X-Real-IP': 'canary', 'Client-IP': 'canary', 'CF-Connecting-IP': 'canary' },
+      ...{ 'X-Forwarded': 'canary', 'Forwarded-For': 'canary', Https: 'canary' },
+      ...{ 'Front-End-Https': 'canary', 'X-Remote-Addr': 'canary' },
       ...{ 'X-Original-URL': '/canary', Proxy: 'canary', X_Forwarded_For: 'canary' },
     }
     const { url } = await strangle(t, ECHO, { behindProxy: true })
     const { body } = await request(`${url}/`, { headers })
     const seen = (await body.json()) as Record<string, string>
-    assert.deepEqual(
-      [seen['x-forwarded-for'], seen['x-forwarded-proto'], seen['x-real-ip']],
-      ['10.1.2.3', 'https', '10.1.2.3'],
-    )
+    assert.deepEqual([seen['x-forwarded-for'], seen['x-forwarded-proto']], ['10.1.2.3', 'https'])
     assert.doesNotMatch(JSON.stringify(seen), /canary/)
   })
+
+  it('keeps the headers of the proxy and of the request that the client names in Connection', async (t) => {
+    const { url } = await strangle(t, ECHO, { behindProxy: true })
+    const kept = {
+      ...{ host: 'site.example', cookie: 'a=1', authorization: 'Basic eA==' },
+      ...{ 'content-type': 'text/plain', 'x-forwarded-for': '10.1.2.3' },
+    }
+    const lines = Object.entries({ ...kept, 'x-hop': '1' }).map((field) => field.join(': '))
+    const connection = `Connection: close, X-Hop, ${Object.keys(kept).join(', ').toUpperCase()}`
+    const bytes = ['GET / HTTP/1.1', connection, ...lines, '', ''].join('\r\n')
+    const { body } = parse(await send(portOf(url), bytes))
+    const { connection: _, ...seen } = JSON.parse(unchunked(body))
+    assert.deepEqual(seen, kept)
+  })
+
+  it('does not send its own name for a host to the old server', async (t) => {
+    const { url } = await strangle(t, ECHO)
+    const { body } = parse(await send(portOf(url), 'GET / HTTP/1.0\r\n\r\n'))
+    assert.equal(JSON.parse(unchunked(body)).host, '')
+  })
+
+  for (const status of ['101 Other', '600 Unknown']) {
+    it(`responds to the status ${status} with a 502, and closes the connection to the old server`, async (t) => {
+      const old = createTcpServer((socket) => {
+        socket.on('error', () => {})
+        const headers = 'Upgrade: x\r\nConnection: upgrade\r\nContent-Length: 5'
+        socket.once('data', () => socket.write(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\nhalf`))
+      })
+      t.after(() => old.close())
+      await once(old.listen(0, '127.0.0.1'), 'listening')
+      const { port } = old.address() as AddressInfo
+      const { strangler } = await createStranglerFor(`http://127.0.0.1:${port}`)
+      const accepted = once(old, 'connection')
+      const response = await strangler.handle(new HttpRequest({ target: '/' }))
+      const [socket] = await accepted
+      if (!socket.closed) await once(socket.resume(), 'close')
+      assert.equal(response.status, 502)
+    })
+  }
 
   it('passes on no message with ambiguous framing, no TRACE, and no target without a path', async (t) => {
     let requests = 0
