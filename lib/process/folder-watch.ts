@@ -22,7 +22,7 @@ export class FolderWatch {
   readonly #files = new Map<string, Set<string>>()
   readonly #fileWatchers: FSWatcher[] = []
   // By real path.
-  readonly #watchers = new Map<string, FSWatcher>()
+  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>()
   readonly #events = new EventEmitter()
   readonly #names = new Set<string>()
   #timer: NodeJS.Timeout | undefined
@@ -41,6 +41,8 @@ export class FolderWatch {
     for (const folder of folders) await readdir(folder)
     const opened = new FolderWatch(folders)
     await opened.#watchAll()
+    // While a folder is missing, only its parent reports that it is back.
+    for (const folder of folders) opened.addFile(folder)
     return opened
   }
 
@@ -80,27 +82,28 @@ export class FolderWatch {
   /** Stops watching. */
   close(): void {
     clearTimeout(this.#timer)
-    for (const watcher of [...this.#watchers.values(), ...this.#fileWatchers]) watcher.close()
+    for (const { watcher } of this.#watchers.values()) watcher.close()
+    for (const watcher of this.#fileWatchers) watcher.close()
     this.#watchers.clear()
   }
 
   // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
-    const folders = new Map<string, { folder: string; root: string }>()
+    const folders = new Map<string, Folder & { readonly root: string }>()
     for (const root of this.#folders) {
-      for (const [path, folder] of await foldersOf(root)) folders.set(path, { folder, root })
+      for (const [path, found] of await foldersOf(root)) folders.set(path, { ...found, root })
     }
-    for (const [path, watcher] of this.#watchers) {
-      if (folders.has(path)) continue
+    for (const [path, { watcher, identity }] of this.#watchers) {
+      if (folders.get(path)?.identity === identity) continue
       watcher.close()
       this.#watchers.delete(path)
     }
-    for (const [path, { folder, root }] of folders) {
+    for (const [path, { folder, root, identity }] of folders) {
       if (this.#watchers.has(path)) continue
       const watcher = watch(folder, (_, name) => this.#note(folder, name, root))
       // The folder was removed. The watcher of its parent reports that.
       watcher.on('error', () => watcher.close())
-      this.#watchers.set(path, watcher)
+      this.#watchers.set(path, { watcher, identity })
     }
   }
 
@@ -121,14 +124,22 @@ export class FolderWatch {
   }
 }
 
+interface Folder {
+  readonly folder: string
+  /** Differs if a folder was removed and created again: the old watcher then reports nothing. */
+  readonly identity: string
+}
+
 // Returns a folder and all folders below it by real path: a link may lead back to a parent folder.
 async function foldersOf(
   folder: string,
-  found = new Map<string, string>(),
-): Promise<ReadonlyMap<string, string>> {
+  found = new Map<string, Folder>(),
+): Promise<ReadonlyMap<string, Folder>> {
   const path = await realpath(folder)
   if (found.has(path)) return found
-  found.set(path, folder)
+  const { ino, birthtimeMs } = await stat(folder)
+  // A file system gives the number of a removed folder to the next one.
+  found.set(path, { folder, identity: `${ino}:${birthtimeMs}` })
   for (const name of await readdir(folder)) {
     const child = join(folder, name)
     // stat() fails for a dangling link, or for a file that was removed in the meantime.

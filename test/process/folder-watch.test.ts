@@ -45,6 +45,25 @@ describe('FolderWatch', () => {
     assert.ok(watch.take().includes('module'))
   })
 
+  for (const name of ['', 'module']) {
+    it(`watches a folder that was removed and created again (${name || 'the folder itself'})`, async (t) => {
+      const { folder, watch } = await watched(t)
+      for (const isQuick of [true, false]) {
+        await rm(join(folder, name), { recursive: true })
+        if (!isQuick) {
+          await watch.changed()
+          watch.take()
+        }
+        await mkdir(join(folder, name))
+        await watch.changed()
+        watch.take()
+        await writeFile(join(folder, name, 'a.js'), '')
+        await watch.changed()
+        assert.ok(watch.take().includes(join(name, 'a.js')))
+      }
+    })
+  }
+
   it('ignores node_modules, dotfiles and temporary files of editors', async (t) => {
     const { folder, watch } = await watched(t)
     const names = ['node_modules/a.js', '.git/a', '.a.js.swp', 'a.js~', '#a.js#', 'seen.js']
