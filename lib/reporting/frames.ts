@@ -26,16 +26,30 @@ export interface Frames {
  */
 export function framesOf(stack: string, message: string): Frames {
   const end = endOfMessage(stack, message)
-  const lines = stack.slice(end ?? 0, (end ?? 0) + MAX_STACK).split('\n')
-  const isFrame = (line: string): boolean => /^\s+at /.test(line)
-  const first = end === undefined ? lines.findLastIndex((line) => !isFrame(line)) + 1 : 1
-  const last = lines.findIndex((line, i) => i >= first && !isFrame(line))
-  const block = lines.slice(first, last < 0 ? undefined : last)
-  const frames = block.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES)
-  return {
-    lines: frames.map((line) => line.trim().slice('at '.length)),
-    areOwn: end !== undefined,
-  }
+  const own = end === undefined ? [] : shown(blockOf(linesOf(stack, end).slice(1)))
+  if (own.length > 0) return { lines: own, areOwn: true }
+  const all = linesOf(stack, 0)
+  const last = all.findLastIndex(isFrame)
+  const start = all.slice(0, last + 1).findLastIndex((line) => !isFrame(line)) + 1
+  return { lines: shown(blockOf(all.slice(start))), areOwn: false }
+}
+
+function linesOf(stack: string, start: number): string[] {
+  return stack.slice(start, start + MAX_STACK).split('\n')
+}
+
+function isFrame(line: string): boolean {
+  return /^\s+at /.test(line)
+}
+
+function blockOf(lines: readonly string[]): readonly string[] {
+  const end = lines.findIndex((line) => !isFrame(line))
+  return end < 0 ? lines : lines.slice(0, end)
+}
+
+function shown(lines: readonly string[]): readonly string[] {
+  const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES)
+  return frames.map((line) => line.trim().slice('at '.length))
 }
 
 // Returns the index where the message ends in the stack. Its text may since have got a beginning or an end.
