@@ -121,9 +121,11 @@ async function serve(line: CommandLine): Promise<number> {
   const health = await listenForHealth(config, isReady)
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
-      exitCode = EXIT_FAILURE
       front.report(error)
-      if (!requestSuccessor()) stop()
+      // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
+      if (requestSuccessor()) return
+      exitCode = EXIT_FAILURE
+      stop()
     }
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
     requested.then(stop)

@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import cluster from 'node:cluster'
 import { once } from 'node:events'
 
 /** The message that stops a child process. A signal could also come from elsewhere, and twice. */
@@ -38,6 +39,8 @@ export function onStopMessage(stop: () => void): void {
   process.on('message', (message) => {
     if (message === STOP_MESSAGE) stop()
   })
+  // Without this, node:cluster ends a worker at once when the supervisor dies.
+  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
   process.on('disconnect', stop)
   // The parent may have ended while the controllers were loading.
   if (!process.connected) stop()

@@ -9,6 +9,7 @@ import { acceptsConnections } from '../support/ports.ts'
 import { logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const APP = `
+import { once } from 'node:events'
 import { Readable } from 'node:stream'
 export function who(_, response) { response.text(String(process.pid)) }
 export function drip(_, response) {
@@ -16,6 +17,13 @@ export function drip(_, response) {
     yield String(process.pid)
     await new Promise(() => {})
   })())
+}
+export async function late(_, response) {
+  const disconnected = once(process, 'disconnect')
+  process.stdout.write('late started\\n')
+  await disconnected
+  await new Promise(setImmediate)
+  response.text('whole')
 }
 export function crash(request, response) {
   if (request.param('pid') === String(process.pid)) setTimeout(() => { throw new Error('crashed') })
@@ -96,6 +104,27 @@ describe('node server.js --workers 2, when workers crash', () => {
 })
 
 describe('node server.js --workers 2, when it stops', () => {
+  it(
+    'exits with 0 when a worker had an exception directly before, and cut no action',
+    LIMIT,
+    async (t) => {
+      const { server, port } = await startWorkers(t)
+      const [pid = 0] = await pidsOf(port, 1)
+      await crash(port, pid)
+      await server.printed(/had an exception/)
+      server.child.kill('SIGTERM')
+      assert.equal((await server.ended).code, 0)
+    },
+  )
+
+  it('completes the requests in flight when the supervisor is killed', LIMIT, async (t) => {
+    const { server, port } = await startWorkers(t)
+    const response = exchange(port, { target: '/app/late' })
+    await server.printed(/late started/)
+    server.child.kill('SIGKILL')
+    assert.equal((await response).body, 'whole')
+  })
+
   it('exits with 0 while the workers load controllers', LIMIT, async (t) => {
     const controllers = createFolder(t, { 'app.mjs': HANGING })
     const args = ['--workers=2', '--port=0', PATIENT, `--controllers=${controllers}`]
