@@ -295,7 +295,9 @@ function supervised(
   }
   const supervisor = new Supervisor({ ...options(lines, onEvent), ...changes })
   t.after(async () => {
-    const left = workers().map((worker) => once(worker, 'exit'))
+    // node:cluster lists a worker that has ended until its channel is closed too.
+    const living = workers().filter((worker) => !worker.isDead())
+    const left = living.map((worker) => once(worker, 'exit'))
     const stopped = supervisor.stop()
     supervisor.kill()
     await Promise.all([stopped, ...left])
