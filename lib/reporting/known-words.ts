@@ -56,9 +56,15 @@ const CLASS = /^(?:[A-Z][a-z]+|JSON|HTTP|URI){0,6}(?:Error|Exception)$/
 const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
 // Words of these names and codes only.
 const NAME_WORDS = new Set(
-  'abort aggregate altname arg args cert clone client closing cycle dom encoding esm eval exported fs gone handshake http2 keylog method no overflow premature range specifier syntax thrown trailer truncated unhandled unreachable zlib'.split(
-    ' ',
-  ),
+  [
+    'abort aggregate altname arg args begin bounds buffer cb cert char child chunk client',
+    'clone closing complete cr crypto cycle dir dom encoding equal esm eval expected expired',
+    'exported extension extensions field fs gone h2 handshake header headers http2 import',
+    'initialization jws jwt keylog lf maxbuffer message method name no overflow paused',
+    'premature process range reset safe specifier sqlite status stdio syntax thrown timing',
+    'trailer transfer truncated unhandled unknown unreachable unsupported upgrade url value',
+    'version zlib',
+  ].flatMap((words) => words.split(' ')),
 )
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024

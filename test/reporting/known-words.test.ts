@@ -85,4 +85,25 @@ describe('isKnownName()', () => {
       'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO Hunter2PasswordError HunterError hunter2 reset'
     for (const name of unknown.split(' ')) assert.equal(isKnownName(name), false, name)
   })
+
+  it('shows the codes of the parser, of which a client causes the first ones', () => {
+    const codes = [
+      'HPE_INVALID_TRANSFER_ENCODING',
+      'HPE_INVALID_HEADER_TOKEN',
+      'HPE_INVALID_CHUNK_SIZE',
+      'HPE_UNEXPECTED_CONTENT_LENGTH',
+      'HPE_CR_EXPECTED',
+      'HPE_LF_EXPECTED',
+      'HPE_CHUNK_EXTENSIONS_OVERFLOW',
+      'HPE_HEADER_OVERFLOW',
+      'HPE_CLOSED_CONNECTION',
+      'HPE_INVALID_EOF_STATE',
+      'HPE_PAUSED_UPGRADE',
+      'HPE_CB_CHUNK_EXTENSION_VALUE_COMPLETE',
+    ]
+    assert.deepEqual(
+      codes.filter((code) => !isKnownName(code)),
+      [],
+    )
+  })
 })
