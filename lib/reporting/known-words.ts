@@ -57,9 +57,9 @@ const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
 // Words of these names and codes only.
 const NAME_WORDS = new Set(
   [
-    'abort aggregate altname arg args begin bounds buffer cb cert char child chunk client',
+    'abort import aggregate altname arg args begin bounds buffer cb cert char child chunk client',
     'clone closing complete cr crypto cycle dir dom encoding equal esm eval expected expired',
-    'exported extension extensions field fs gone h2 handshake header headers http2 import',
+    'exported extension extensions field fs gone h2 handshake header headers http2',
     'initialization jws jwt keylog lf maxbuffer message method name no overflow paused',
     'premature process range reset safe specifier sqlite status stdio syntax thrown timing',
     'trailer transfer truncated unhandled unknown unreachable unsupported upgrade url value',
