@@ -106,16 +106,23 @@ export class WorkerSlot {
   #start(): Promise<Address> {
     const worker = cluster.fork()
     this.#young = worker
+    let hasAsked = false
+    const remember = (message: unknown): void => {
+      hasAsked ||= message === REPLACE_MESSAGE
+    }
+    // The message of a worker that fails at once may arrive before the event.
+    worker.on('message', remember)
     // A listener, because the next message may arrive before a promise is settled.
     worker.once('listening', () => {
+      worker.off('message', remember)
       this.#young = undefined
-      if (!this.#isStopped) this.#watch(worker)
+      if (!this.#isStopped) this.#watch(worker, hasAsked)
     })
     return untilListening(worker)
   }
 
   // Replaces the worker when it ends or asks for it.
-  #watch(worker: Worker): void {
+  #watch(worker: Worker, hasAsked: boolean): void {
     this.#retire()
     this.#worker = worker
     const startedAt = performance.now()
@@ -132,6 +139,7 @@ export class WorkerSlot {
       replace(`ended (${signal || code})`, { code, signal })
       if (worker === this.#worker) this.#worker = undefined
     })
+    if (hasAsked) replace('had an exception')
   }
 
   #replaceLater(worker: Worker, reason: string, fields: object, maxDelayMs: number): void {
