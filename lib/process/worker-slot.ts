@@ -115,6 +115,7 @@ export class WorkerSlot {
     // A listener, because the next message may arrive before a promise is settled.
     worker.once('listening', () => {
       worker.off('message', remember)
+      this.#starting = undefined
       this.#young = undefined
       if (!this.#isStopped) this.#watch(worker, hasAsked)
     })

@@ -49,8 +49,9 @@ export async function drain(
   // closeIdleConnections(): it regards a response as complete when it is queued, not when sent.
   const sweep = (): void => {
     const now = performance.now()
+    const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
-      const activity = activityOf(socket)
+      const activity = activityOf(socket, idle)
       const last = observed.get(socket)
       if (last?.activity !== activity) {
         observed.set(socket, { activity, since: now })
@@ -63,8 +64,9 @@ export async function drain(
   }
   const endAll = (): void => {
     result.connections = sockets.size
+    const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
-      if (activityOf(socket).startsWith('receiving')) timeOut(server, socket)
+      if (activityOf(socket, idle).startsWith('receiving')) timeOut(server, socket)
       else destroy(socket)
     }
     timer = setTimeout(setImmediate, LINGER_MS, () => sockets.forEach(destroy))
@@ -80,7 +82,10 @@ export async function drain(
   return result
 }
 
-function activityOf(socket: Socket & HasParser): Activity {
+function activityOf(
+  socket: Socket & { readonly parser?: object | null },
+  idle: ReadonlySet<Socket>,
+): Activity {
   const { activeResponse, fault } = connectionOf(socket)
   // node:http detaches the parser when the connection is upgraded to another protocol.
   if (fault !== undefined || socket.parser === null) return 'other'
@@ -89,17 +94,18 @@ function activityOf(socket: Socket & HasParser): Activity {
     return req.complete || headersSent ? 'other' : 'receiving-body'
   }
   // A connection that never received a byte is idle too: browsers open connections in advance.
-  return socket.bytesRead > 0 && isWithinMessage(socket) ? 'receiving-head' : 'idle'
+  return socket.bytesRead === 0 || idle.has(socket) ? 'idle' : 'receiving-head'
 }
 
-interface HasParser {
-  readonly parser?: { duration?(): number } | null
-}
-
-// The parser measures the time since a message has started, which is 0 between two messages. Does
-// not compare `bytesRead`: an empty line is not the start of a request.
-function isWithinMessage({ parser }: HasParser): boolean {
-  return (parser?.duration?.() ?? 0) > 0
+// Returns the connections between two messages. node:http knows them, but it only closes them: during this
+// call, their destroy() lists them instead. Does not compare `bytesRead`: an empty line is not the start of
+// a request.
+function idleSocketsOf(server: Server, sockets: ReadonlySet<Socket>): ReadonlySet<Socket> {
+  const idle = new Set<Socket>()
+  for (const socket of sockets) socket.destroy = () => idle.add(socket) && socket
+  server.closeIdleConnections()
+  for (const socket of sockets) Reflect.deleteProperty(socket, 'destroy')
+  return idle
 }
 
 // Emits the same event as node:http after its own timeouts. The handler of that event sends a 408,

@@ -133,11 +133,7 @@ describe('Supervisor', () => {
     assert.deepEqual(delaysOf(lines), ['100', '200', '400', '800', '1000', '1000'])
   })
 
-  // On Node 22 and later this test waits forever: not understood yet. test/system/workers.test.ts covers the real program.
-  const skip = !process.version.startsWith('v20.')
-  it('starts the successor when a worker asks for it, and stops the worker when it listens', {
-    skip,
-  }, async (t) => {
+  it('starts the successor when a worker asks for it, and stops the worker when it listens', async (t) => {
     const { supervisor, behave, lines, logged } = supervised(t, { asks: true }, { workers: 1 })
     const asked = logged('worker')
     await supervisor.start()

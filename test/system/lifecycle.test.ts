@@ -127,9 +127,7 @@ describe('node server.js on a signal to stop', () => {
   })
 
   for (const workers of [0, 1]) {
-    it(`responds with a 408 to half a request, and exits with 0 (--workers ${workers})`, {
-      skip: !process.version.startsWith('v20.'),
-    }, async (t) => {
+    it(`responds with a 408 to half a request, and exits with 0 (--workers ${workers})`, async (t) => {
       const server = new ServerProcess(t, [
         '--port=0',
         `--workers=${workers}`,
