@@ -269,13 +269,15 @@ function filesIn(folder: string): string[] {
   return Object.keys(contentsOf(folder)).sort()
 }
 
+// By hand: from Node 22, a recursive readdirSync() would follow the link of node_modules into dist.
 function contentsOf(folder: string): Record<string, string> {
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
-  const files = entries.filter((entry) => entry.isFile())
+  const entries = readdirSync(folder, { withFileTypes: true })
+  const kept = entries.filter(({ name }) => name !== 'node_modules')
   return Object.fromEntries(
-    files.map(({ parentPath, name }) => {
-      const file = join(parentPath, name)
-      return [file.slice(folder.length + 1), readFileSync(file, 'utf8')]
+    kept.flatMap((entry) => {
+      const path = join(folder, entry.name)
+      if (!entry.isDirectory()) return [[entry.name, readFileSync(path, 'utf8')]]
+      return Object.entries(contentsOf(path)).map(([name, text]) => [`${entry.name}/${name}`, text])
     }),
   )
 }
