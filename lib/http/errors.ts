@@ -63,10 +63,15 @@ export class NoControllerError extends HttpError {
 
   constructor(controller: string) {
     const restore = stopStackTraces()
-    super(404, `Invalid controller specified (${controller})`, { code: 0 })
+    super(404, noControllerMessage(controller), { code: 0 })
     restore()
     this.controller = controller
   }
+}
+
+/** Returns the message of a {@link NoControllerError}, which is that of Zend Framework 1. @internal */
+export function noControllerMessage(controller: string): string {
+  return `Invalid controller specified (${controller})`
 }
 
 /** The error if the controller has no action of the requested name. */
@@ -77,10 +82,15 @@ export class NoActionError extends HttpError {
 
   constructor(action: string) {
     const restore = stopStackTraces()
-    super(404, `Action "${action}" does not exist`)
+    super(404, noActionMessage(action))
     restore()
     this.action = action
   }
+}
+
+/** Returns the message of a {@link NoActionError}. @internal */
+export function noActionMessage(action: string): string {
+  return `Action "${action}" does not exist`
 }
 
 /** The error if a custom router finds no route, or if the path is outside the base path. */

@@ -170,3 +170,13 @@ export function replaceAll(text: string, search: string, replacement: string): s
 export function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }
+
+/** Copies all texts of data, so that whoever keeps it keeps nothing of a request. */
+export function copied<T>(data: T): T {
+  if (typeof data === 'string') return copyOf(data) as T
+  if (typeof data !== 'object' || data === null) return data
+  if (Array.isArray(data)) return data.map(copied) as T
+  const copy = Object.create(Object.getPrototypeOf(data))
+  for (const [name, value] of Object.entries(data)) copy[name] = copied(value)
+  return copy
+}

@@ -1,5 +1,6 @@
 import { type Channel, channel } from 'node:diagnostics_channel'
 import type { ErrorType } from '../http/errors.ts'
+import { copied } from '../http/params.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { safeNames } from './request-names.ts'
 
@@ -45,5 +46,5 @@ export function publish(channel: Channel, request: HttpRequest, status?: number)
   const handler = channel === channels.redispatch ? request.errorHandler : undefined
   const subject = handler?.request ?? request
   const { id, method } = subject
-  channel.publish({ id, method, ...safeNames(subject), status, type: handler?.type })
+  channel.publish(copied({ id, method, ...safeNames(subject), status, type: handler?.type }))
 }

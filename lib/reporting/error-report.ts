@@ -1,6 +1,6 @@
 import { type ErrorType, MalformedMessageError } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
-import { copyOf } from '../http/params.ts'
+import { copied } from '../http/params.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
@@ -121,13 +121,4 @@ function safeMessageOf(exception: Error, request: HttpRequest | undefined): { me
   if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
   const message = request && messageAboutNames(exception, request)
   return message === undefined ? {} : { message: printable(message) }
-}
-
-function copied<T>(data: T): T {
-  if (typeof data === 'string') return copyOf(data) as T
-  if (typeof data !== 'object' || data === null) return data
-  if (Array.isArray(data)) return data.map(copied) as T
-  const copy = Object.create(Object.getPrototypeOf(data))
-  for (const [name, value] of Object.entries(data)) copy[name] = copied(value)
-  return copy
 }

@@ -1,5 +1,4 @@
 import { typeOf } from '../http/exceptions.ts'
-import { copyOf } from '../http/params.ts'
 import { readException } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
@@ -11,13 +10,9 @@ import { safeName } from './shape.ts'
  * Returns the text that equal errors share: of a fault the type, the name of the exception, the first
  * frame of the application, controller and action; of a rejection the type and the requested names.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
- * request, and is a copy: the budgets and the counts keep it.
+ * request, but its names may be parts of the target: see `copyOf()`.
  */
 export function fingerprintOf(failure: Failure): string {
-  return copyOf(joinedFingerprint(failure))
-}
-
-function joinedFingerprint(failure: Failure): string {
   const { exceptions, request } = failure
   const [first = new Error(), second] = exceptions
   if (second !== undefined) return faultOf(second, failure, 'error/error')

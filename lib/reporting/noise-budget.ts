@@ -1,3 +1,5 @@
+import { copyOf } from '../http/params.ts'
+
 /** The errors since the last summary that were counted but not logged. */
 export interface Summary {
   /** The exact number of errors of all kinds. */
@@ -15,8 +17,12 @@ export class ErrorCounts {
   #counts = new Map<string, number>()
 
   add(kind: string): void {
-    const name = this.#counts.has(kind) || this.#counts.size < MAX_KINDS ? kind : 'other'
+    const name = this.#counts.has(kind) ? kind : this.#newName(kind)
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+  }
+
+  #newName(kind: string): string {
+    return this.#counts.size < MAX_KINDS ? copyOf(kind) : 'other'
   }
 
   /** Returns the counts since the last summary, and resets them. */
@@ -64,7 +70,7 @@ export class RejectionBudget implements NoiseBudget {
     const isKnown = loggedAt !== undefined || this.#logged.size < MAX_KINDS
     const isDue = loggedAt === undefined || now - loggedAt >= HOUR_MS
     if (!isKnown || !isDue || this.#inFull >= MAX_IN_FULL) return 'count'
-    this.#logged.set(fingerprint, now)
+    this.#logged.set(copyOf(fingerprint), now)
     this.#inFull++
     return 'full'
   }
@@ -94,8 +100,8 @@ export class FaultBudget implements NoiseBudget {
     if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
-    this.#fingerprints.add(fingerprint)
-    this.#places.add(place)
+    this.#fingerprints.add(copyOf(fingerprint))
+    this.#places.add(copyOf(place))
     return 'full'
   }
 

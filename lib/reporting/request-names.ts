@@ -1,6 +1,11 @@
-import { NoActionError, NoControllerError, NoRouteError } from '../http/errors.ts'
+import {
+  NoActionError,
+  NoControllerError,
+  NoRouteError,
+  noActionMessage,
+  noControllerMessage,
+} from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
-import { copyOf } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
 import { sentPathOf } from './sent-values.ts'
@@ -16,15 +21,15 @@ const NO_ROUTE = new NoRouteError().message
 /**
  * Returns module, controller and action of a request, '' for each one that is missing. A registered
  * name is shown, and so is a name from the path that looks like a name. Any other name, such as one that
- * a forward took from a variable, is shown as its shape. Returns copies, because a subscriber or `onReport` may keep them.
+ * a forward took from a variable, is shown as its shape. A name may be a part of the target: see `copyOf()`.
  */
 export function safeNames(request: HttpRequest | undefined): SafeNames {
   if (request === undefined) return { module: '', controller: '', action: '' }
   const { module, controller, action } = request
   return {
-    module: copyOf(showName(module, request)),
-    controller: copyOf(showName(controller, request)),
-    action: copyOf(showName(action, request)),
+    module: showName(module, request),
+    controller: showName(controller, request),
+    action: showName(action, request),
   }
 }
 
@@ -38,9 +43,14 @@ function showName(name: string, request: HttpRequest): string {
 // Returns whether the routing has read a name in the path. A forward may take one from another segment, which may be secret.
 function isRequested(name: string, request: HttpRequest): boolean {
   const { module, controller, action } = stateOf(request).firstRoute ?? request
-  if (![module, controller, action].includes(name)) return false
+  if (name !== controller && name !== action && name !== module) return false
   const sent = sentPathOf(request)
-  return sent.startsWith(`${name}/`, 1) || sent.split('/', 4).includes(name)
+  return isSegment(name, sent, 1) || sent.split('/', 4).includes(name)
+}
+
+function isSegment(name: string, path: string, start: number): boolean {
+  const end = start + name.length
+  return path.startsWith(name, start) && (end === path.length || path[end] === '/')
 }
 
 /**
@@ -52,10 +62,10 @@ function isRequested(name: string, request: HttpRequest): boolean {
 export function messageAboutNames(exception: Error, request: HttpRequest): string | undefined {
   const { controller, action } = request
   if (isInstance(NoControllerError, exception) && exception.controller === controller) {
-    return new NoControllerError(showName(controller, request)).message
+    return noControllerMessage(showName(controller, request))
   }
   if (isInstance(NoActionError, exception) && exception.action === action) {
-    return new NoActionError(showName(action, request)).message
+    return noActionMessage(showName(action, request))
   }
   // The class is exported: an application may put the target into the message.
   const isStandard = isInstance(NoRouteError, exception) && read(exception, 'message') === NO_ROUTE
