@@ -12,7 +12,11 @@ export function timeout(request, response) {
   response.text('ok')
 }
 export function url(request, response) {
-  parse(request.param('url'))
+  try {
+    parse(request.param('url'))
+  } catch {
+    return response.text('rejected')
+  }
   response.text('ok')
 }
 export function own(request, response) {
@@ -38,9 +42,11 @@ describe('node server.js, when Node warns', () => {
       const args = ['--port=0', `--workers=${workers}`, `--controllers=${controllers}`]
       const server = new ServerProcess(t, args)
       const port = await server.port()
+      let isUrlRejected = false
       for (const target of [...requests, ...requests]) {
-        const { status } = await exchange(port, { target: target.replace(' ', '%20') })
+        const { status, body } = await exchange(port, { target: target.replace(' ', '%20') })
         assert.equal(status, 200)
+        isUrlRejected ||= body === 'rejected'
       }
       server.child.kill('SIGTERM')
       const { stdout, stderr } = await server.ended
@@ -54,7 +60,12 @@ describe('node server.js, when Node warns', () => {
         lines.map(({ level, name, code, message }) => [level, name, code, message]),
         [
           ['warn', 'TimeoutOverflowWarning', undefined, 'Node warns: TimeoutOverflowWarning'],
-          ['warn', 'DeprecationWarning', 'DEP0170', 'Node warns: DeprecationWarning DEP0170'],
+          // Node 26 and later reject such a URL.
+          ...(isUrlRejected
+            ? []
+            : [
+                ['warn', 'DeprecationWarning', 'DEP0170', 'Node warns: DeprecationWarning DEP0170'],
+              ]),
           ['warn', 'Warning', undefined, 'Node warns: Warning'],
         ],
       )
