@@ -16,13 +16,14 @@ export function fingerprintOf(failure: Failure): string {
   const { exceptions, request } = failure
   const [first = new Error(), second] = exceptions
   if (second !== undefined) return faultOf(second, failure, 'error/error')
+  if (request === undefined) return faultOf(first, failure, '')
   const { module, controller, action } = safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     return `${typeOf(first)} ${names}`
   }
   const names = [controller, action].map((name) => fold(withoutLength(name)))
-  return faultOf(first, failure, request === undefined ? '' : names.join('/'))
+  return faultOf(first, failure, names.join('/'))
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {

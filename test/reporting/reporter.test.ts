@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
-import { ClientGoneError, HttpError, NoControllerError } from '../../lib/http/errors.ts'
+import {
+  ClientGoneError,
+  HttpError,
+  MalformedMessageError,
+  NoControllerError,
+} from '../../lib/http/errors.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { ErrorReport } from '../../lib/reporting/error-report.ts'
 import { Reporter, type ReporterOptions } from '../../lib/reporting/reporter.ts'
@@ -89,7 +94,7 @@ describe('Reporter.report()', () => {
     t.mock.timers.tick(MINUTE_MS - 1)
     assert.equal(lines.length, 1)
     t.mock.timers.tick(1)
-    const kind = 'EXCEPTION_NO_CONTROLLER   '
+    const kind = 'EXCEPTION_NO_CONTROLLER NoControllerError'
     assert.deepEqual(lines.slice(1), [summary(9_999, { [kind]: 9_999 })])
     t.mock.timers.tick(10 * MINUTE_MS)
     assert.equal(lines.length, 2)
@@ -332,12 +337,14 @@ describe('Reporter.flush()', () => {
   it('writes the summary at once, and nothing if there is none', (t) => {
     const { reporter, report, lines } = reporting(t)
     reporter.flush()
-    report(new HttpError(403, 'no'), 403)
+    const malformed = new MalformedMessageError(400, 'HPE_INVALID_METHOD')
+    malformed.stack = ''
+    report(malformed, 400)
     reporter.flush()
     assert.equal(lines.length, 1)
-    report(new HttpError(403, 'no'), 403)
+    report(malformed, 400)
     reporter.flush()
-    assert.deepEqual(lines.slice(1), [summary(1, { 'EXCEPTION_OTHER   ': 1 })])
+    assert.deepEqual(lines.slice(1), [summary(1, { 'EXCEPTION_OTHER MalformedMessageError': 1 })])
     t.mock.timers.tick(10 * MINUTE_MS)
     assert.equal(lines.length, 2)
   })
