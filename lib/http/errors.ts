@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http'
 import { checkHeader } from './response-headers.ts'
 
 /** The kinds of errors, under the names that Zend Framework 1 gave them. */
@@ -42,7 +43,12 @@ export class HttpError extends Error {
   /** Headers of the response (default: none). */
   readonly headers: Readonly<Record<string, string>>
 
-  constructor(status: number, message: string, options: HttpErrorOptions = {}) {
+  /** @param message The message (default: the reason phrase of the status, such as `Forbidden`). */
+  constructor(
+    status: number,
+    message: string = STATUS_CODES[status] ?? 'Error',
+    options: HttpErrorOptions = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new RangeError(`Expected an error status from 400 to 599, got "${status}"`)

@@ -5,7 +5,7 @@ export default defineController({
   error(request, response) {
     const { exception, id } = request.errorHandler ?? {}
     const { status, message, headers } =
-      exception instanceof HttpError ? exception : new HttpError(500, 'Internal Server Error')
+      exception instanceof HttpError ? exception : new HttpError(500)
     response.status = status
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
     // The message of a 5xx is only for the log. The log has the id, too.

@@ -27,6 +27,14 @@ describe('HttpError', () => {
     assert.equal(String(error), 'HttpError: Only editors may save news')
   })
 
+  it('has the reason phrase of its status as its message, unless it has one', () => {
+    assert.equal(new HttpError(403).message, 'Forbidden')
+    assert.equal(new HttpError(503, undefined, { code: 'BUSY' }).message, 'Service Unavailable')
+    assert.equal(new HttpError(403, '').message, '')
+    // A status without a reason phrase.
+    assert.equal(new HttpError(499).message, 'Error')
+  })
+
   it('takes a cause, a code and headers', () => {
     const cause = new Error('disk full')
     const headers = { 'Retry-After': '60' }

@@ -114,6 +114,9 @@ const headers: RequestHeaders = { accept: 'application/json' }
 const sent: BodySource = 'a=1'
 const init: HttpRequestInit = { method: 'PUT', target: '/news/list', headers, body: sent }
 
+const forbidden: HttpError = new HttpError(403)
+assert.equal(forbidden.message, 'Forbidden')
+
 const list: Action = (request, response) => {
   const client: Client = request.client
   const cacheControl: HeaderValue = 'no-store'
