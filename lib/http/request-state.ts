@@ -4,7 +4,7 @@ import { failedBody, streamBody, tooLarge } from './body.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
-import { mergePairs, mergeSearch, parsePairs } from './params.ts'
+import { mergePairs, mergeSearch, type Params, parsePairs, toParams } from './params.ts'
 import { type Route, toQuery, type UrlOptions, type UrlParams } from './route.ts'
 import { authorityOf, splitTarget } from './target.ts'
 
@@ -68,6 +68,7 @@ export class RequestState<ErrorHandler> {
   readonly rejection: HttpError | undefined
   #pairs: URLSearchParams | undefined
   #params: ReadonlyMap<string, string> | undefined
+  #view: Params<ErrorHandler> | undefined
   #cancellation: AbortController | undefined
 
   /** Takes each field from the patch, else from the base, else a default. */
@@ -95,6 +96,18 @@ export class RequestState<ErrorHandler> {
     return this.message.target
   }
 
+  get module(): string {
+    return this.route?.module ?? ''
+  }
+
+  get controller(): string {
+    return this.route?.controller ?? ''
+  }
+
+  get action(): string {
+    return this.route?.action ?? ''
+  }
+
   /** The key/value pairs of the path. */
   get pairs(): URLSearchParams {
     const pairs = this.route?.pairs ?? ''
@@ -106,6 +119,27 @@ export class RequestState<ErrorHandler> {
   get params(): ReadonlyMap<string, string> {
     this.#params ??= this.#mergeParams()
     return this.#params
+  }
+
+  /** Returns a parameter of the merged view; a reserved name has the value that routing set. */
+  param(name: string): string | ErrorHandler | undefined {
+    switch (name) {
+      case 'module':
+      case 'controller':
+      case 'action':
+      case 'q':
+        return this[name]
+      case 'error_handler':
+        return this.errorHandler
+      default:
+        return this.params.get(name)
+    }
+  }
+
+  /** All parameters of the merged view by name, with the reserved names. */
+  get view(): Params<ErrorHandler> {
+    this.#view ??= toParams<ErrorHandler>(this.params.keys(), (name) => this.param(name))
+    return this.#view
   }
 
   get client(): Client {

@@ -3,7 +3,7 @@ import { accepted } from './accept.ts'
 import type { ErrorType, HttpError } from './errors.ts'
 import type { Client } from './forwarded.ts'
 import { type HttpRequestInit, Message, type RequestHeaders, type SharedState } from './message.ts'
-import { type Params, toParams } from './params.ts'
+import type { Params } from './params.ts'
 import { RequestState, type StatePatch } from './request-state.ts'
 import { type Destination, routeTo, type UrlOptions, type UrlParams } from './route.ts'
 
@@ -41,7 +41,6 @@ export let isRequest: (value: unknown) => value is HttpRequest
  */
 export class HttpRequest {
   readonly #state: RequestState<ErrorHandler>
-  #params: Params<ErrorHandler> | undefined
 
   static {
     stateOf = (request) => request.#state
@@ -85,22 +84,34 @@ export class HttpRequest {
 
   /** The module as requested, such as `default`; '' before routing. */
   get module(): string {
-    return this.#state.route?.module ?? ''
+    return this.#state.module
   }
 
   /** The controller as requested, never percent-decoded; '' before routing. */
   get controller(): string {
-    return this.#state.route?.controller ?? ''
+    return this.#state.controller
   }
 
   /** The action as requested, never percent-decoded; '' before routing. */
   get action(): string {
-    return this.#state.route?.action ?? ''
+    return this.#state.action
   }
 
   /** The headers by lower-case name, in an object without a prototype. */
   get headers(): RequestHeaders {
     return this.#state.message.headers
+  }
+
+  /**
+   * Returns the value of a header, by its name in any case; undefined if it is absent. Repeated fields are joined as
+   * `node:http` does: most with `, `.
+   *
+   * @example
+   * const agent = request.header('User-Agent') ?? 'unknown'
+   */
+  header(name: string): string | undefined {
+    const value = this.headers[name.toLowerCase()]
+    return value === undefined ? undefined : [value].flat().join(', ')
   }
 
   /** The address, protocol and host of the client: from the connection, or from a trusted proxy. */
@@ -157,17 +168,7 @@ export class HttpRequest {
    */
   param<Name extends string>(name: Name): ParamValue<Name>
   param(name: string): string | ErrorHandler | undefined {
-    switch (name) {
-      case 'module':
-      case 'controller':
-      case 'action':
-      case 'q':
-        return this[name]
-      case 'error_handler':
-        return this.errorHandler
-      default:
-        return this.#state.params.get(name)
-    }
+    return this.#state.param(name)
   }
 
   /**
@@ -178,8 +179,7 @@ export class HttpRequest {
    * const { id, page = '1' } = request.params
    */
   get params(): Params<ErrorHandler> {
-    this.#params ??= toParams<ErrorHandler>(this.#state.params.keys(), (name) => this.param(name))
-    return this.#params
+    return this.#state.view
   }
 
   /** The cookies of the header `Cookie`, by name; parsed when first read. */

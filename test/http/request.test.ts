@@ -404,6 +404,19 @@ describe('HttpRequest.url', () => {
   })
 })
 
+describe('HttpRequest.header()', () => {
+  it('returns the value of a header, by its name in any case', () => {
+    const headers = { 'X-One': '1', 'x-list': ['a', 'b'], empty: '' }
+    const request = new HttpRequest({ target: '/', headers })
+    for (const name of ['x-one', 'X-One', 'X-ONE']) assert.equal(request.header(name), '1')
+    assert.equal(request.header('X-List'), 'a, b')
+    assert.equal(request.header('empty'), '')
+    for (const name of ['x-two', 'constructor', '__proto__', '']) {
+      assert.equal(request.header(name), undefined)
+    }
+  })
+})
+
 describe('HttpRequest.accepts()', () => {
   const types = ['text/html', 'application/json'] as const
   const table: [accept: string | undefined, expected: string | undefined][] = [

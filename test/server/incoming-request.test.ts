@@ -237,6 +237,34 @@ describe('IncomingRequest.protocol', () => {
   })
 })
 
+describe('HttpRequest.header()', () => {
+  it('joins repeated fields as node:http does, and has what a middleware has set', async (t) => {
+    const names = ['Accept', 'cookie', 'USER-AGENT', 'set-cookie', 'x-none', 'x-sent', 'x-set']
+    const action: Action = (request, response) =>
+      response.json(names.map((name) => request.header(name) ?? null))
+    const front = createFront({ app: { action } })
+    const listener = createRequestListener(front, {
+      before: [
+        ({ headers }, _out, next) => {
+          headers['x-set'] = 'set'
+          delete headers['x-sent']
+          next()
+        },
+      ],
+    })
+    const port = await listening(t, createServer(listener))
+    const { body } = await exchange(port, {
+      target: '/app/action',
+      headers: ['Accept', 'Cookie', 'User-Agent', 'Set-Cookie', 'X-Sent'].flatMap((name) => [
+        [name, 'a=1'] as const,
+        [name, 'b=2'] as const,
+      ]),
+    })
+    const expected = ['a=1, b=2', 'a=1; b=2', 'a=1', 'a=1, b=2', null, null, 'set']
+    assert.deepEqual(JSON.parse(body), expected)
+  })
+})
+
 describe('incomingMessageOf()', () => {
   it('returns the message of a request, a forwarded request and that of the error action', async (t) => {
     const seen: unknown[] = []
