@@ -4,7 +4,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { type DefaultHeaders, setMissing, varyBy } from '../http/response-headers.ts'
+import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
 import type { Route } from '../http/route.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
@@ -145,7 +145,7 @@ export class FrontController {
     const request = last.errorHandler?.request ?? last
     response.request = request
     setMissing(response.headers, this.#headers)
-    if (stateOf(request).message.isNegotiated) varyBy(response.headers, 'Accept')
+    if (stateOf(request).message.isNegotiated) response.vary('Accept')
     if (exceptions.length > 0) {
       const durationMs = performance.now() - startedAt
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)

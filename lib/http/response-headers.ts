@@ -110,8 +110,9 @@ interface Field {
   value: string | readonly string[]
 }
 
-/** Adds the name of a request header to `Vary`, unless it is there. */
+/** Adds the name of a request header to `Vary`, unless it is there. Throws a TypeError if it is not a name. */
 export function varyBy(headers: ResponseHeaders, name: string): void {
+  validateHeaderName(name)
   const names = headers.get('Vary')?.split(/\s*,\s*/) ?? []
   if (names.includes('*') || names.some((each) => isSameName(each, name))) return
   headers.set('Vary', [...names, name].join(', '))

@@ -3,7 +3,7 @@ import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseCookies } from './cookies.ts'
 import type { Markup } from './html.ts'
 import type { HttpRequest } from './request.ts'
-import { ResponseHeaders, setUnchecked } from './response-headers.ts'
+import { ResponseHeaders, setUnchecked, varyBy } from './response-headers.ts'
 
 const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
 
@@ -174,6 +174,18 @@ export class HttpResponse {
     this.headers.set('Location', text.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
     this.status = status
     this.#isRedirected = true
+    return this
+  }
+
+  /**
+   * Adds the name of a request header to `Vary`, unless it is there: a cache then keeps one copy for each of its values.
+   *
+   * @example
+   * response.vary('Origin').vary('Cookie')
+   * @throws {TypeError} If it is not a valid name of a header.
+   */
+  vary(name: string): this {
+    varyBy(this.headers, name)
     return this
   }
 

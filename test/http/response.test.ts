@@ -146,6 +146,37 @@ describe('HttpResponse.redirect()', () => {
   })
 })
 
+describe('HttpResponse.vary()', () => {
+  const vary = (...names: string[]): string | undefined => {
+    const response = new HttpResponse()
+    for (const name of names) assert.equal(response.vary(name), response)
+    return response.headers.get('Vary')
+  }
+
+  it('adds each name once, in any case', () => {
+    assert.equal(vary('Accept'), 'Accept')
+    assert.equal(vary('Accept', 'Cookie', 'accept', 'COOKIE'), 'Accept, Cookie')
+  })
+
+  it('keeps the names that are set otherwise', () => {
+    const response = new HttpResponse()
+    response.headers.append('Vary', 'Origin,Cookie').append('Vary', 'Accept')
+    assert.equal(response.vary('cookie').headers.get('Vary'), 'Origin,Cookie, Accept')
+    assert.equal(response.vary('Range').headers.get('Vary'), 'Origin, Cookie, Accept, Range')
+  })
+
+  it('adds nothing to *, which means everything', () => {
+    assert.equal(vary('*', 'Accept'), '*')
+  })
+
+  it('rejects what is not the name of one header', () => {
+    for (const name of ['', 'Accept, Cookie', 'a b', 'é', undefined, 1]) {
+      assert.throws(() => vary('Accept', name as string), TypeError)
+      assert.throws(() => vary('*', name as string), TypeError)
+    }
+  })
+})
+
 describe('responseLifecycle.reset()', () => {
   it('returns an empty response that holds the exception and all earlier ones', () => {
     const [first, second] = [new Error('1'), new Error('2')]
