@@ -12,6 +12,8 @@ import {
   listenForHealth,
   loadApplication,
   logStart,
+  publicFileOf,
+  publicFilesOf,
   rejectInheritedSocket,
 } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
@@ -30,7 +32,7 @@ import {
   routesStyle,
   version,
 } from './lib/process/output.ts'
-import { explanationText, routesText } from './lib/process/routes-text.ts'
+import { explanationText, publicText, routesText } from './lib/process/routes-text.ts'
 import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
 import { onHangup, onStopSignal } from './lib/process/signals.ts'
 import { Supervisor } from './lib/process/supervisor.ts'
@@ -57,12 +59,16 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
   healthcheck: async ({ config: { healthPort = 0, host } }) =>
     (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
   routes: async ({ json, ...line }) => {
-    const routes = listRoutes((await loadApplication(line)).front)
+    const { front, config } = await loadApplication(line)
+    const routes = listRoutes(front)
     print(json ? jsonText(routes) : routesText(routes, routesStyle()))
+    const files = publicFilesOf(config)
+    if (!json && files !== undefined) print(publicText(config.public ?? '', files.size))
     return 0
   },
   explain: async ({ json, ...line }) => {
-    const explanation = explain((await loadApplication(line)).front, line)
+    const { front, config } = await loadApplication(line)
+    const explanation = explain(front, line, publicFileOf(config, line))
     print(json ? jsonText(explanation) : explanationText(explanation, routesStyle()))
     return explanation.error === null ? 0 : EXIT_FAILURE
   },

@@ -26,6 +26,8 @@ export interface Explanation {
   readonly runs: ActionLocation | null
   /** The `Allow` header of the response to an OPTIONS request, which runs no action; else null. */
   readonly allow: readonly string[] | null
+  /** The absolute path of the public file that is sent before any routing; null if none is. */
+  readonly file: string | null
   readonly error: ExplainedError | null
 }
 
@@ -47,10 +49,12 @@ type Source = 'path' | 'query'
  * Explains which action a request would run, or which error it would end with. No action and no plugin runs.
  *
  * @param request Its target is a path with its query string, or a whole URL as a browser shows it.
+ * @param file The public file that the request names (default none).
  */
 export function explain(
   front: FrontController,
   { method, target }: Pick<HttpRequest, 'method' | 'target'>,
+  file?: string,
 ): Explanation {
   const site = siteOf(front)
   // A sign-in is recognized by the host of its redirect_uri. A whole URL has the host to compare.
@@ -69,8 +73,9 @@ export function explain(
     droppedKey,
     runs: null,
     allow: null,
+    file: file ?? null,
     error: null,
-    ...outcomeOf(site, request),
+    ...(file === undefined ? outcomeOf(site, request) : {}),
   }
 }
 

@@ -9,10 +9,13 @@ import {
 } from '../controllers/load-controllers.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
+import { HttpRequest } from '../http/request.ts'
+import { rejectLongTarget } from '../http/target.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { nameKeys } from '../routing/name-rules.ts'
 import type { Handler } from '../server/handler.ts'
-import { withPublicFiles } from '../server/public-files.ts'
+import { publicPathOf, withPublicFiles } from '../server/public-files.ts'
+import { listPublicFolder, type PublicFile } from '../server/public-folder.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
 import { type AppFile, loadAppFile, NO_APP } from './app-file.ts'
@@ -102,6 +105,24 @@ function withPublic(
 ): Handler {
   if (folder === undefined) return front
   return withPublicFiles(front, folder, { cacheControl, basePath, headers })
+}
+
+/** Returns the public files by their decoded paths in URLs; undefined if there is no folder of them. */
+export function publicFilesOf({
+  public: folder,
+  basePath,
+}: Config): ReadonlyMap<string, PublicFile> | undefined {
+  return folder === undefined ? undefined : listPublicFolder(folder, basePath)
+}
+
+/** Returns the public file that responds to a request; undefined if none does. */
+export function publicFileOf(
+  config: Config,
+  { method, target }: Pick<HttpRequest, 'method' | 'target'>,
+): string | undefined {
+  const rejection = rejectLongTarget(target, config.maxTargetBytes)
+  const path = publicPathOf(new HttpRequest({ method, target, rejection }))
+  return publicFilesOf(config)?.get(path)?.file
 }
 
 async function loadFolder(

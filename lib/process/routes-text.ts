@@ -2,6 +2,7 @@ import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
 import type { ExplainedError } from '../inspect/explain-error.ts'
 import type { ListedRoute } from '../inspect/list-routes.ts'
 import type { ActionLocation } from '../inspect/site.ts'
+import { printable } from '../reporting/printable.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
 
 /** The style of routes and explanations. */
@@ -21,11 +22,16 @@ export function routesText(routes: readonly ListedRoute[], style: RoutesStyle): 
   return terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
 }
 
+/** Formats the number of the files of a public folder. */
+export function publicText(folder: string, files: number): string {
+  return `\nPublic files: ${files} in ${printable(folder)}, for GET and HEAD, before any action\n`
+}
+
 /** Formats an explanation, one line for each step. */
 export function explanationText(explanation: Explanation, style: RoutesStyle): string {
-  const { error, parameters } = explanation
-  const rows = [
-    ['Target', `${explanation.method} ${explanation.target}`],
+  const { error, file, parameters } = explanation
+  const target = ['Target', `${explanation.method} ${explanation.target}`]
+  const routed = [
     ['Path', explanation.path],
     ['q', explanation.q],
     ['Module', explanation.module],
@@ -40,6 +46,7 @@ export function explanationText(explanation: Explanation, style: RoutesStyle): s
       : [['Dropped', `${explanation.droppedKey} (a last key without a value)`]]),
     ...(error === null ? [] : errorRows(error, style)),
   ]
+  const rows = file === null ? [target, ...routed] : [target]
   const lines = alignedRows(rows).map(([label = '', text = '']) =>
     `${paint(label, 'dim', style)}  ${text}`.trimEnd(),
   )
@@ -73,7 +80,11 @@ function errorRows(error: ExplainedError, style: RoutesStyle): readonly (readonl
   ]
 }
 
-function outcomeText({ runs, allow, error }: Explanation, style: RoutesStyle): string {
+function outcomeText({ runs, allow, file, error }: Explanation, style: RoutesStyle): string {
+  if (file !== null) {
+    const name = printable(style.formatFile(file))
+    return `${paint('Sends', 'green', style)}  ${name}  a public file, before any routing`
+  }
   if (error !== null) {
     return `${paint(`${error.status} ${error.type}`, 'red', style)}  ${error.message}`
   }

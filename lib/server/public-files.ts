@@ -59,8 +59,8 @@ export function withPublicFiles(
   const { cacheControl = 'no-cache', basePath = '' } = options
   const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
   const defaults = checkedHeaders(options.headers ?? {})
-  const entries = toEntries(listPublicFolder(folder), basePath)
-  const find = (request: HttpRequest): Entry | undefined => entries.get(pathOf(request))
+  const entries = toEntries(listPublicFolder(folder, basePath))
+  const find = (request: HttpRequest): Entry | undefined => entries.get(publicPathOf(request))
   const pass = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
     handler.respond ? handler.respond(request) : handler.handle(request)
   const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
@@ -85,24 +85,23 @@ function withDefaults(response: HttpResponse, defaults: DefaultHeaders): HttpRes
   return response
 }
 
-function toEntries(
-  files: ReadonlyMap<string, PublicFile>,
-  basePath: string,
-): ReadonlyMap<string, Entry> {
+function toEntries(files: ReadonlyMap<string, PublicFile>): ReadonlyMap<string, Entry> {
   const cache: Cache = { bytes: 0 }
-  const entries = [...files].map(([path, { file, type, variants }]) => {
+  const entries = [...files].map(([key, { path, file, type, variants }]) => {
     const original = new StoredFile(file, '', cache)
     const stored = [...variants].map(
       ([encoding, variant]) => [encoding, new StoredFile(variant, encoding, cache)] as const,
     )
-    return [basePath + path, { path, type, original, variants: new Map(stored) }] as const
+    return [key, { path, type, original, variants: new Map(stored) }] as const
   })
   return new Map(entries)
 }
 
-// Returns the decoded path of a request that a file may respond to, else ''. A path with an encoded slash names no file:
-// a rule of a proxy would not recognise it.
-function pathOf(request: HttpRequest): string {
+/**
+ * Returns the decoded path of a request that a file may respond to, else ''. A path with an encoded slash names no file: a
+ * rule of a proxy would not recognise it.
+ */
+export function publicPathOf(request: HttpRequest): string {
   const { method, target, rejection } = request
   if ((method !== 'GET' && method !== 'HEAD') || rejection !== undefined) return ''
   const path = withoutOrigin(splitTarget(target).path)

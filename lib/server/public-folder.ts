@@ -6,6 +6,8 @@ export const ENCODINGS = { '.br': 'br', '.gz': 'gzip' } as const
 
 /** A file of a public folder. */
 export interface PublicFile {
+  /** The decoded path in URLs, below the base path. */
+  readonly path: string
   readonly file: string
   readonly type: string
   /** The precompressed files beside it, by their encoding. */
@@ -54,12 +56,15 @@ const TYPES: Readonly<Record<string, string>> = {
 }
 
 /**
- * Lists the files of a folder, by their decoded paths in URLs. Leaves out names that start with a dot, except
+ * Lists the files of a folder, by their decoded paths in URLs, which begin with the base path. Leaves out names that start with a dot, except
  * `.well-known`, and links that lead out of the folder.
  *
  * @throws {Error} If the folder cannot be read. The message is one line that names it.
  */
-export function listPublicFolder(folder: string): ReadonlyMap<string, PublicFile> {
+export function listPublicFolder(
+  folder: string,
+  basePath: string,
+): ReadonlyMap<string, PublicFile> {
   const files = new Map<string, string>()
   try {
     const root = realpathSync(folder)
@@ -68,7 +73,8 @@ export function listPublicFolder(folder: string): ReadonlyMap<string, PublicFile
     const { code } = error as NodeJS.ErrnoException
     throw new Error(`The folder of public files "${folder}" can't be read: ${code}`)
   }
-  return new Map([...files].map(([path, file]) => [path, toPublicFile(path, file, files)]))
+  const entries = [...files].map(([path, file]) => toPublicFile(path, file, files))
+  return new Map(entries.map((entry) => [basePath + entry.path, entry]))
 }
 
 // Follows links, but enters no folder within itself: a link to a parent would never end.
@@ -110,5 +116,5 @@ function toPublicFile(path: string, file: string, files: ReadonlyMap<string, str
     const variant = files.get(path + extension)
     if (variant !== undefined) variants.set(encoding, variant)
   }
-  return { file, type, variants }
+  return { path, file, type, variants }
 }

@@ -41,9 +41,18 @@ describe('explain()', () => {
         droppedKey: 'word(4)',
         runs: 'admin/report/daily',
         allow: null,
+        file: null,
         error: null,
       },
     )
+  })
+
+  it('ends with a public file before any action or error', () => {
+    for (const target of ['/news/list', '/none']) {
+      const front = new FrontController(options)
+      const { file, runs, error } = explain(front, { method: 'GET', target }, '/public/list')
+      assert.deepEqual([file, runs, error], ['/public/list', null, null])
+    }
   })
 
   it('shows the source of each parameter, and which values are hidden or ignored', () => {

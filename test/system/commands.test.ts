@@ -54,6 +54,62 @@ describe('node server.js --routes', () => {
   })
 })
 
+describe('node server.js with --public', () => {
+  const createSite = (t: TestContext): { folder: string; args: readonly string[] } => {
+    const folder = createFolder(t, {
+      'package.json': '{"type":"module"}',
+      'app.js': `const css = { index() {} }
+        export default { controllers: { css }, basePath: '/app' }`,
+      'public/css/site.css': 'a {}',
+      'public/css/site.css.gz': 'zipped',
+      'public/a b.txt': 'blank',
+    })
+    return { folder, args: ['--app', join(folder, 'app.js'), '--public', join(folder, 'public')] }
+  }
+
+  it('counts the files after the routes', async (t) => {
+    const { folder, args } = createSite(t)
+    const { stdout } = await run(t, ['--routes', ...args])
+    const publicFolder = join(folder, 'public')
+    const line = `Public files: 3 in ${publicFolder}, for GET and HEAD, before any action`
+    assert.deepEqual(stdout.split('\n').slice(-3), ['', line, ''])
+    const { stdout: json } = await run(t, ['--routes', '--json', ...args])
+    assert.equal(JSON.parse(json).length, 2)
+  })
+
+  it('explains that a file responds, and which', async (t) => {
+    const { folder, args } = createSite(t)
+    const file = join(folder, 'public/css/site.css')
+    for (const target of ['/app/css/site.css?v=s3cr3t', 'https://a.example/app/css/site%2Ecss']) {
+      for (const method of ['GET', 'HEAD']) {
+        const { code, stdout } = await run(t, ['--explain', target, `--method=${method}`, ...args])
+        assert.equal(code, 0)
+        const [first, ...others] = stdout.split('\n')
+        assert.match(first ?? '', new RegExp(`^Target  ${method} /app/`))
+        assert.deepEqual(others, ['', `Sends  ${file}  a public file, before any routing`, ''])
+        assert.doesNotMatch(stdout, /s3cr3t/)
+      }
+    }
+    const { stdout } = await run(t, ['--explain', '/app/a%20b.txt', '--json', ...args])
+    const { file: found, runs, error } = JSON.parse(stdout)
+    assert.deepEqual([found, runs, error], [join(folder, 'public/a b.txt'), null, null])
+  })
+
+  it('explains the action for any other request', async (t) => {
+    const { args } = createSite(t)
+    for (const [target, method, outcome] of [
+      ['/app/css', 'GET', /^Runs {2}css\/index /m],
+      ['/app/css/site.css', 'POST', /^404 EXCEPTION_NO_ACTION /m],
+      ['/css/site.css', 'GET', /^404 EXCEPTION_NO_ROUTE /m],
+      ['/app/css%2Fsite.css', 'GET', /^404 EXCEPTION_NO_CONTROLLER /m],
+      [`/app/css/site.css?${'a'.repeat(9_000)}`, 'GET', /^414 /m],
+    ] as const) {
+      const { stdout } = await run(t, ['--explain', target, `--method=${method}`, ...args])
+      assert.match(stdout, outcome)
+    }
+  })
+})
+
 describe('node server.js --explain', () => {
   it('prints the action that would run, and exits with 0', async (t) => {
     const { code, stdout } = await run(t, ['--explain', '/news/view/id/s3cr3t', ...examples])
