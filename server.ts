@@ -44,7 +44,7 @@ import { httpUrl } from './lib/server/serve.ts'
 
 // Parses the command line, and runs the command.
 
-// What `close` of an application file may take after a drain that used the whole close timeout.
+// Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
 
 // The function for each command. If it returns a number, that is the exit code of the process.

@@ -1,7 +1,7 @@
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
 
-/** What an action or a hook returns: nothing, its response, which ends the request, or a request to be dispatched next. */
+/** The return value of an action or a hook. The response ends the request. A request is dispatched next. */
 // biome-ignore lint/suspicious/noConfusingVoidType: a function that returns nothing is the common one.
 export type Returned = void | HttpRequest | HttpResponse
 
@@ -126,7 +126,7 @@ interface Received {
 
 /**
  * Checks that an action or a hook returned nothing, its response, or a request to be dispatched next. That request must
- * be of the same message: of another one, no report would know the values, and no deadline the client.
+ * be of the same message: the reports know the values of this message, and the deadlines its client.
  *
  * @throws {TypeError} If it returned anything else; `who` names the function in the message.
  */

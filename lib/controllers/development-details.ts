@@ -1,7 +1,7 @@
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
 
-/** What the response to an error shows in development. It is scrubbed as every report is. */
+/** The details of an error, for the response in development. They are scrubbed as every report is. */
 export interface DevelopmentDetails {
   readonly report: ErrorReport
   /** The exception of the report, with the frames of the application first. */

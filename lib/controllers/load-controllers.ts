@@ -61,7 +61,7 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
   return warnings
 }
 
-/** Returns a warning if a folder has no controller at all, with the names of what is in it; else undefined. @internal */
+/** Returns a warning with the names of the files in a folder that has no controller; else undefined. @internal */
 export async function warningAboutFolder(
   directory: string,
   { controllers, modules }: ControllerDirectory,

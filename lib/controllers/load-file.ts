@@ -11,7 +11,7 @@ const LOAD_TIMEOUT_MS = 10_000
 /**
  * Loads a file, and reads its exports, within 10 seconds.
  *
- * @param kind What the file is, as the begin of the message: `The controller`.
+ * @param kind The first words of the message, such as `The controller`.
  * @throws {Error} If either fails. The message is one line that names the file.
  * @internal
  */

@@ -7,7 +7,7 @@ import { Script } from 'node:vm'
 /** An error whose message describes a whole file, and not a place in it. */
 export class FileError extends Error {}
 
-// What V8 reports where a script has the syntax of an ES module.
+// Matches the errors of V8 for a script with the syntax of an ES module.
 const ESM_SYNTAX =
   /^Cannot use import statement outside|^Unexpected token 'export'|^Cannot use 'import\.meta'|^await is only valid/
 

@@ -1,7 +1,7 @@
-/** What the error page says about a status, for a visitor who does not know HTTP. */
+/** The text of the error page for a status. Its readers do not know HTTP. */
 export interface VisitorText {
   readonly heading: string
-  /** What happened, and what the visitor can do. */
+  /** The cause of the error, or the next step of the visitor. */
   readonly advice: string
 }
 

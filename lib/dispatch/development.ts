@@ -38,7 +38,7 @@ const MAX_VALUES = 40
 const MAX_ROUTES = 200
 const MAX_VALUE = 400
 
-/** Creates the function that returns what the error page shows in development. */
+/** Creates the function that returns the details of an error. */
 export function createDetails(options: DevelopmentOptions): DetailsOf {
   const { showValues, destinations } = options
   const reports = { ...options.reports, hasStack: true }

@@ -24,11 +24,11 @@ export interface LoopState {
   response: HttpResponse
   /** Number of dispatches so far. An error starts the count again. */
   dispatches: number
-  /** What will be reported about the first exception. */
+  /** The decision about the report of the first exception. */
   admission?: Admission
 }
 
-/** Decides what will be reported about an exception of a request. */
+/** Decides about the report of an exception. */
 export type Admit = (request: HttpRequest, exception: Error) => Admission
 
 /**

@@ -7,7 +7,8 @@ import { type Steps, wait } from './steps.ts'
 
 /**
  * A function that a plugin runs at one point of a request. A request that it returns replaces the current one:
- * make it by `request.forward()`; a new `HttpRequest` is a TypeError. If it returns the response, the request ends: no further action runs, and no further hook but `dispatchLoopShutdown`.
+ * make it by `request.forward()`; a new `HttpRequest` is a TypeError. If it returns the response, the request ends:
+ * no further action runs, and no further hook but `dispatchLoopShutdown`.
  */
 export type Hook = (request: HttpRequest, response: HttpResponse) => Returned | Promise<Returned>
 

@@ -45,7 +45,7 @@ const PATH = /^\/[ -:<-~]*$/
 const DOMAIN = /^\.?[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i
 
 /**
- * Parses a `Cookie` header. What cannot be read is skipped. Of several cookies with one name the first one counts: it
+ * Parses a `Cookie` header. Skips pairs that it cannot read. The first of several cookies with one name counts: it
  * belongs to the longest path (RFC 6265bis, 5.8.3).
  *
  * A value is percent-decoded if it has valid escapes only; surrounding quotes are removed.

@@ -188,8 +188,8 @@ export class HttpRequest {
   }
 
   /**
-   * An object without a prototype for the application, shared by all requests that come of one message: what a plugin
-   * notes in it is there in every later hook and action, also after a forward and in the error action.
+   * An object without a prototype for the application, shared by all requests of one message: a property that a
+   * plugin sets is there in every later hook and action, also after a forward and in the error action.
    *
    * @example
    * declare module 'portico' { interface SharedState { user?: User } }

@@ -12,7 +12,7 @@ export let setUnchecked: (headers: ResponseHeaders, name: string, value: string)
 export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => void
 /**
  * Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. A value may be a
- * list: of a name that is repeated, Node 20 would send the last field only if a middleware has set a header.
+ * list: if a middleware has set a header, Node 20 sends only the last field of a repeated name.
  */
 export let fieldLinesOf: (headers: ResponseHeaders) => (string | string[])[]
 

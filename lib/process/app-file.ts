@@ -6,19 +6,19 @@ import { FrontController } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../dispatch/options.ts'
 import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
 
-/** What an application file exports. */
+/** The exports of an application file. */
 export interface AppFile {
-  /** The default export, or what it returned. */
+  /** The default export, or its return value if it is a function. */
   readonly options: FrontControllerOptions
   /** Middlewares in front of the front controller. */
   readonly before: readonly BeforeMiddleware[] | undefined
-  /** Ends what the application opened. */
+  /** Closes the resources of the application. */
   readonly close: (() => unknown) | undefined
   /** Returns whether the application is ready for requests. */
   readonly ready: (() => unknown) | undefined
 }
 
-/** What is used if there is no application file. */
+/** The exports for a program without an application file. */
 export const NO_APP: AppFile = {
   options: {},
   before: undefined,
@@ -96,7 +96,7 @@ export async function isAppReady({ ready }: AppFile): Promise<boolean> {
 /**
  * Calls `close`, once.
  *
- * @throws What it throws, or an error if it takes longer than `timeoutMs` milliseconds.
+ * @throws Any error of `close`, or an error if it takes longer than `timeoutMs` milliseconds.
  */
 export async function closeApp({ close }: AppFile, timeoutMs: number): Promise<void> {
   if (close !== undefined) await withTimeout(close, timeoutMs)

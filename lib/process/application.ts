@@ -34,7 +34,7 @@ export interface Application {
   readonly front: FrontController
   /** The front controller, behind the public files if there are any. */
   readonly handler: Handler
-  /** What the application file exports. */
+  /** The exports of the application file. */
   readonly app: AppFile
   /** The settings, with those of the application file. */
   readonly config: Config

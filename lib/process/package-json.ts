@@ -1,4 +1,4 @@
-/** What `init` reads and adds of a `package.json`. */
+/** The parts of a `package.json` that `init` reads or adds. */
 export interface PackageJson {
   type?: string
   scripts?: Record<string, string>

@@ -8,7 +8,7 @@ import { ConfigError, EXIT_CONFIG } from './settings.ts'
 
 /** The options of a {@link Watcher}. */
 export interface WatcherOptions {
-  /** The folders to watch. What the program imports is watched too, outside of `node_modules`. */
+  /** The folders to watch. The files that the program imports are watched too, outside of `node_modules`. */
   readonly folders: readonly string[]
   /** The files to watch. */
   readonly files: readonly string[]
@@ -39,7 +39,7 @@ export function reportListening(port: number): void {
   if (isWatched()) process.send?.({ listening: port })
 }
 
-/** Whether a message is one that Node sends for each file that it imports or requires, to `node --watch`. */
+// Reports whether a message lists files that Node has imported or required, as for `node --watch`.
 function isImportMessage(
   message: unknown,
 ): message is Readonly<Record<string, readonly unknown[]>> {

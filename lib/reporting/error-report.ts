@@ -17,9 +17,9 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   /** The UUID of the request. */
   readonly id: string
   /**
-   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. Of a
-   * 5xx it has the type, the name of the exception, the first frame of the application, controller and
-   * action; of a 4xx the type, module, controller and action.
+   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. For a
+   * 5xx, it has the type, the name of the exception, the first frame of the application, controller and
+   * action; for a 4xx, the type, module, controller and action.
    */
   readonly fingerprint: string
   /** The time of the report: ISO 8601, UTC. */

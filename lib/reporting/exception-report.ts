@@ -18,7 +18,7 @@ export interface ExceptionReport {
   readonly previous: ExceptionReport | null
   /** The first three exceptions of an AggregateError. */
   readonly errors?: readonly ExceptionReport[]
-  /** How many others of its cause and its errors are not shown; only if there are any. */
+  /** The number of further causes and errors, which are not shown; only if there are any. */
   readonly omitted?: number
 }
 

@@ -7,8 +7,8 @@ import { scrubException, shapesAlone } from './scrubbed-exception.ts'
 import { safeName } from './shape.ts'
 
 /**
- * Returns the text that equal errors share: of a fault the type, the name of the exception, the first
- * frame of the application, controller and action; of a rejection the type and the requested names.
+ * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
+ * frame of the application, controller and action; for a rejection, the type and the requested names.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
  * request, but its names may be parts of the target: see `copyOf()`.
  */

@@ -21,8 +21,8 @@ export interface Frames {
 }
 
 /**
- * Returns the frames of a stack: of the first unbroken block of frames after the message, or of the last block if
- * the message is not found.
+ * Returns the frames of a stack: the first unbroken block of them after the message, or the last block if the
+ * message is not found.
  */
 export function framesOf(stack: string, message: string): Frames {
   const end = endOfMessage(stack, message)
@@ -52,7 +52,7 @@ function shown(lines: readonly string[]): readonly string[] {
   return frames.map((line) => line.trim().slice('at '.length))
 }
 
-// Returns the index where the message ends in the stack. Its text may since have got a beginning or an end.
+// Returns the index of the end of the message in the stack. Code may since have added text before or after it.
 function endOfMessage(stack: string, message: string): number | undefined {
   const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
   if (at >= 0 && stack.startsWith(message, at)) return endOfLine(stack, at + message.length)
@@ -70,7 +70,7 @@ function endOfLine(stack: string, at: number): number | undefined {
   return at === stack.length || stack[at] === '\n' ? at : undefined
 }
 
-// The script of a frame, and what stands before and after it.
+// The script of a frame, and the text before and after it.
 const PARTS = /^(.*?\(|async |)((?:(?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])|node:)[^()]*)(:\d+:\d+\)?)$/
 
 /** A frame such as `list (file:///srv/app/news.js:12:9)`, in three parts. */
@@ -95,7 +95,7 @@ export function isApplicationFrame(frame: string): boolean {
   return !isForeign && (OWN_FOLDER === undefined || !frame.includes(OWN_FOLDER))
 }
 
-/** Returns file, line and column of a frame, such as `news.js:12:9`; '' if it names no script, or what may be a token. */
+/** Returns file, line and column of a frame, such as `news.js:12:9`; '' if the script may be a token, or there is none. */
 export function locationOf(frame: string): string {
   const [, file = '', position = ''] = LOCATION.exec(frame) ?? []
   return isName(file) ? file + position : ''

@@ -72,7 +72,7 @@ const MAX_EXAMINED = 1_024
 /**
  * Returns a text in which each word that is not known is replaced by its shape. The known words are
  * those of usual error messages, the codes of the system and names of classes. The list is fixed, so
- * whatever a request holds, none of it is shown but such words.
+ * no other word of a request is shown.
  *
  * @example
  * knownWords('connect ECONNREFUSED 10.0.0.7:5432') // 'connect ECONNREFUSED token(13)'

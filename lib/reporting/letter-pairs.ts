@@ -1,6 +1,6 @@
-// How often a pair of letters occurs in words, against a random pair: the binary logarithm, from -4 (a) to
-// 3 (h). One row for each first letter, one column for each second one. Counted in 9,400 English words and
-// names of programs.
+// The frequency of each pair of letters in words, relative to that of a random pair: its binary logarithm, from
+// -4 (a) to 3 (h). One row for each first letter, one column for each second one. Counted in 9,400 English words
+// and names of programs.
 const PAIRS = [
   'dgggdefcfbehfhafahgheedcec',
   'fdddfdaaecafcbebaeeceaaaca',

@@ -36,7 +36,7 @@ export class ErrorCounts {
   }
 }
 
-/** How the log shows an error: in full, as one short line, or only as a part of a count. */
+/** The form of an error in the log: a full line, a short line, or only a part of a count. */
 export type Detail = 'full' | 'short' | 'count'
 
 /** Decides how the log shows each error, and counts those that it does not show. */
@@ -60,7 +60,7 @@ const HOUR_MS = 3_600_000
  */
 export class RejectionBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
-  // When each kind was logged.
+  // The time of the last line of each kind.
   readonly #logged = new Map<string, number>()
   #inFull = 0
 

@@ -15,11 +15,10 @@ export interface ReporterOptions extends ReportOptions {
   readonly development: boolean
 }
 
-/** What will be reported about an error. It is decided before the response is created. */
+/** The decision about the report of an error. It is made before the response is created. */
 export interface Admission {
-  /** How the log shows the error. */
   readonly detail: Detail
-  /** Undefined if nothing will be reported. */
+  /** Undefined if nothing is reported. */
   readonly fingerprint: string | undefined
   /** The id that the response may show; undefined if nobody could find the error by it. */
   readonly id: string | undefined
@@ -45,7 +44,7 @@ export class Reporter {
 
   /**
    * Decides how an error is reported, and spends the budget for it. Never throws. Without a log, an
-   * error is as good as logged if `onReport` or a subscriber of the channel receives it.
+   * error counts as logged if `onReport` or a subscriber of the channel receives it.
    */
   admit(failure: Failure): Admission {
     try {
@@ -59,7 +58,7 @@ export class Reporter {
   /**
    * Reports an error. Never throws: an observer that fails must not cause another error.
    *
-   * @param admission What {@link admit} decided about the first exception.
+   * @param admission The decision about the first exception (default: the one that {@link admit} makes now).
    */
   report(failure: Failure, admission: Admission = this.admit(failure)): void {
     // The failure of the error action is another error than the one that was admitted.

@@ -82,7 +82,7 @@ function scrubTogether(
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
-// Searches when the first text is needed: of a fault that is only counted, no text is. Shows only the
+// Searches when the first text is needed: for a fault that is only counted, none is. Shows only the
 // shape of a text that was not searched.
 function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
   let results: ReadonlyMap<string, string | undefined> | undefined

@@ -23,9 +23,9 @@ export class TextMask {
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>
   readonly #joined: string
-  // Where each character of the index begins in the joined texts.
+  // The position in the joined texts of each character of the index.
   readonly #starts: Int32Array
-  // Where the form without separators begins.
+  // The position in the index of the form without separators.
   readonly #squeezedStart: number
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex

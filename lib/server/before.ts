@@ -29,7 +29,7 @@ export function checkedBefore(
  * Calls middlewares in order, each when the one before it calls `next()`.
  *
  * @param done Called when the last one calls `next()`, unless a response has begun.
- * @param fail Called with the value of `next(error)`, or what a middleware throws or rejects with.
+ * @param fail Called with the error of `next(error)`, of a throw or of a rejected promise.
  */
 export function runBefore(
   before: readonly BeforeMiddleware[],

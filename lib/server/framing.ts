@@ -22,7 +22,7 @@ let validHost = ''
 
 type Head = Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>
 
-/** Where a message ends and what may follow it, according to its header section. */
+/** The facts about the end of a message that its header section states. */
 export interface Framing {
   /** The error that rejects a message that `node:http` has parsed; undefined if it is valid. */
   readonly rejection: HttpError | undefined

@@ -44,7 +44,7 @@ interface Entry {
  * The folder is listed once: nothing of a request is ever part of a path of the file system. Names that start with a dot
  * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered. A file
  * has `ETag`, `Last-Modified`, `Cache-Control` and `X-Content-Type-Options: nosniff`. One range of bytes is supported.
- * Of `app.js`, `app.js.br` and `app.js.gz`, the client gets the one that it accepts.
+ * A client that accepts the encoding gets `app.js.br` or `app.js.gz` in place of `app.js`.
  *
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs'
 import { open, readFile, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
-/** What is known of a file at one moment. */
+/** The state of a file at one time. */
 export interface FileState {
   readonly bytes: number
   readonly etag: string

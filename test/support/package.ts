@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { repositoryFile } from './repository.ts'
 
-/** What `npm pack --json` prints about a package. */
+/** The output of `npm pack --json` about a package. */
 export interface Packed {
   readonly filename: string
   readonly unpackedSize: number

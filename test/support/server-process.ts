@@ -5,7 +5,7 @@ import { repositoryFile } from './repository.ts'
 import { childEnvironment } from './run-node.ts'
 import { portOf } from './serving.ts'
 
-/** How a program ended, and everything that it printed. */
+/** The end of a program, and its whole output. */
 export interface Outcome {
   readonly code: number | null
   readonly signal: NodeJS.Signals | null
@@ -13,7 +13,7 @@ export interface Outcome {
   readonly stderr: string
 }
 
-/** Where a program is, and the folder in which it runs. */
+/** The file of a program, and the folder in which it runs. */
 export interface Program {
   readonly file: string
   readonly folder: string

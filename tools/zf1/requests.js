@@ -29,7 +29,7 @@ const ORIGINS = words`
   a+b.c://h 1a://h http:/ mailto:x //host * foo h:80 ?a=1
 `
 const ROUTED_HEADERS = words`X-Original-URL X-Rewrite-URL X-Forwarded-Prefix X-HTTP-Method-Override`
-// What hooks and actions do, such as `preDispatch1=throw`: portico.js and application.php follow it.
+// Instructions for hooks and actions, such as `preDispatch1=throw`: portico.js and application.php follow them.
 const HOOKED = words`guarded guarded trapping trapping news admin/report`
 const KINDS = [...HOOKS, 'action']
 const INSTRUCTIONS = words`
