@@ -14,50 +14,26 @@ export interface PublicFile {
   readonly variants: ReadonlyMap<string, string>
 }
 
-const TEXT = '; charset=utf-8'
-const TYPES: Readonly<Record<string, string>> = {
-  '.avif': 'image/avif',
-  '.bmp': 'image/bmp',
-  '.css': `text/css${TEXT}`,
-  '.csv': `text/csv${TEXT}`,
-  '.gif': 'image/gif',
-  '.gz': 'application/gzip',
-  '.htm': `text/html${TEXT}`,
-  '.html': `text/html${TEXT}`,
-  '.ico': 'image/x-icon',
-  '.ics': `text/calendar${TEXT}`,
-  '.jpeg': 'image/jpeg',
-  '.jpg': 'image/jpeg',
-  '.js': `text/javascript${TEXT}`,
-  '.json': 'application/json',
-  '.map': 'application/json',
-  '.md': `text/markdown${TEXT}`,
-  '.mjs': `text/javascript${TEXT}`,
-  '.mov': 'video/quicktime',
-  '.mp3': 'audio/mpeg',
-  '.mp4': 'video/mp4',
-  '.ogg': 'audio/ogg',
-  '.otf': 'font/otf',
-  '.pdf': 'application/pdf',
-  '.png': 'image/png',
-  '.svg': `image/svg+xml${TEXT}`,
-  '.ttf': 'font/ttf',
-  '.txt': `text/plain${TEXT}`,
-  '.vtt': `text/vtt${TEXT}`,
-  '.wasm': 'application/wasm',
-  '.wav': 'audio/wav',
-  '.webm': 'video/webm',
-  '.webmanifest': 'application/manifest+json',
-  '.webp': 'image/webp',
-  '.woff': 'font/woff',
-  '.woff2': 'font/woff2',
-  '.xml': `application/xml${TEXT}`,
-  '.zip': 'application/zip',
-}
+// The media types by extension, without the charset of a text.
+const TYPES = new Map(
+  [
+    'avif image/avif, bmp image/bmp, gif image/gif, ico image/x-icon, jpeg image/jpeg, jpg image/jpeg',
+    'png image/png, svg image/svg+xml, webp image/webp',
+    'css text/css, csv text/csv, htm text/html, html text/html, ics text/calendar, js text/javascript',
+    'md text/markdown, mjs text/javascript, txt text/plain, vtt text/vtt, xml application/xml',
+    'json application/json, map application/json, webmanifest application/manifest+json',
+    'gz application/gzip, pdf application/pdf, wasm application/wasm, zip application/zip',
+    'mov video/quicktime, mp3 audio/mpeg, mp4 video/mp4, ogg audio/ogg, wav audio/wav, webm video/webm',
+    'otf font/otf, ttf font/ttf, woff font/woff, woff2 font/woff2',
+  ]
+    .flatMap((rows) => rows.split(', '))
+    .map((row) => row.split(' ') as [extension: string, type: string]),
+)
+const IS_TEXT = /^text\/|xml$/
 
 /**
- * Lists the files of a folder, by their decoded paths in URLs, which begin with the base path. Leaves out names that start with a dot, except
- * `.well-known`, and links that lead out of the folder.
+ * Lists the files of a folder, by their decoded paths in URLs, which begin with the base path. Leaves out names that
+ * start with a dot, except `.well-known`, and links that lead out of the folder.
  *
  * @throws {Error} If the folder cannot be read. The message is one line that names it.
  */
@@ -110,11 +86,12 @@ function targetOf(root: string, file: string): string | undefined {
 }
 
 function toPublicFile(path: string, file: string, files: ReadonlyMap<string, string>): PublicFile {
-  const type = TYPES[extname(path).toLowerCase()] ?? 'application/octet-stream'
+  const type = TYPES.get(extname(path).slice(1).toLowerCase()) ?? 'application/octet-stream'
   const variants = new Map<string, string>()
   for (const [extension, encoding] of Object.entries(ENCODINGS)) {
     const variant = files.get(path + extension)
     if (variant !== undefined) variants.set(encoding, variant)
   }
-  return { path, file, type, variants }
+  const charset = IS_TEXT.test(type) ? '; charset=utf-8' : ''
+  return { path, file, type: type + charset, variants }
 }
