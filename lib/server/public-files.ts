@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
-import { HttpResponse, type ResponseBody } from '../http/response.ts'
+import type { HttpResponse } from '../http/response.ts'
 import {
   checkedHeaders,
   type DefaultHeaders,
@@ -9,10 +9,10 @@ import {
   setMissing,
 } from '../http/response-headers.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
-import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
+import { type Fields, respondWith } from './file-response.ts'
 import type { Handler } from './handler.ts'
 import { ENCODINGS, listPublicFolder, type PublicFile } from './public-folder.ts'
-import { type Cache, type FileState, StoredFile } from './stored-file.ts'
+import { type Cache, StoredFile } from './stored-file.ts'
 
 /** The options of {@link withPublicFiles}. */
 export interface PublicFilesOptions {
@@ -164,8 +164,6 @@ function acceptsEncoding(accepted: string, encoding: string): boolean {
   return element !== undefined && !/^q=0(?:\.0{0,3})?$/.test(element[1] ?? '')
 }
 
-type Fields = readonly (readonly [name: string, value: string])[]
-
 function headersOf({ type, variants }: Entry, encoding: string, cacheControl: string): Fields {
   return [
     ['Cache-Control', cacheControl],
@@ -174,41 +172,4 @@ function headersOf({ type, variants }: Entry, encoding: string, cacheControl: st
     ['X-Content-Type-Options', 'nosniff'],
     ...(encoding === '' ? [] : [['Content-Encoding', encoding] as const]),
   ]
-}
-
-// Chooses the status by the conditions and the range of a request, and fills in the response.
-function respondWith(
-  fields: Fields,
-  request: HttpRequest,
-  state: FileState,
-  part: (start: number, end: number) => ResponseBody,
-): HttpResponse {
-  const { bytes, etag, modifiedMs } = state
-  const response = new HttpResponse()
-  const { headers } = response
-  for (const [name, value] of fields) headers.set(name, value)
-  headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())
-  headers.set('Accept-Ranges', 'bytes')
-  if (isNotModified(request, state)) {
-    response.status = 304
-    headers.delete('Content-Type')
-    headers.delete('Content-Encoding')
-    return response
-  }
-  const range = isRangeCurrent(request, state) ? rangeOf(request, bytes) : undefined
-  if (range === 'unsatisfiable') {
-    response.status = 416
-    headers.set('Content-Range', `bytes */${bytes}`)
-    headers.delete('Content-Type')
-    headers.delete('Content-Encoding')
-    return response
-  }
-  const { start, end } = range ?? { start: 0, end: bytes - 1 }
-  if (range !== undefined) {
-    response.status = 206
-    headers.set('Content-Range', `bytes ${start}-${end}/${bytes}`)
-  }
-  headers.set('Content-Length', end - start + 1)
-  response.body = part(start, end)
-  return response
 }

@@ -1,0 +1,47 @@
+import type { HttpRequest } from '../http/request.ts'
+import { HttpResponse, type ResponseBody } from '../http/response.ts'
+import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
+import type { FileState } from './stored-file.ts'
+
+/** Headers with constant names. */
+export type Fields = readonly (readonly [name: string, value: string])[]
+
+/**
+ * Returns the response with a file: its status depends on the conditions and the range of the request.
+ *
+ * @param part Returns the bytes from `start` to `end`, both included. Called only if they are sent.
+ */
+export function respondWith(
+  fields: Fields,
+  request: HttpRequest,
+  state: FileState,
+  part: (start: number, end: number) => ResponseBody,
+): HttpResponse {
+  const { bytes, etag, modifiedMs } = state
+  const response = new HttpResponse()
+  const { headers } = response
+  for (const [name, value] of fields) headers.set(name, value)
+  headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())
+  headers.set('Accept-Ranges', 'bytes')
+  if (isNotModified(request, state)) return withoutContent(response, 304)
+  const range = isRangeCurrent(request, state) ? rangeOf(request, bytes) : undefined
+  if (range === 'unsatisfiable') {
+    headers.set('Content-Range', `bytes */${bytes}`)
+    return withoutContent(response, 416)
+  }
+  const { start, end } = range ?? { start: 0, end: bytes - 1 }
+  if (range !== undefined) {
+    response.status = 206
+    headers.set('Content-Range', `bytes ${start}-${end}/${bytes}`)
+  }
+  headers.set('Content-Length', end - start + 1)
+  response.body = part(start, end)
+  return response
+}
+
+function withoutContent(response: HttpResponse, status: number): HttpResponse {
+  response.status = status
+  response.headers.delete('Content-Type')
+  response.headers.delete('Content-Encoding')
+  return response
+}
