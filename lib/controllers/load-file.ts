@@ -21,7 +21,7 @@ export async function loadFile<T extends object>(
   read: (exports: object) => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await withTimeout(loadModule(file).then(read), LOAD_TIMEOUT_MS)
+    return await withTimeout(loadModule(file).then(read), LOAD_TIMEOUT_MS, 'it is not loaded')
   } catch (thrown) {
     const error = toError(thrown)
     const reason = await reasonOf(file, error)
@@ -29,13 +29,23 @@ export async function loadFile<T extends object>(
   }
 }
 
-// Without a timeout, a top-level await that never settles would end the process without a message.
-function withTimeout<T>(promise: Promise<T>, timeoutMs: number): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const error = new Error(`it is not loaded after ${timeoutMs} milliseconds`)
-    const timer = setTimeout(() => reject(error), timeoutMs)
-    promise.then(resolve, reject).finally(() => clearTimeout(timer))
+/**
+ * Waits for a value. The timer keeps the process alive: a top-level await that never settles would end it without a message.
+ *
+ * @param problem The beginning of the message of the error after the timeout.
+ * @internal
+ */
+export function withTimeout<T>(
+  value: T | Promise<T>,
+  timeoutMs: number,
+  problem: string,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`${problem} after ${timeoutMs} milliseconds`)
+    timer = setTimeout(reject, timeoutMs, error)
   })
+  return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
 // Returns the message of an error, and the first location in its stack that is outside this package.

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { loadFile } from '../controllers/load-file.ts'
+import { loadFile, withTimeout } from '../controllers/load-file.ts'
 import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../dispatch/options.ts'
@@ -87,7 +87,7 @@ function functionOf(exports: object, name: string): (() => unknown) | undefined 
 export async function isAppReady({ ready }: AppFile): Promise<boolean> {
   if (ready === undefined) return true
   try {
-    return Boolean(await withTimeout(ready, READY_TIMEOUT_MS))
+    return Boolean(await withTimeout(ready(), READY_TIMEOUT_MS, 'It is not done'))
   } catch {
     return false
   }
@@ -99,18 +99,5 @@ export async function isAppReady({ ready }: AppFile): Promise<boolean> {
  * @throws Any error of `close`, or an error if it takes longer than `timeoutMs` milliseconds.
  */
 export async function closeApp({ close }: AppFile, timeoutMs: number): Promise<void> {
-  if (close !== undefined) await withTimeout(close, timeoutMs)
-}
-
-async function withTimeout(run: () => unknown, timeoutMs: number): Promise<unknown> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`It is not done after ${timeoutMs} milliseconds`)
-    timer = setTimeout(reject, timeoutMs, error)
-  })
-  try {
-    return await Promise.race([run(), late])
-  } finally {
-    clearTimeout(timer)
-  }
+  if (close !== undefined) await withTimeout(close(), timeoutMs, 'It is not done')
 }
