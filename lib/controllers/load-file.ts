@@ -1,9 +1,8 @@
 import { pathToFileURL } from 'node:url'
 import { toError } from '../http/exceptions.ts'
+import { isOfPortico } from '../reporting/frames.ts'
 import { FileError, loadModule } from './load-module.ts'
 import { locateSyntaxError } from './syntax-error.ts'
-
-const OWN_FOLDER = new URL('..', import.meta.url).href
 
 // A file may load data before the first request. The limit ends a load that never settles.
 const LOAD_TIMEOUT_MS = 10_000
@@ -67,5 +66,5 @@ function locationIn(stack: string): string | undefined {
   const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
   return locations
     .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
-    .find((each) => !each.startsWith(OWN_FOLDER))
+    .find((each) => !isOfPortico(each))
 }

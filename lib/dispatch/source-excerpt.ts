@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync, statSync } from 'node:fs'
 import { isAbsolute, relative, sep } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { FrameLocation, SourceLine } from '../controllers/development-details.ts'
+import { isOfPortico } from '../reporting/frames.ts'
 
 /** A frame in a file of the application. */
 export interface LocatedFrame extends FrameLocation {
@@ -13,9 +14,6 @@ const FRAME = /^(?:(.*) \()?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):(\d+)\)?$
 // The text of a stack is not reliable: an excerpt may only be of code.
 const CODE = /\.[cm]?[jt]sx?$/
 const LIBRARY = /[\\/]node_modules[\\/]/
-// lib/ itself, also when it is bundled into a few files. A bundle of the application may have no such folder.
-const OWN_URL = /^file:.*\/lib\//.exec(import.meta.url)?.[0]
-const OWN_FOLDER = OWN_URL && fileURLToPath(OWN_URL)
 
 const LINES_BEFORE = 5
 const LINES_AFTER = 3
@@ -32,7 +30,7 @@ export function locateFrame(frame: string, folders: readonly string[]): LocatedF
   const [, name = '', location = '', line, column] = FRAME.exec(frame) ?? []
   const path = pathOf(location)
   const folder = path && folderOf(path, folders)
-  if (!path || folder === undefined || isOfPortico(path)) return undefined
+  if (!path || folder === undefined || isOfPortico(pathToFileURL(path).href)) return undefined
   const file = relative(folder, path)
   return { name: nameOf(name), path, file, line: Number(line), column: Number(column) }
 }
@@ -56,10 +54,6 @@ export function readExcerpt(
   const texts = shown.map((text, i) => cut(text, first + i === line ? column : 1))
   const indent = commonIndent(texts)
   return texts.map((text, i) => ({ line: first + i, text: text.slice(indent) }))
-}
-
-function isOfPortico(path: string): boolean {
-  return OWN_FOLDER !== undefined && path.startsWith(OWN_FOLDER)
 }
 
 function pathOf(location: string): string | undefined {

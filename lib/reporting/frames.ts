@@ -1,7 +1,8 @@
 import { isName } from './shape.ts'
 
-// The folder of Portico's own files. A bundle of the application may have no such folder.
-const OWN_FOLDER = /^.*\/lib\//.exec(import.meta.url)?.[0]
+// The folder of lib/ and of the program. A bundle of the application may have no such folder.
+const OWN_FOLDER = /^.*\/(?=lib\/)/.exec(import.meta.url)?.[0]
+const OWN_FILES = OWN_FOLDER === undefined ? [] : [`${OWN_FOLDER}lib/`, `${OWN_FOLDER}server.js`]
 
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\\/]([\w.-]{1,64}\.[cm]?[jt]sx?)(?:\?[^\s)]*)?(:\d+:\d+)\)?$/
@@ -91,8 +92,12 @@ export function partsOf(frame: string): FrameParts {
 
 /** Returns whether a frame is code of the application: not of Node, of a package or of Portico. */
 export function isApplicationFrame(frame: string): boolean {
-  const isForeign = /node:|[\\/]node_modules[\\/]/.test(frame)
-  return !isForeign && (OWN_FOLDER === undefined || !frame.includes(OWN_FOLDER))
+  return !/node:|[\\/]node_modules[\\/]/.test(frame) && !isOfPortico(frame)
+}
+
+/** Returns whether a text contains the URL of a file of Portico. */
+export function isOfPortico(text: string): boolean {
+  return OWN_FILES.some((file) => text.includes(file))
 }
 
 /** Returns file, line and column of a frame, such as `news.js:12:9`; '' if the script may be a token, or there is none. */

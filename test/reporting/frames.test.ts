@@ -14,6 +14,7 @@ describe('isApplicationFrame()', () => {
       ['parse (/srv/app/node_modules/zod/lib/index.js:1:2)', false],
       ['parse (C:\\app\\node_modules\\zod\\index.js:1:2)', false],
       [`run (file://${repositoryFile('dist/lib/dispatch/loop.js')}:1:2)`, false],
+      [`async file://${repositoryFile('dist/server.js')}:1:2`, false],
       [`list (file://${repositoryFile('dist/test/support/loop.js')}:1:2)`, true],
     ]
     for (const [frame, isOwn] of table) assert.equal(isApplicationFrame(frame), isOwn, frame)
