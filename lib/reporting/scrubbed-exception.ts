@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/request.ts'
 import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
-import { partsOf } from './frames.ts'
+import { locationOf, partsOf } from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
 import { MAX_TEXT, scrubAll } from './scrub.ts'
@@ -12,9 +12,6 @@ export interface ScrubbedException {
   readonly hasStack: boolean
   readonly scrubber: Scrubber
 }
-
-// The end of a frame: the name of a script, the line and the column.
-const LOCATION = /[\w.-]{1,64}\.[cm]?[jt]sx?:\d+:\d+(?=\)?$)/
 
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
@@ -99,7 +96,7 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
     },
     frame(frame) {
       const result = scrubbed(frame)
-      if (result === undefined) return locationOf(frame) ?? `[${shapeOf(frame)}]`
+      if (result === undefined) return locationOf(frame) || `[${shapeOf(frame)}]`
       const { callee, script, position } = partsOf(frame)
       // A frame that a value forges has its position from that value too.
       const isForged = script === '' || safePath(script) !== script || !result.endsWith(position)
@@ -114,8 +111,4 @@ function zip<T>(keys: readonly string[], values: readonly T[]): Map<string, T> {
 
 function isSearched(text: string): boolean {
   return text.length <= MAX_TEXT
-}
-
-function locationOf(frame: string): string | undefined {
-  return LOCATION.exec(frame)?.[0].replace(FRAME_PART, safeName)
 }
