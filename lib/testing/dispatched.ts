@@ -71,6 +71,7 @@ function dryRunOptions(options: OptionsWithMaps): FrontControllerOptions {
     logger: undefined,
     onReport: undefined,
     development: false,
+    showValues: false,
   }
 }
 
@@ -80,10 +81,7 @@ function emptyAll(controllers: Controllers): Controllers {
 
 function emptyActions(controller: Controller): Controller {
   return Object.fromEntries(
-    [...functionsOf(controller)].map(([name, action]) => [
-      name,
-      Object.assign(() => {}, Object.hasOwn(action, 'methods') && { methods: action.methods }),
-    ]),
+    [...functionsOf(controller)].map(([name, action]) => [name, Object.assign(() => {}, action)]),
   )
 }
 

@@ -49,6 +49,20 @@ describe('dispatched()', () => {
     assert.deepEqual(await dispatched(createTestFront(), new HttpRequest(init)), saved)
   })
 
+  it('reads a form within the limits of the action', async () => {
+    const save = Object.assign(() => {}, { limits: { maxBodyBytes: 8 } })
+    const front = createFront({ news: { save } }, { limits: { maxBodyBytes: 4 } })
+    const init = { method: 'POST', target: '/news/save', headers: form }
+    const { status, params } = await dispatched(front, { ...init, body: 'a=longer' })
+    assert.deepEqual([status, params], [undefined, { a: 'longer' }])
+    assert.equal((await dispatched(front, { ...init, body: 'a=longest' })).status, 413)
+  })
+
+  it('accepts a front controller for development that shows values', async () => {
+    const front = createTestFront({ development: true, showValues: true })
+    assert.equal((await dispatched(front, '/news/list')).action, 'list')
+  })
+
   it('returns type and status of an error, with the requested names', async () => {
     const front = createTestFront({ limits: { maxBodyBytes: 3, maxFields: 2 } })
     const large = { method: 'POST', headers: form, body: 'a=long' }
