@@ -5,7 +5,7 @@ import {
   type LimitOverrides,
 } from '../controllers/controller.ts'
 import { checkedMethods } from '../controllers/methods.ts'
-import { checkedLimits } from '../http/check-options.ts'
+import { definedLimits } from '../http/check-options.ts'
 import { NoActionError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { actionName, type NameKeys } from '../routing/name-rules.ts'
@@ -111,14 +111,12 @@ function methodsOf(action: Action, name: string): readonly string[] | undefined 
   return [...new Set([...methods, ...implied])]
 }
 
-// Any value: only the names are used.
-const LIMITS: LimitOverrides = { maxBodyBytes: 1, maxFields: 1, timeoutMs: 1 }
+const LIMITS: readonly (keyof LimitOverrides)[] = ['maxBodyBytes', 'maxFields', 'timeoutMs']
 
 function limitsOf({ limits }: Action, name: string): Partial<LimitOverrides> | undefined {
   if (limits === undefined) return undefined
   if (typeof limits !== 'object' || limits === null) {
     throw new TypeError(`Expected the limits of the action "${name}" to be an object`)
   }
-  checkedLimits(LIMITS, limits)
-  return limits
+  return definedLimits(limits, LIMITS)
 }

@@ -8,10 +8,18 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1
  * @throws {RangeError} If a limit is not an integer from 1 to its maximum.
  */
 export function checkedLimits<T extends object>(defaults: T, changes: Partial<T>): T {
-  checkNames('limits', changes, Object.keys(defaults))
-  const present = Object.entries(changes).filter(([, value]) => value !== undefined)
-  const limits: T = { ...defaults, ...Object.fromEntries(present) }
-  for (const [name, value] of Object.entries(limits)) {
+  return { ...defaults, ...definedLimits(changes, Object.keys(defaults)) }
+}
+
+/**
+ * Returns the limits that are not undefined.
+ *
+ * @throws {TypeError | RangeError} As {@link checkedLimits} does.
+ */
+export function definedLimits<T extends object>(limits: T, names: readonly string[]): T {
+  checkNames('limits', limits, names)
+  const defined = Object.entries(limits).filter(([, value]) => value !== undefined)
+  for (const [name, value] of defined) {
     const max = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
     if (!Number.isInteger(value) || value < 1 || value > max) {
       throw new RangeError(
@@ -19,7 +27,7 @@ export function checkedLimits<T extends object>(defaults: T, changes: Partial<T>
       )
     }
   }
-  return limits
+  return Object.fromEntries(defined) as T
 }
 
 /** @throws {TypeError} If an object has an unknown name: a misspelt one would have no effect. */

@@ -54,6 +54,12 @@ describe('the limits of an action', () => {
     }
   })
 
+  it('keep the limits of the front controller that are undefined in them', async () => {
+    const limits: object = { maxBodyBytes: undefined, maxFields: 5 }
+    const actions = { save: limited(limits, countFields) }
+    assert.equal((await send(actions, 'save', 'a='.padEnd(21, 'x'))).status, 413)
+  })
+
   it('replace that for the number of fields', async () => {
     const actions = { many: limited({ maxFields: 5 }, countFields), usual: countFields }
     assert.equal((await send(actions, 'many', 'a&b&c&d&e')).body, '5')
