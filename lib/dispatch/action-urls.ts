@@ -32,6 +32,16 @@ export function urlsOf(site: Destinations, action: RegisteredAction): readonly s
   return []
 }
 
+/** Reports whether a path leads to a controller that a client can request. */
+export function hasController({ router, dispatcher }: Destinations, path: string): boolean {
+  try {
+    return dispatcher.hasController(router.route(new HttpRequest({ target: path })))
+  } catch {
+    // A custom router threw, because it needs more than the path. `true` suppresses the hint: it might be wrong.
+    return true
+  }
+}
+
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
 function leadsTo(site: Destinations, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })

@@ -46,23 +46,20 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
     const report = makeReport(request.id, failure, reports)
     const values = showValues && isLocal(request) ? valuesOf(request) : undefined
-    const actions = reachableActions(destinations())
-    const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(destinations(), action))
-    const nearest = nearestOf(destinations(), request, exception)
+    const site = destinations()
+    const actions = site.dispatcher.reachable
+    const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(site, action))
+    const nearest = nearestOf(site, request, exception)
     const nearestAction = nearest === undefined ? undefined : actionOf(nearest, actions)
     return {
       report,
-      exception: locator(destinations(), request, values !== undefined)(report),
+      exception: locator(site, request, values !== undefined)(report),
       values,
       routes,
       omittedRoutes: actions.length - routes.length,
-      nearest: nearestAction && toRoute(destinations(), nearestAction),
+      nearest: nearestAction && toRoute(site, nearestAction),
     } satisfies DevelopmentDetails
   }
-}
-
-function reachableActions({ dispatcher }: Destinations): readonly RegisteredAction[] {
-  return dispatcher.actions.filter(({ isHidden }) => !isHidden)
 }
 
 function toRoute(destinations: Destinations, action: RegisteredAction): Route {

@@ -56,10 +56,14 @@ export class Dispatcher {
     ])
   }
 
-  /** The names of all actions that a client can request, such as `news/list`, `admin/report/daily`. */
+  /** The actions that a client can request. */
+  get reachable(): readonly RegisteredAction[] {
+    return this.actions.filter(({ isHidden }) => !isHidden)
+  }
+
+  /** The names of the actions that a client can request, such as `news/list`, `admin/report/daily`. */
   get registered(): readonly string[] {
-    const named = this.actions.filter(({ action, isHidden }) => !isHidden && action !== CALL)
-    return named.map(fullName)
+    return this.reachable.filter(({ action }) => action !== CALL).map(fullName)
   }
 
   /** Reports whether a module, a controller or an action is registered under a name. */

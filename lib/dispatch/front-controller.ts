@@ -2,13 +2,13 @@ import { createErrorController } from '../controllers/error-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import { HttpRequest, isRequest, stateOf } from '../http/request.ts'
+import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
 import type { Route } from '../http/route.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
-import type { Destinations } from './action-urls.ts'
+import { type Destinations, hasController } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -56,9 +56,12 @@ export class FrontController {
   constructor(given: FrontControllerOptions = {}) {
     const options = withMaps(given)
     this.#options = options
-    const reports = { logParams: new Set(options.logParams), hasController: this.#hasController }
     const { development = false, showValues = false } = options
     const destinations = (): Destinations => ({ ...checked, router, dispatcher })
+    const reports = {
+      logParams: new Set(options.logParams),
+      hasController: (path: string): boolean => hasController(destinations(), path),
+    }
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const errorController = createErrorController(detailsOf)
     const checked = checkedOptions(options, errorController)
@@ -77,11 +80,7 @@ export class FrontController {
     this.#headers = checked.headers
     this.#router = router
     this.#dispatcher = dispatcher
-    this.#reporter = new Reporter({
-      ...checked,
-      ...reports,
-      development: options.development ?? false,
-    })
+    this.#reporter = new Reporter({ ...checked, ...reports, development })
   }
 
   /**
@@ -151,14 +150,5 @@ export class FrontController {
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)
     }
     return response
-  }
-
-  readonly #hasController = (path: string): boolean => {
-    try {
-      return this.#dispatcher.hasController(this.#router.route(new HttpRequest({ target: path })))
-    } catch {
-      // A custom router threw, because it needs more than the path. `true` suppresses the hint: it might be wrong.
-      return true
-    }
   }
 }

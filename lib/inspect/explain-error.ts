@@ -1,3 +1,4 @@
+import { hasController } from '../dispatch/action-urls.ts'
 import { actionsOfModule, controllersOfModule, nearestOf } from '../dispatch/nearest-action.ts'
 import type { RegisteredAction } from '../dispatch/registered-controller.ts'
 import {
@@ -8,7 +9,7 @@ import {
   NoRouteError,
 } from '../http/errors.ts'
 import { factsOf } from '../http/exceptions.ts'
-import { HttpRequest } from '../http/request.ts'
+import type { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
 import { safeName } from '../reporting/shape.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
@@ -32,11 +33,7 @@ export function explainError(site: Site, request: HttpRequest, exception: Error)
   const { type, message, looksLike, hint } = makeReport(
     request.id,
     { exceptions: [exception], request, status },
-    {
-      logParams: new Set(),
-      hasController: (path) =>
-        site.dispatcher.hasController(site.router.route(new HttpRequest({ target: path }))),
-    },
+    { logParams: new Set(), hasController: (path) => hasController(site, path) },
   )
   const errorAction = errorActionOf(site)
   return {

@@ -14,7 +14,7 @@ export interface ListedRoute extends ActionLocation {
 export function listRoutes(front: FrontController): readonly ListedRoute[] {
   const site = siteOf(front)
   const errorAction = errorActionOf(site)
-  const reachable = site.dispatcher.actions.filter(({ isHidden }) => !isHidden)
+  const { reachable } = site.dispatcher
   const actions = errorAction === undefined ? reachable : [...reachable, errorAction]
   return actions.map((action) => ({
     ...locateAction(site, action),
