@@ -114,6 +114,7 @@ function toMap<T>(
   name: string,
 ): ReadonlyMap<string, T> {
   if (value instanceof Map) return value
+  // An instance of a class is a controller in place of the controllers.
   if (!isRecord(value)) throw new TypeError(`Expected "${name}" to be an object or a Map`)
   const map = new Map<string, T>()
   for (const [key, each] of Object.entries(value)) {
@@ -124,8 +125,8 @@ function toMap<T>(
   return map
 }
 
-// Rejects a list, and an instance of a class: that is a controller in place of the controllers.
-function isRecord(value: unknown): value is object {
+/** Reports whether a value is an object, and no list and no instance of a class. @internal */
+export function isRecord(value: unknown): value is object {
   if (typeof value !== 'object' || value === null) return false
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype

@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import { loadFile, withTimeout } from '../controllers/load-file.ts'
 import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
-import type { FrontControllerOptions } from '../dispatch/options.ts'
+import { type FrontControllerOptions, isRecord } from '../dispatch/options.ts'
 import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
 
 /** The exports of an application file. */
@@ -63,12 +63,14 @@ async function optionsOf(value: unknown): Promise<FrontControllerOptions> {
   }
   const isFunction = typeof value === 'function'
   const options: unknown = isFunction ? await value() : value
-  const prototype =
-    typeof options === 'object' && options !== null ? Object.getPrototypeOf(options) : undefined
-  if (prototype === Object.prototype || prototype === null) return options as object
-  const name = prototype ? `an instance of ${prototype.constructor?.name}` : typeof options
+  if (isRecord(options)) return options
   const what = isFunction ? 'its default export returned' : 'its default export is'
-  throw new FileError(`${what} ${options === null ? 'null' : name}: expected an object of options`)
+  throw new FileError(`${what} ${kindOf(options)}: expected an object of options`)
+}
+
+function kindOf(value: unknown): string {
+  if (typeof value !== 'object') return typeof value
+  return value === null ? 'null' : `an instance of ${value.constructor?.name}`
 }
 
 // Another setting than those of the file may turn development on.
