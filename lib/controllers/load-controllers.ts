@@ -1,6 +1,6 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join, parse, resolve } from 'node:path'
-import { type Controller, type Controllers, isAction } from './controller.ts'
+import { type Controller, type Controllers, functionsOf, isAction } from './controller.ts'
 import { loadFile } from './load-file.ts'
 
 const MAX_SHOWN_NAMES = 5
@@ -47,13 +47,13 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
   const warnings: string[] = []
   for (const [module, each] of [['', controllers] as const, ...modules]) {
     for (const [name, controller] of each) {
-      if (Object.values(controller).some(isAction)) continue
+      if (functionsOf(controller).size > 0) continue
       const path = module === '' ? name : `${module}/${name}`
       warnings.push(`The controller "${path}" exports no function: it has no action`)
     }
   }
   const errors = controllers.get('error')
-  if (errors !== undefined && !isAction(Reflect.get(errors, 'error'))) {
+  if (errors !== undefined && !functionsOf(errors).has('error')) {
     warnings.push(
       'The controller "error" has no action "error": the response to every error is a bare 500',
     )

@@ -3,7 +3,11 @@ import { mkdir, rm, symlink } from 'node:fs/promises'
 import { dirname, extname, join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { loadControllers, warningAboutFolder } from '../../lib/controllers/load-controllers.ts'
+import {
+  loadControllers,
+  warningAboutFolder,
+  warningsAbout,
+} from '../../lib/controllers/load-controllers.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
 
@@ -269,6 +273,16 @@ describe('loadControllers()', () => {
         message: `The controller "news" has two files in "${join(root, at).replace(/\/$/, '')}"`,
       })
     }
+  })
+})
+
+describe('warningsAbout()', () => {
+  it('warns about neither an action nor an error action that is a method of a class', async (t) => {
+    const root = createModules(t, {
+      'news.js': 'export default new (class { list() {} })()',
+      'error.js': 'export default new (class { error() {} })()',
+    })
+    assert.deepEqual(warningsAbout(await loadControllers(root)), [])
   })
 })
 
