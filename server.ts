@@ -7,21 +7,14 @@ import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
 import { listRoutes } from './lib/inspect/list-routes.ts'
 import { closeApp, isAppReady } from './lib/process/app-file.ts'
-import {
-  listen,
-  listenForHealth,
-  loadApplication,
-  logStart,
-  publicFileOf,
-  publicFilesOf,
-  rejectInheritedSocket,
-} from './lib/process/application.ts'
+import { loadApplication, publicFileOf, publicFilesOf } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
 import type { CommandName } from './lib/process/commands.ts'
 import { probeHealth } from './lib/process/health.ts'
 import { helpText } from './lib/process/help-text.ts'
 import { init } from './lib/process/init.ts'
+import { listen, listenForHealth, logStart, rejectInheritedSocket } from './lib/process/listen.ts'
 import {
   createLog,
   EXIT_FAILURE,

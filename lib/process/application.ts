@@ -1,5 +1,3 @@
-import cluster from 'node:cluster'
-import type { Server } from 'node:http'
 import type { Controllers } from '../controllers/controller.ts'
 import {
   type ControllerDirectory,
@@ -16,18 +14,11 @@ import { nameKeys } from '../routing/name-rules.ts'
 import type { Handler } from '../server/handler.ts'
 import { publicPathOf, withPublicFiles } from '../server/public-files.ts'
 import { listPublicFolder, type PublicFile } from '../server/public-folder.ts'
-import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
-import { logAccess } from './access-log.ts'
 import { type AppFile, loadAppFile, NO_APP } from './app-file.ts'
 import type { CommandLine } from './command-line.ts'
 import { contradictions } from './contradictions.ts'
-import { serveHealth } from './health.ts'
-import { EXIT_FAILURE, fail, printProblems, version } from './output.ts'
+import { printProblems } from './output.ts'
 import { type Config, ConfigError } from './settings.ts'
-import { reportListening } from './watcher.ts'
-
-// The first file descriptor that systemd passes on (sd_listen_fds(3)).
-const FIRST_FD = 3
 
 /** An application that is loaded: its folder of controllers, its application file and its settings. */
 export interface Application {
@@ -160,69 +151,8 @@ function joined(
   return { controllers: join('', app.controllers, folder.controllers), modules }
 }
 
-/** Listens on the configured port, or on the inherited socket; ends the process if that fails. */
-export async function listen(
-  { handler, app, config }: Application,
-  logger: Logger,
-): Promise<Service> {
-  const { port, host, accessLog, closeTimeoutMs } = config
-  const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
-  const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
-  const { before } = app
-  const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits, before }
-  return serve(handler, options).catch((error) => {
-    if (options.fd === undefined) return failToListen(host, port, '--port', error)
-    const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${options.fd}`
-    return fail(EXIT_FAILURE, [`${problem}: ${error.code}`])
-  })
-}
-
-/** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
-export async function listenForHealth(
-  { healthPort: port, host }: Config,
-  isReady: () => boolean | Promise<boolean>,
-): Promise<Server | undefined> {
-  if (port === undefined || cluster.isWorker) return undefined
-  return serveHealth(isReady, port, host).catch((error) =>
-    failToListen(host, port, '--health-port', error),
-  )
-}
-
-function failToListen(
-  host: string,
-  port: number,
-  flag: string,
-  { code }: NodeJS.ErrnoException,
-): Promise<never> {
-  const hint = code === 'EADDRINUSE' ? `, another program listens there; see ${flag}` : ''
-  return fail(EXIT_FAILURE, [`Can't listen on ${host}, port ${port}: ${code}${hint}`])
-}
-
-// The settings that have these defaults.
-function limitsOf<T extends object>(defaults: T, config: T): T {
+/** Returns the settings that have these defaults. */
+export function limitsOf<T extends object>(defaults: T, config: T): T {
   const names = Object.keys(defaults) as (keyof T)[]
   return Object.fromEntries(names.map((name) => [name, config[name]])) as T
-}
-
-/**
- * Rejects a socket inherited by socket activation, for a flag that can't use it.
- *
- * @throws {ConfigError} If there is an inherited socket.
- */
-export function rejectInheritedSocket(flag: string): void {
-  if (inheritedSocket() === undefined) return
-  throw new ConfigError([`${flag} cannot be used with an inherited socket (LISTEN_FDS)`])
-}
-
-// Socket activation: systemd, or a program with the same protocol, opens the socket and passes it on.
-function inheritedSocket(): number | undefined {
-  const { LISTEN_FDS, LISTEN_PID } = process.env
-  return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
-}
-
-/** Logs that the program listens, and reports it to a watcher. */
-export function logStart(logger: Logger, url: string): void {
-  const fields = { event: 'start', version: version(), url, pid: process.pid }
-  logger.info(fields, `Portico ${version()} listens on ${url}`)
-  reportListening(Number(new URL(url).port))
 }
