@@ -48,7 +48,8 @@ export async function validateParams<Schema extends StandardSchemaV1>(
   request: HttpRequest,
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
-  return validated(schema, paramsOf(request))
+  checkSchema(schema)
+  return validate(schema, paramsOf, request)
 }
 
 /**
@@ -84,10 +85,8 @@ export async function validateJson<Schema extends StandardSchemaV1>(
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
   checkSchema(schema)
-  return validated(schema, await readJson(request))
+  return validate(schema, readJson, request)
 }
-
-type Result = StandardResult<unknown>
 
 // Returns an action that validates its input. It is synchronous if the input and the schema are.
 function withInput<Schema extends StandardSchemaV1>(
@@ -100,10 +99,7 @@ function withInput<Schema extends StandardSchemaV1>(
   const run: Action = function (this: unknown, request, response) {
     const runWith = (params: InferOutput<Schema>): ReturnType<Action> =>
       Reflect.apply(action, this, [request, response, params])
-    const input = inputOf(request)
-    const params = isPromiseLike(input)
-      ? input.then((read) => validated(schema, read))
-      : validated(schema, input)
+    const params = validate(schema, inputOf, request)
     return isPromiseLike(params) ? (params.then(runWith) as Promise<undefined>) : runWith(params)
   }
   return wrapAction(run, action)
@@ -115,11 +111,15 @@ function paramsOf(request: HttpRequest): object {
   return Object.assign(Object.create(null), params)
 }
 
-function validated<Schema extends StandardSchemaV1>(
+function validate<Schema extends StandardSchemaV1>(
   schema: Schema,
-  input: unknown,
+  inputOf: (request: HttpRequest) => unknown,
+  request: HttpRequest,
 ): InferOutput<Schema> | Promise<InferOutput<Schema>> {
-  const result: Result | Promise<Result> = schema['~standard'].validate(input)
+  const input = inputOf(request)
+  const result = isPromiseLike(input)
+    ? input.then((read) => schema['~standard'].validate(read))
+    : schema['~standard'].validate(input)
   return isPromiseLike(result) ? result.then(outputOf) : outputOf(result)
 }
 
