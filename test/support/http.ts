@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { Server } from 'node:http'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Server } from 'node:net'
 import type { TestContext } from 'node:test'
 
 /** A request as it goes over the wire. */
@@ -21,11 +20,14 @@ export interface RawResponse {
 }
 
 /** Lets a server listen on a free port of the loopback address until the test ends. */
-export async function listening(t: TestContext, server: Server): Promise<number> {
+export async function listening(
+  t: TestContext,
+  server: Server & { closeAllConnections?(): void },
+): Promise<number> {
   server.listen(0, '127.0.0.1')
   t.after(() => {
     server.close()
-    server.closeAllConnections()
+    server.closeAllConnections?.()
   })
   await once(server, 'listening')
   return (server.address() as AddressInfo).port

@@ -86,3 +86,13 @@ export function logLinesOf(stdout: string): any[] {
     .split('\n')
     .map((line) => JSON.parse(line))
 }
+
+/** Reports whether a process runs. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    // ESRCH: there is no such process.
+    return false
+  }
+}

@@ -18,7 +18,7 @@ import {
 } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { childEnvironment } from '../support/run-node.ts'
-import { logLinesOf, ServerProcess } from '../support/server-process.ts'
+import { isRunning, logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const serverFile = repositoryFile('dist/server.js')
 
@@ -585,13 +585,4 @@ function nextLogLine({ child }: ServerProcess, text: string): Promise<string> {
 
 function lastLine(stdout: string): Record<string, unknown> {
   return logLinesOf(stdout).at(-1) ?? {}
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    // ESRCH: there is no such process.
-    return false
-  }
 }

@@ -4,13 +4,13 @@ import { describe, it } from 'node:test'
 import { Agent, request } from 'undici'
 import {
   channels,
-  type ErrorReport,
   type FrontController,
   type FrontControllerOptions,
   HttpError,
   HttpRequest,
   type HttpResponse,
 } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
 import { exchange } from '../support/http.ts'
@@ -33,7 +33,7 @@ interface Line {
 }
 
 function createLoggingFront(
-  onReport?: (report: ErrorReport) => void,
+  onReport?: FrontControllerOptions['onReport'],
   controllers: object = {},
 ): [FrontController, Line[]] {
   const lines: Line[] = []
@@ -235,8 +235,8 @@ describe('An id that a client is shown', () => {
   it('is shown without a logger only if something receives the reports', async (t) => {
     const idOf = async (options: FrontControllerOptions): Promise<unknown> =>
       shownId(await handle(createFront({}, options), '/none'))
-    const reports: ErrorReport[] = []
-    const id = await idOf({ onReport: (report) => reports.push(report) })
+    const { reports, onReport } = collectReports()
+    const id = await idOf({ onReport })
     assert.deepEqual([id], [reports[0]?.id])
     assert.equal(await idOf({}), undefined)
     const receive = (): void => {}

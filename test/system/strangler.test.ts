@@ -4,7 +4,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { createServer, type RequestListener } from 'node:http'
-import { type AddressInfo, connect, createServer as createTcpServer } from 'node:net'
+import { connect, createServer as createTcpServer } from 'node:net'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
@@ -249,10 +249,7 @@ describe('createStrangler()', () => {
           socket.end(Buffer.alloc(length, 'a'))
         })
       })
-      t.after(() => old.close())
-      await once(old.listen(0, '127.0.0.1'), 'listening')
-      const { port } = old.address() as AddressInfo
-      const { strangler } = await createStranglerFor(`http://127.0.0.1:${port}`)
+      const { strangler } = await createStranglerFor(`http://127.0.0.1:${await listening(t, old)}`)
       const { body } = await strangler.handle(new HttpRequest({ target: '/' }))
       assert.ok(body instanceof Readable)
       // The body fills its buffers, and the end of the connection may arrive behind it.
@@ -419,10 +416,7 @@ describe('createStrangler()', () => {
         const headers = 'Upgrade: x\r\nConnection: upgrade\r\nContent-Length: 5'
         socket.once('data', () => socket.write(`HTTP/1.1 ${status}\r\n${headers}\r\n\r\nhalf`))
       })
-      t.after(() => old.close())
-      await once(old.listen(0, '127.0.0.1'), 'listening')
-      const { port } = old.address() as AddressInfo
-      const { strangler } = await createStranglerFor(`http://127.0.0.1:${port}`)
+      const { strangler } = await createStranglerFor(`http://127.0.0.1:${await listening(t, old)}`)
       const accepted = once(old, 'connection')
       const response = await strangler.handle(new HttpRequest({ target: '/' }))
       const [socket] = await accepted

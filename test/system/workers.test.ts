@@ -6,7 +6,7 @@ import { createFolder, writeFileIn } from '../support/folder.ts'
 import { bytesOf, exchange } from '../support/http.ts'
 import { Load } from '../support/load.ts'
 import { acceptsConnections } from '../support/ports.ts'
-import { logLinesOf, ServerProcess } from '../support/server-process.ts'
+import { isRunning, logLinesOf, ServerProcess } from '../support/server-process.ts'
 
 const APP = `
 import { once } from 'node:events'
@@ -216,12 +216,4 @@ async function waitUntilAccepted(port: number): Promise<void> {
 
 function newOf(bodies: ReadonlySet<string>, old: ReadonlySet<number>): string[] {
   return [...bodies].filter((body) => !old.has(Number(body)))
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0)
-  } catch {
-    return false
-  }
 }
