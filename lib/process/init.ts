@@ -11,8 +11,15 @@ import {
 import { ConfigError } from './settings.ts'
 
 const NODE_FOR_TYPESCRIPT = '22.18'
-// The templates that are the same in JavaScript and in TypeScript.
-const SHARED = ['controllers/index', 'controllers/news', 'controllers/error', 'test/app.test']
+// The templates are JavaScript, which is TypeScript too once a type in a comment stands behind its variable.
+const TEMPLATES = [
+  'app',
+  'controllers/index',
+  'controllers/news',
+  'controllers/error',
+  'test/app.test',
+]
+const JSDOC_TYPE = /\/\*\* @type \{(.*)\} \*\/\n(const \w+)/g
 
 /**
  * Runs `portico init`: writes a small application into a folder, and prints a line for each file. It overwrites no file, and
@@ -29,12 +36,12 @@ export async function init(args: readonly string[], templates: string): Promise<
     const { extension, isInstalled } = await writePackage(folder, typescript)
     const read = (name: string): Promise<string> => readFile(join(templates, name), 'utf8')
     // The templates refer to each other by names that end in `.js`.
-    const adapt = (text: string): string => text.replace(/\.[jt]s(?=['"])/g, extension)
+    const adapt = (text: string): string => text.replace(/\.js(?=['"])/g, extension)
 
-    const main = typescript ? 'app.ts' : 'app.js'
-    await write(folder, `app${extension}`, adapt(await read(main)))
-    for (const name of SHARED) {
-      await write(folder, `${name}${extension}`, adapt(await read(`${name}.js`)))
+    for (const name of TEMPLATES) {
+      const text = adapt(await read(`${name}.js`))
+      const typed = typescript ? text.replace(JSDOC_TYPE, '$2: $1') : text
+      await write(folder, `${name}${extension}`, typed)
     }
     if (typescript) await write(folder, 'tsconfig.json', await read('tsconfig.json'))
     await write(folder, 'Dockerfile', adapt(await read('Dockerfile')))
