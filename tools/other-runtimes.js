@@ -26,6 +26,10 @@ const runtimes = {
       [/^loadControllers\(\) > .*await in a package/, 'Bun cannot require() such a file'],
       [/^scrub\(\) > withholds what V8/, 'expects the messages of V8'],
       [/^(?:createDetails|locateFrame)\(\) > /, 'expects the stacks of V8'],
+      [/^knownWords\(\) > shows the messages of V8/, 'expects the messages of V8'],
+      [/^locateFunctions\(\) > |^listRoutes\(\) > (?:locates|marks)/, 'Bun locates no function'],
+      [/^an action in development > that forgets an await/, 'Bun does not tell of new promises'],
+      [/^helmet\(\) and compression\(\).* > compress/, 'undici of Bun decompresses responses'],
       [/^readBody\(\) > keeps at most twice/, 'calls gc() of V8'],
       [/^Deadlines.*uses one timer/, 'Bun does not list timers as active resources'],
       [/^IncomingRequest.protocol > is https/, 'the TLS of Bun has no anonymous ciphers'],
@@ -44,10 +48,12 @@ const runtimes = {
     skipped: {
       'controllers/syntax-error': 'expects the messages of Node',
       'dispatch/deadlines': 'Deno does not reset the mocks of a test at its end',
+      'reporting/log': 'Deno does not reset the mocks of a test at its end',
       'reporting/reporter': 'Deno does not reset the mocks of a test at its end',
       'server/client-error': 'the parser of Deno reports other codes',
       'server/connection': 'a test of pipelined requests hangs',
       'server/drain': 'the test of the deadline hangs',
+      'server/half-close': 'Deno does not tell of a connection that a client has half closed',
       'server/incoming-request': 'the test of the events of a message hangs',
     },
     known: [
@@ -58,6 +64,13 @@ const runtimes = {
         'the frames of a Deno test have no file',
       ],
       [/^makeReport\(\) /, 'the frames of a Deno test have no file'],
+      [
+        /^fingerprintOf\(\) .* contains no frame/,
+        'the frames of a Deno test are those of its source',
+      ],
+      [/^knownWords\(\) .* shows the messages of V8/, 'expects the messages of Node'],
+      [/^locateFunctions\(\) |^listRoutes\(\) .*(?:locates|marks)/, 'Deno locates no function'],
+      [/^an action in development .* forgets an await/, 'Deno does not tell of new promises'],
     ],
   },
 }

@@ -97,11 +97,10 @@ class Inspector {
   }
 
   #call<T>(method: string, params: object): T {
-    let returned: unknown
-    this.#session.post(method, params, (error, result) => {
-      if (error) throw new Error(error.message)
-      returned = result
-    })
-    return returned as T
+    const answers: [error: Error | null, result?: object | undefined][] = []
+    this.#session.post(method, params, (...answer) => answers.push(answer))
+    const [[error, result] = [new Error('The inspector does not answer at once')]] = answers
+    if (error) throw new Error(error.message)
+    return result as T
   }
 }
