@@ -1,4 +1,4 @@
-import { checkReturned, type Returned } from '../controllers/controller.ts'
+import { checkReturned, functionsOf, type Returned } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
@@ -57,7 +57,7 @@ export function checkPlugin(plugin: Plugin, name: string): void {
     if (typeof plugin[hook] === 'function') continue
     throw new TypeError(`Expected "${hook}" of ${name} to be a function`)
   }
-  const functions = functionNamesOf(plugin)
+  const functions = [...functionsOf(plugin).keys()]
   for (const each of functions) {
     const meant = HOOKS.find((hook) => hook.toLowerCase() === each.toLowerCase())
     if (meant === undefined || meant === each) continue
@@ -66,17 +66,6 @@ export function checkPlugin(plugin: Plugin, name: string): void {
   if (functions.length > 0 && present.length === 0) {
     throw new TypeError(`Expected ${name} to have at least one hook of ${HOOKS.join(', ')}`)
   }
-}
-
-// Includes the methods that an object inherits from its classes.
-function functionNamesOf(object: object): readonly string[] {
-  const names: string[] = []
-  for (let each = object; each && each !== Object.prototype; each = Object.getPrototypeOf(each)) {
-    const properties = Object.entries(Object.getOwnPropertyDescriptors(each))
-    const functions = properties.filter(([, { value }]) => typeof value === 'function')
-    names.push(...functions.map(([name]) => name).filter((name) => name !== 'constructor'))
-  }
-  return names
 }
 
 /** Settles as a promise does, or rejects with a 503 if the promise is still pending after the limit (default `actionTimeoutMs`). */
