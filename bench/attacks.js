@@ -10,12 +10,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { probe } from './load.js'
 import { ServerProcess } from './process.js'
+import { table } from './report.js'
 import { median } from './statistics.js'
 
 const WARM_REQUESTS = 10
 const REQUESTS = 30
-const BODY_BYTES = 1_048_576
 const MIB = 1_048_576
+const BODY_BYTES = MIB
 const PAGE = fileURLToPath(new URL('../docs/security.md', import.meta.url))
 
 // Forms of 1 MiB. Each is hostile to one part of a report.
@@ -114,7 +115,6 @@ async function cpuMs(server, request) {
 const memoryAttacks = {
   '8 forms of 1 MiB in chunks of 1 byte': {
     connections: 8,
-    limit: '2 x 8 MiB',
     bytes: oneByteChunks(),
   },
   '1 connection, 64 pipelined requests for 1 MiB each, nothing is read': {
@@ -169,13 +169,6 @@ async function grownMib({ connections, bytes }) {
 async function usedBytes(server) {
   const { heapUsed, external } = await server.measure('memory')
   return heapUsed + external
-}
-
-function table(head, rows) {
-  const line = (cells) => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, i) => (i === 0 ? '---' : '---:'))), ...rows.map(line)].join(
-    '\n',
-  )
 }
 
 const cpu = table(['request', 'accepted', ...Object.keys(errors)], await measureCpu())

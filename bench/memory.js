@@ -2,6 +2,7 @@
 //
 // It prints the heap of an idle connection, and the resident memory and the garbage collections while 64 connections are busy.
 
+import { table } from './report.js'
 import { heapOfIdleConnections, memoryUnderLoad } from './resources.js'
 
 const MIB = 1_048_576
@@ -11,51 +12,48 @@ const IDLE = [1_000, 9_900]
 const LOAD = { connections: 64, steps: [20_000, 60_000, 100_000] }
 
 console.log(`Node ${process.version}\n`)
-await printIdle()
-for (const workload of ['W1', 'W3']) await printLoad(workload)
+const idle = IDLE.map((count) => `heap of each of ${number(count)} idle connections`)
+console.log(table(['', ...idle], await idleRows()))
+for (const workload of ['W1', 'W3']) {
+  const title = `${workload}, ${LOAD.connections} connections`
+  const steps = LOAD.steps.map((count) => `resident after ${number(count)}`)
+  console.log(`\n${table([title, ...steps, 'scavenges', 'young'], await loadRows(workload))}`)
+}
 
-async function printIdle() {
-  print([
-    '',
-    ...IDLE.map((count) => `heap of each of ${count.toLocaleString('en')} idle connections`),
-  ])
-  print(['---', ...IDLE.map(() => '---:')])
+async function idleRows() {
+  const rows = []
   const bare = []
   for (const adapter of ADAPTERS) {
     const cells = []
     for (const [i, count] of IDLE.entries()) {
       const bytes = (await heapOfIdleConnections(adapter, count)) / 1_000
       bare[i] ??= bytes
-      cells.push(
-        `${Math.round(bytes).toLocaleString('en')} bytes (${(bytes / bare[i]).toFixed(2)})`,
-      )
+      cells.push(`${number(Math.round(bytes))} bytes (${(bytes / bare[i]).toFixed(2)})`)
     }
-    print([adapter, ...cells])
+    rows.push([adapter, ...cells])
   }
+  return rows
 }
 
-async function printLoad(workload) {
-  const { connections, steps } = LOAD
-  const title = `${workload}, ${connections} connections`
-  console.log()
-  print([
-    title,
-    ...steps.map((n) => `resident after ${n.toLocaleString('en')}`),
-    'scavenges',
-    'young',
-  ])
-  print(['---', ...steps.map(() => '---:'), '---:', '---:'])
+async function loadRows(workload) {
+  const rows = []
   for (const adapter of ADAPTERS) {
-    const rows = await memoryUnderLoad(adapter, { workload, ...LOAD })
-    const { scavenges, youngBytes } = rows.at(-1)
-    print([adapter, ...rows.map(({ bytes }) => mib(bytes)), String(scavenges), mib(youngBytes)])
+    const steps = await memoryUnderLoad(adapter, { workload, ...LOAD })
+    const { scavenges, youngBytes } = steps.at(-1)
+    rows.push([
+      adapter,
+      ...steps.map(({ bytes }) => mib(bytes)),
+      String(scavenges),
+      mib(youngBytes),
+    ])
   }
+  return rows
+}
+
+function number(count) {
+  return count.toLocaleString('en')
 }
 
 function mib(bytes) {
   return `${(bytes / MIB).toFixed(1)} MiB`
-}
-
-function print(cells) {
-  console.log(`| ${cells.join(' | ')} |`)
 }

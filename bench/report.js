@@ -145,7 +145,7 @@ function spread({ median, q1, q3 }) {
   return `${median.toFixed(3)} (${q1.toFixed(3)}–${q3.toFixed(3)})`
 }
 
-function table(header, rows) {
+export function table(header, rows) {
   const rule = header.map((_, i) => (i === 0 ? '---' : '---:'))
   return [header, rule, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n')
 }
