@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
 import { listRoutes } from './lib/inspect/list-routes.ts'
-import { closeApp, isAppReady } from './lib/process/app-file.ts'
+import { closeApp, isAppReady, startApp } from './lib/process/app-file.ts'
 import { loadApplication, publicFileOf, publicFilesOf } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
@@ -115,9 +115,6 @@ async function serve(line: CommandLine): Promise<number> {
   let exitCode = 0
   reportListen()
   const service = await listen(application, log)
-  const isReady = async (): Promise<boolean> => isServing && isAppReady(app)
-  answerReady(isReady)
-  const health = await listenForHealth(config, isReady)
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
       front.report(error)
@@ -129,6 +126,11 @@ async function serve(line: CommandLine): Promise<number> {
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
     requested.then(stop)
   })
+  // Before any connection is accepted. A failure is an exception outside of any request.
+  startApp(app, service)
+  const isReady = async (): Promise<boolean> => isServing && isAppReady(app)
+  answerReady(isReady)
+  const health = await listenForHealth(config, isReady)
   if (!cluster.isWorker) logStart(log, service.url)
   await stopped
   isServing = false

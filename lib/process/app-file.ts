@@ -5,6 +5,7 @@ import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import { type FrontControllerOptions, isRecord } from '../dispatch/options.ts'
 import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
+import type { Service } from '../server/serve.ts'
 
 /** The exports of an application file. */
 export interface AppFile {
@@ -12,6 +13,8 @@ export interface AppFile {
   readonly options: FrontControllerOptions
   /** Middlewares in front of the front controller. */
   readonly before: readonly BeforeMiddleware[] | undefined
+  /** Receives the service when it listens. */
+  readonly started: ((service: Service) => unknown) | undefined
   /** Closes the resources of the application. */
   readonly close: (() => unknown) | undefined
   /** Returns whether the application is ready for requests. */
@@ -22,6 +25,7 @@ export interface AppFile {
 export const NO_APP: AppFile = {
   options: {},
   before: undefined,
+  started: undefined,
   close: undefined,
   ready: undefined,
 }
@@ -47,6 +51,7 @@ export async function loadAppFile(path: string): Promise<AppFile> {
       return {
         options,
         before: checkedBefore(Reflect.get(exports, 'before')),
+        started: functionOf(exports, 'started'),
         close: functionOf(exports, 'close'),
         ready: functionOf(exports, 'ready'),
       }
@@ -83,6 +88,11 @@ function functionOf(exports: object, name: string): (() => unknown) | undefined 
   const value: unknown = Reflect.get(exports, name)
   if (value === undefined || typeof value === 'function') return value as () => unknown
   throw new TypeError(`Expected the export "${name}" to be a function`)
+}
+
+/** Calls `started`. What it throws is the rejection of the promise. */
+export async function startApp({ started }: AppFile, service: Service): Promise<void> {
+  await started?.(service)
 }
 
 /** Calls `ready`. Returns false if it returns a value that is falsy, fails, or takes longer than 2 seconds. */

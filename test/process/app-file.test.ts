@@ -61,6 +61,10 @@ describe('loadAppFile()', () => {
         'export default {}\nexport const ready = {}',
         'Expected the export "ready" to be a function',
       ],
+      [
+        'export default {}\nexport const started = true',
+        'Expected the export "started" to be a function',
+      ],
       ['\nexport default {', /^Unexpected .*, at URL:\d$/],
       ['\nthrow new Error("broken\\nin two lines")', 'broken, at URL:2:7'],
       [

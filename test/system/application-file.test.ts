@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { fetch } from 'undici'
 import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
@@ -162,6 +165,41 @@ describe('node server.js --app', { concurrency: 4 }, () => {
       [1, 'stop'],
     ])
   })
+
+  for (const workers of [0, 2]) {
+    it(`passes the service to started() for upgrades, with ${workers} workers`, async (t) => {
+      const source = `
+        export default {}
+        export async function started({ server, closing }) {
+          server.on('upgrade', (message, socket) => {
+            socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n')
+            closing.addEventListener('abort', () => socket.end('bye'))
+          })
+        }`
+      const args = ['--port=0', '--close-timeout-ms=600000', `--workers=${workers}`]
+      const app = join(createApp(t, source), 'app.js')
+      const server = new ServerProcess(t, [...args, '--app', app])
+      const socket = connect(await server.port(), '127.0.0.1')
+      socket.write('GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\n')
+      const [first] = await once(socket, 'data')
+      assert.match(String(first), /^HTTP\/1\.1 101 /)
+      server.child.kill('SIGTERM')
+      assert.equal(await text(socket), 'bye')
+      const { code, stdout } = await server.ended
+      const stop = logLinesOf(stdout).at(-1)
+      assert.deepEqual([code, stop.event, stop.connections ?? 0], [0, 'stop', 0])
+    })
+  }
+
+  for (const kind of ['function', 'async function']) {
+    it(`reports what the ${kind} started() throws, and exits with 1`, async (t) => {
+      const source = `export default {}\nexport ${kind} started() { throw new Error('failed') }`
+      const app = join(createApp(t, source), 'app.js')
+      const { code, stdout, stderr } = await run(t, ['--port=0', '--app', app])
+      assert.deepEqual([code, stderr], [1, ''])
+      assert.match(stdout, /"level":"error".*app\.js:2:/)
+    })
+  }
 
   const closes = {
     throws: 'export const close = () => { throw new Error("failed") }',

@@ -79,7 +79,7 @@ describe('docs/recipes.md', () => {
   it('has application files that the program accepts', async (t) => {
     const folder = writeRecipes(t)
     for (const { name } of recipes) {
-      if (name === 'websockets.js' || (name === 'sqlite.js' && noSqlite !== undefined)) continue
+      if (name === 'sqlite.js' && noSqlite !== undefined) continue
       const { ended } = new ServerProcess(t, ['--check', '--app', join(folder, name)])
       const { code, stderr } = await ended
       assert.equal(code, 0, `${name}: ${stderr}`)
@@ -409,6 +409,22 @@ describe('The recipe for WebSockets', () => {
     for (const [code] of await Promise.all(closed)) assert.equal(code, 1001)
   })
 
+  it('ends them in each worker of the program too', async (t) => {
+    const app = join(writeRecipes(t), 'websockets.js')
+    const args = ['--port=0', '--workers=2', '--close-timeout-ms=600000', '--app', app]
+    const server = new ServerProcess(t, args)
+    const origin = await server.url()
+    const clients = await Promise.all([1, 2, 3].map(() => connected(chatOf(origin), origin)))
+    for (const client of clients) {
+      client.send('hello')
+      assert.equal(String((await once(client, 'message'))[0]), 'hello')
+    }
+    const closed = clients.map((client) => once(client, 'close'))
+    server.child.kill('SIGTERM')
+    for (const [code] of await Promise.all(closed)) assert.equal(code, 1001)
+    assert.equal((await server.ended).code, 0)
+  })
+
   it('rejects another path, and a page of another origin', async (t) => {
     const { url, origin } = await startWebSockets(t)
     assert.equal(await statusOf(`${url}x`, origin), 403)
@@ -419,9 +435,14 @@ describe('The recipe for WebSockets', () => {
 async function startWebSockets(
   t: TestContext,
 ): Promise<{ readonly service: Service; readonly url: string; readonly origin: string }> {
-  const { service } = (await importRecipe(t, 'websockets.js')) as { service: Service }
-  t.after(() => service.close())
-  return { service, url: `${service.url.replace('http', 'ws')}/chat`, origin: service.url }
+  const { started } = await importRecipe(t, 'websockets.js')
+  const { service } = await startServing(t, new FrontController())
+  Reflect.apply(started as () => void, undefined, [service])
+  return { service, url: chatOf(service.url), origin: service.url }
+}
+
+function chatOf(origin: string): string {
+  return `${origin.replace('http', 'ws')}/chat`
 }
 
 async function connected(url: string, origin: string): Promise<WebSocket> {
