@@ -21,9 +21,9 @@ export type Returned = void | HttpRequest | HttpResponse
 export interface Action {
   (request: HttpRequest, response: HttpResponse): Returned | Promise<Returned>
   /** The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). */
-  readonly methods?: readonly string[]
+  methods?: readonly string[]
   /** Limits that replace those of the front controller for this action, such as those of an upload. */
-  readonly limits?: Partial<LimitOverrides>
+  limits?: Partial<LimitOverrides>
 }
 
 /** Limits of one action. */

@@ -72,6 +72,22 @@ describe('The types', () => {
     void [actions, wrong]
   })
 
+  it('let the limits and the methods of an action be set', () => {
+    const save: Action = post(() => {})
+    save.limits = { maxBodyBytes: 10 }
+    save.methods = ['POST', 'PUT']
+    function upload(): void {}
+    upload.limits = { maxFields: 10, timeoutMs: 10 }
+    const misuses = () => {
+      // @ts-expect-error there is no such limit
+      save.limits = { maxBody: 10 }
+      // @ts-expect-error methods are a list
+      save.methods = 'POST'
+    }
+    void ([save, upload] satisfies Action[])
+    void misuses
+  })
+
   it('make a request read-only', () => {
     const changes = () => {
       // @ts-expect-error a request is read-only
