@@ -1,11 +1,13 @@
 import { allowsMethod, methodNotAllowed } from '../dispatch/dispatcher.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
 import { NoRouteError } from '../http/errors.ts'
-import { isReserved } from '../http/params.ts'
+import { decodeSegment, isReserved } from '../http/params.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { safeName, shapeOf } from '../reporting/shape.ts'
-import { trimSlashes } from '../routing/segments.ts'
+import type { PatternSegment } from '../routing/route-pattern.ts'
+import { isRouteName } from '../routing/route-target.ts'
+import { splitPath, trimSlashes } from '../routing/segments.ts'
 import { type ExplainedError, explainError } from './explain-error.ts'
 import { type ActionLocation, locateAction, type Site, siteOf } from './site.ts'
 
@@ -60,7 +62,7 @@ export function explain(
   // A sign-in is recognized by the host of its redirect_uri. A whole URL has the host to compare.
   const headers = URL.canParse(target) ? { host: new URL(target).host } : {}
   const request = site.router.route(new HttpRequest({ method, target, headers }))
-  const { path, droppedKey } = describePath(request)
+  const { path, droppedKey } = describePath(site, request)
   return {
     method: request.method,
     target: describeTarget(site, request, path),
@@ -88,18 +90,51 @@ function outcomeOf(site: Site, request: HttpRequest): Partial<Explanation> {
   return { error: explainError(site, request, methodNotAllowed(methods)) }
 }
 
-// Everything after the names may be a secret, even a key without a value.
-function describePath(request: HttpRequest): { path: string; droppedKey: string | null } {
+// Everything but the names may be a secret, even a key without a value.
+function describePath(
+  { router }: Site,
+  request: HttpRequest,
+): { path: string; droppedKey: string | null } {
   const { route } = stateOf(request)
+  const pattern = router.named.get(route?.name ?? '')?.segments
+  const { start, pairs } = pattern ? describeStart(pattern, request) : splitNames(request)
+  const shapes = pairs.map((segment, i) =>
+    (i % 2 === 0 && i < pairs.length - 1 ? safeName : shapeOf)(decodeSegment(segment)),
+  )
+  const droppedKey = pairs.length % 2 === 1 ? (shapes.at(-1) ?? null) : null
+  return { path: `/${[...start, ...shapes].join('/')}`, droppedKey }
+}
+
+/** A path: its first segments as they are shown, and the raw segments of its pairs. */
+interface Described {
+  readonly start: readonly string[]
+  readonly pairs: readonly string[]
+}
+
+function describeStart(pattern: readonly PatternSegment[], { path }: HttpRequest): Described {
+  const segments = splitPath(path)
+  const start = pattern.slice(0, segments.length).map((part, i) => {
+    const segment = segments[i] ?? ''
+    if ('literal' in part) return part.encoded
+    return isRouteName(part.variable) ? safeName(segment) : shapeOf(decodeSegment(segment))
+  })
+  return { start, pairs: segments.slice(pattern.length) }
+}
+
+// A custom router may read anything in the path: a segment that is none of the names is a value.
+function splitNames(request: HttpRequest): Described {
+  const { module, controller, action } = request
+  const raw = stateOf(request).route?.pairs
   const trimmed = trimSlashes(request.path)
-  const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
-  const names = trimmed.slice(0, trimmed.length - pairs.length)
-  const shapes = [...request.pairs].map(([key, value]) => `${safeName(key)}/${shapeOf(value)}`)
-  const parts = pairs.split('/')
-  const droppedKey = pairs !== '' && parts.length % 2 === 1 ? shapeOf(parts.at(-1) ?? '') : null
-  const segments = names.split('/').filter((name) => name !== '')
-  const all = [...segments.map(safeName), ...shapes, ...(droppedKey === null ? [] : [droppedKey])]
-  return { path: `/${all.join('/')}`, droppedKey }
+  const pairs = typeof raw === 'string' && trimmed.endsWith(raw) ? raw : ''
+  const names = trimmed
+    .slice(0, trimmed.length - pairs.length)
+    .split('/')
+    .filter(Boolean)
+  const start = names.map((name) =>
+    ([module, controller, action].includes(name) ? safeName : shapeOf)(name),
+  )
+  return { start, pairs: pairs === '' ? [] : pairs.split('/') }
 }
 
 function describeTarget({ basePath }: Site, request: HttpRequest, path: string): string {

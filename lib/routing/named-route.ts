@@ -1,5 +1,6 @@
 import { decodeSegment } from '../http/params.ts'
 import type { PathRoute } from './module-route.ts'
+import type { NameKeys } from './name-rules.ts'
 import {
   type ParsedPattern,
   type PatternSegment,
@@ -7,7 +8,13 @@ import {
   type RoutePattern,
   routeError,
 } from './route-pattern.ts'
-import { isRouteName, type RouteTarget, routeNames, writeName } from './route-target.ts'
+import {
+  isRouteName,
+  type RouteNames,
+  type RouteTarget,
+  routeNames,
+  writeName,
+} from './route-target.ts'
 import { type Pair, writePairs, writeValue } from './segments.ts'
 
 /** A custom route: it matches the segments of a path, and builds the segments of a target. */
@@ -24,6 +31,25 @@ export class NamedRoute {
   /** The target of a path that sets no variable. */
   get defaults(): RouteTarget {
     return this.#pattern.defaults
+  }
+
+  /** The literals and the variables of the path. */
+  get segments(): readonly PatternSegment[] {
+    return this.#pattern.segments
+  }
+
+  /** Returns the paths that lead to an action, such as `/article/:id`; `...` stands for pairs. Undefined if none does. */
+  pathTo(action: RouteNames, keys: NameKeys): string | undefined {
+    const { segments, variables, acceptsPairs } = this.#pattern
+    const leads = routeNames.every(
+      (key) => variables.has(key) || keys[key](this.defaults[key]) === keys[key](action[key]),
+    )
+    if (!leads) return undefined
+    const parts = segments.map((part) => {
+      if ('literal' in part) return part.encoded
+      return isRouteName(part.variable) ? action[part.variable] : `:${part.variable}`
+    })
+    return `/${[...parts, ...(acceptsPairs ? ['...'] : [])].join('/')}`
   }
 
   /** Returns the route of a path by its segments; undefined if the path does not match. */

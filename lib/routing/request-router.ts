@@ -59,6 +59,11 @@ export class RequestRouter {
     this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, buildUrl, isRegistered }
   }
 
+  /** The routes of the option `routes`, by their names. */
+  get named(): ReadonlyMap<string, NamedRoute> {
+    return this.#table.named
+  }
+
   /** Returns the request with its `path` and `q`. */
   rewrite(request: HttpRequest): HttpRequest {
     const { path, q, rejection } = rewrite(request.target, this.#options.basePath)

@@ -1,7 +1,8 @@
 import type { Route } from '../http/route.ts'
 import { checkSegment, type Pair, type PairEncoding } from './segments.ts'
 
-type RouteNames = Pick<Route, 'module' | 'controller' | 'action'>
+/** The names in a route. */
+export type RouteNames = Pick<Route, 'module' | 'controller' | 'action'>
 
 /** The target of a URL: the names and the key/value pairs that routing finds in it. */
 export interface RouteTarget extends RouteNames {

@@ -148,6 +148,33 @@ describe('explain()', () => {
     assert.match(error?.hint ?? '', /no controller serves/)
   })
 
+  it('shows a named route: its literals, the shapes of its variables, and the pairs of its *', () => {
+    const routes = {
+      note: { path: '/note/:id', defaults: { controller: 'news', action: 'view' } },
+      files: { path: '/f/:bucket/:action/*', defaults: { controller: 'news' } },
+      year: { path: '/grün/:year', defaults: { controller: 'news', action: 'list', year: 2026 } },
+    }
+    const table: [string, string, string | null][] = [
+      ['/note/12', '/note/digits(2)', null],
+      ['/f/friday/view/sort/name', '/f/word(6)/view/sort/word(4)', null],
+      ['/f/friday/view/sort/name/left', '/f/word(6)/view/sort/word(4)/word(4)', 'word(4)'],
+      ['/gr%C3%BCn/x%20y', '/gr%C3%BCn/list(2)', null],
+      ['/gr%C3%BCn', '/gr%C3%BCn', null],
+    ]
+    for (const [target, path, dropped] of table) {
+      const found = explained(target, 'GET', { routes })
+      assert.deepEqual([found.path, found.target, found.droppedKey], [path, path, dropped])
+    }
+  })
+
+  it('shows the names of a custom router, and the shapes of all other segments', () => {
+    const router = {
+      route: () => ({ module: 'default', controller: 'news', action: 'view', pairs: 'id/hunter' }),
+    }
+    const { path, runs } = explained('/n/hunter/news', 'GET', { router })
+    assert.deepEqual([path, runs?.name], ['/word(1)/word(6)/news', 'news/view'])
+  })
+
   it('shows no value of a request', () => {
     const c = 'c4n4ry-V4LU3-0Af'
     const targets = [
@@ -163,8 +190,17 @@ describe('explain()', () => {
       `/signin/v2?code=${c}&state=${c}&redirect_uri=https://a.example/${c}?${c}`,
       `/news/save/${c}?${c}&&=${c}&q=${c}`,
       `/error/error/${c}?error_handler=${c}`,
+      `/n/${c}`,
+      `/n/${c}/${c}/${c}/${c}`,
     ]
-    for (const more of [{}, { basePath: '/app' }, { names: 'zf1' } as const]) {
+    const routes = {
+      short: { path: '/:key', defaults: { controller: 'news' } },
+      long: { path: '/n/:quite-a-long-variable/*', defaults: { controller: 'news' } },
+      three: { path: '/:action/:a/:b', defaults: { controller: 'news' } },
+    }
+    const router = { route: () => ({ module: c, controller: c, action: c, pairs: `a/${c}` }) }
+    const rules = [{ basePath: '/app' }, { names: 'zf1' }, { routes }, { router }] as const
+    for (const more of [{}, ...rules]) {
       for (const target of targets) {
         assert.doesNotMatch(JSON.stringify(explained(target, 'GET', more)), /c4n4ry/i, target)
       }

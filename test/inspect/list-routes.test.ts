@@ -58,6 +58,42 @@ describe('listRoutes()', () => {
     assert.deepEqual(found['admin/list'], ['/default/admin/list/...'])
   })
 
+  it('lists the named routes that lead to an action, before the default one', () => {
+    const modules = new Map([['admin', controllers('index')]])
+    const routes = {
+      article: { path: '/article/:id', defaults: { controller: 'news', action: 'list' } },
+      again: { path: 'a/:id/*', defaults: { controller: 'news', action: 'list' } },
+      any: { path: '/any/:action', defaults: { controller: 'news' } },
+      home: { path: '/', defaults: { module: 'admin' } },
+      nowhere: { path: '/nowhere', defaults: { controller: 'nosuch' } },
+    }
+    assert.deepEqual(
+      urls({ controllers: controllers('news'), modules, routes, basePath: '/app' }),
+      {
+        'news/index': ['/app/any/index', '/app/news', '/app/news/index/...'],
+        'news/list': [
+          ...['/app/article/:id', '/app/a/:id/...', '/app/any/list'],
+          '/app/news/list/...',
+        ],
+        'admin/index/index': [
+          '/app',
+          '/app/admin',
+          '/app/admin/index',
+          '/app/admin/index/index/...',
+        ],
+        'admin/index/list': ['/app/admin/index/list/...'],
+        'error/error': [],
+      },
+    )
+  })
+
+  it('follows the rule of names in named routes', () => {
+    const news = { LIST: action }
+    const routes = { article: { path: '/a', defaults: { controller: 'NEWS', action: 'l-i-s-t' } } }
+    const found = urls({ controllers: { news }, routes, names: 'zf1' })
+    assert.equal(found['news/l-i-s-t']?.[0], '/a')
+  })
+
   it('follows the rule of names', () => {
     const found = urls({ controllers: new Map([['INDEX', { index: action }]]), names: 'zf1' })
     assert.deepEqual(found['INDEX/index'], ['/', '/INDEX', '/INDEX/index/...'])
