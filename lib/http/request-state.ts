@@ -16,6 +16,8 @@ export interface RequestSettings {
   readonly trusted: BlockList
   /** Reports whether a module, a controller or an action has a name. */
   readonly isRegistered?: ((name: string) => boolean) | undefined
+  /** Returns the literal segments of a named route, which are no values of a request. */
+  readonly literalsOf?: ((route: string) => readonly string[]) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
 }

@@ -69,12 +69,15 @@ function isHarmless(name: string, value: RequestHeaders[string]): boolean {
   return HARMLESS_HEADERS.has(name) || /^sec-(?:(?:ch|fetch)-|gpc$|purpose$)/.test(name)
 }
 
-// Module, controller and action are shown if they look like names. Any other segment may be secret.
+// Module, controller and action are shown if they look like names, and so are the literals of a named route. Any other
+// segment may be secret.
 function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   const { pairs } = request
-  const { module, controller, action } = stateOf(request).firstRoute ?? request
+  const { firstRoute, settings } = stateOf(request)
+  const { module, controller, action } = firstRoute ?? request
   const path = sentPathOf(request)
-  const names = new Set([module, controller, action].filter(isName))
+  const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
+  const names = new Set([...[module, controller, action].filter(isName), ...literals])
   for (const segment of path.split('/')) {
     const isShort = segment.length < MIN_VALUE_LENGTH
     if (!isShort && !names.delete(segment)) yield ['path', segment]

@@ -38,6 +38,11 @@ export class NamedRoute {
     return this.#pattern.segments
   }
 
+  /** The literal segments of the path, as they are sent. */
+  get literals(): readonly string[] {
+    return this.segments.flatMap((part) => ('literal' in part ? [part.encoded] : []))
+  }
+
   /** Returns the paths that lead to an action, such as `/article/:id`; `...` stands for pairs. Undefined if none does. */
   pathTo(action: RouteNames, keys: NameKeys): string | undefined {
     const { segments, variables, acceptsPairs } = this.#pattern

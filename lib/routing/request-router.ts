@@ -56,7 +56,9 @@ export class RequestRouter {
     this.#table = new RouteTable(routes, new ModuleRoute(new Map(modules).keys(), names))
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table)
-    this.#settings = { maxBodyBytes: limits.maxBodyBytes, trusted, buildUrl, isRegistered }
+    const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
+    const { maxBodyBytes } = limits
+    this.#settings = { maxBodyBytes, trusted, buildUrl, isRegistered, literalsOf }
   }
 
   /** The routes of the option `routes`, by their names. */

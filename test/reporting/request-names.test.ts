@@ -90,6 +90,24 @@ describe('The names of a request', () => {
     assert.doesNotMatch(JSON.stringify(reports), /hunterpw/)
   })
 
+  it('are shown like the literals of a named route, but not if a value is the same', async () => {
+    const view = (request: HttpRequest): never => {
+      throw new HttpError(404, `No such note ${request.params.id}`)
+    }
+    const front = new FrontController({
+      controllers: { notes: { view } },
+      routes: { note: { path: '/note/:id', defaults: { controller: 'notes', action: 'view' } } },
+    })
+    for (const [target, detail] of [
+      ['/note/hunterpw', 'No such note [path]'],
+      ['/note/note', 'No such [path] [path]'],
+      ['/note/hunterpw?a=note', 'No such [a] [path]'],
+    ] as const) {
+      const response = await front.handle(new HttpRequest({ target }))
+      assert.equal(JSON.parse(String(response.body)).detail, detail)
+    }
+  })
+
   it('are shown if they are registered, also where a parameter has the same value', async () => {
     const { report } = await handle('/news/moved?a=list&b=news')
     assert.deepEqual([report?.controller, report?.action], ['news', 'list'])
