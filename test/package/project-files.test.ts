@@ -7,11 +7,11 @@ import { repositoryFile } from '../support/repository.ts'
 import { runNode } from '../support/run-node.ts'
 
 describe('The linter', () => {
-  it('checks the files of the project, and not those that a reader of the guide adds', async (t) => {
+  it('checks the files of the project, and not those that a reader of the README adds', async (t) => {
     const broken = 'var a = 1'
-    const guide = blocksOf(readFileSync(repositoryFile('docs/guide.md'), 'utf8'))
-    const added = guide.map(({ name }) => name).filter((name) => /\.\w+$/.test(name))
-    assert.ok(added.includes('controllers/index.js'))
+    const readme = blocksOf(readFileSync(repositoryFile('README.md'), 'utf8'))
+    const added = readme.map(({ name }) => name).filter((name) => /\.\w+$/.test(name))
+    assert.ok(added.includes('controllers/articles.js'))
     const folder = createFolder(t, {
       ...Object.fromEntries(added.map((name) => [name, broken])),
       'biome.json': readFileSync(repositoryFile('biome.json'), 'utf8'),

@@ -1,0 +1,1 @@
+export const notes: Map<string, string> = new Map([['1', 'Milk & honey']])
