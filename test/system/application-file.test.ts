@@ -48,7 +48,10 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     const check = await run(t, ['--check'], { PORTICO_APP: file })
     assert.deepEqual([check.code, JSON.parse(check.stdout).app], [0, file])
     const routes = await run(t, ['--routes', '--app', file])
-    assert.match(routes.stdout, /^\/news\/list\/\.\.\. +any +news\/list +\S+app\.js:2$/m)
+    assert.match(
+      routes.stdout,
+      /^\/article\/:id, \/news\/list\/\.\.\. +any +news\/list +\S+app\.js:2$/m,
+    )
     const explain = await run(t, ['--explain=/article/7', '--app', file])
     assert.deepEqual([explain.code, /^Runs +news\/list/m.test(explain.stdout)], [0, true])
   })
