@@ -1,6 +1,5 @@
 import { type Action, checkReturned } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { run, type Steps, wait } from './steps.ts'
 
@@ -34,39 +33,36 @@ export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks
  * action does not run, but `postDispatch` does.
  */
 export function withHooks(hooks: ControllerHooks, action: Action): Action {
-  return function (this: unknown, request, response) {
-    return run(around(hooks, action, this, request, response)) as ReturnType<Action>
+  return function (this: unknown, ...args) {
+    return run(around(hooks, action, this, args)) as ReturnType<Action>
   }
 }
 
 function* around(
-  { init, preDispatch, postDispatch }: ControllerHooks,
+  hooks: ControllerHooks,
   action: Action,
   owner: unknown,
-  request: HttpRequest,
-  response: HttpResponse,
+  args: Parameters<Action>,
 ): Steps<unknown> {
-  for (const [name, hook] of Object.entries({ init, preDispatch })) {
-    const next = checkReturned(yield* call(hook, owner, request, response), name, {
-      request,
-      response,
-    })
+  const [request, response] = args
+  const received = { request, response }
+  for (const name of ['init', 'preDispatch'] as const) {
+    const next = checkReturned(yield* call(hooks[name], owner, args), name, received)
     if (next !== undefined) return next
   }
-  const next = isRedirect(response) ? undefined : yield* call(action, owner, request, response)
-  const after = yield* call(postDispatch, owner, request, response)
-  return checkReturned(after, 'postDispatch', { request, response }) ?? next
+  const next = isRedirect(response) ? undefined : yield* call(action, owner, args)
+  const after = yield* call(hooks.postDispatch, owner, args)
+  return checkReturned(after, 'postDispatch', received) ?? next
 }
 
 function* call(
   action: Action | undefined,
   owner: unknown,
-  request: HttpRequest,
-  response: HttpResponse,
+  args: Parameters<Action>,
 ): Steps<unknown> {
   if (action === undefined) return undefined
   // Does not use action.call(): a function can have an own property of that name.
-  const returned: unknown = Reflect.apply(action, owner, [request, response])
+  const returned: unknown = Reflect.apply(action, owner, args)
   return isPromiseLike(returned) ? yield* wait(returned) : returned
 }
 
