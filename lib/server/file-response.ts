@@ -1,26 +1,21 @@
 import type { HttpRequest } from '../http/request.ts'
-import { HttpResponse, type ResponseBody } from '../http/response.ts'
+import type { HttpResponse, ResponseBody } from '../http/response.ts'
 import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
 import type { FileState } from './stored-file.ts'
 
-/** Headers with constant names. */
-export type Fields = readonly (readonly [name: string, value: string])[]
-
 /**
- * Returns the response with a file: its status depends on the conditions and the range of the request.
+ * Fills in the response with a file: its status depends on the conditions and the range of the request.
  *
  * @param part Returns the bytes from `start` to `end`, both included. Called only if they are sent.
  */
-export function respondWith(
-  fields: Fields,
+export function fillIn(
+  response: HttpResponse,
   request: HttpRequest,
   state: FileState,
   part: (start: number, end: number) => ResponseBody,
 ): HttpResponse {
   const { bytes, etag, modifiedMs } = state
-  const response = new HttpResponse()
   const { headers } = response
-  for (const [name, value] of fields) headers.set(name, value)
   headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())
   headers.set('Accept-Ranges', 'bytes')
   if (isNotModified(request, state)) return withoutContent(response, 304)

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { HttpResponse } from '../http/response.ts'
 import {
   checkedHeaders,
   type DefaultHeaders,
@@ -9,7 +9,7 @@ import {
   setMissing,
 } from '../http/response-headers.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
-import { type Fields, respondWith } from './file-response.ts'
+import { fillIn } from './file-response.ts'
 import type { Handler } from './handler.ts'
 import { ENCODINGS, listPublicFolder, type PublicFile } from './public-folder.ts'
 import { type Cache, StoredFile } from './stored-file.ts'
@@ -121,17 +121,16 @@ async function send(
 ): Promise<HttpResponse> {
   const { encoding, stored } = chooseVariant(entry, headerOf(request, 'accept-encoding'))
   try {
-    const headers = headersOf(entry, encoding, cacheControlOf(entry.path))
+    const response = responseFor(entry, encoding, cacheControlOf(entry.path))
     const state = await stored.read()
     const { content } = state
     if (content !== undefined) {
-      return respondWith(headers, request, state, (start, end) => content.subarray(start, end + 1))
+      return fillIn(response, request, state, (start, end) => content.subarray(start, end + 1))
     }
     // HEAD needs the length only.
-    if (request.method === 'HEAD')
-      return respondWith(headers, request, state, () => Readable.from([]))
+    if (request.method === 'HEAD') return fillIn(response, request, state, () => Readable.from([]))
     const file = await stored.open()
-    const response = respondWith(headers, request, file.state, file.stream)
+    fillIn(response, request, file.state, file.stream)
     if (response.body === undefined) await file.close()
     return response
   } catch (error) {
@@ -164,12 +163,16 @@ function acceptsEncoding(accepted: string, encoding: string): boolean {
   return element !== undefined && !/^q=0(?:\.0{0,3})?$/.test(element[1] ?? '')
 }
 
-function headersOf({ type, variants }: Entry, encoding: string, cacheControl: string): Fields {
-  return [
-    ['Cache-Control', cacheControl],
-    ...(variants.size > 0 ? [['Vary', 'Accept-Encoding'] as const] : []),
-    ['Content-Type', type],
-    ['X-Content-Type-Options', 'nosniff'],
-    ...(encoding === '' ? [] : [['Content-Encoding', encoding] as const]),
-  ]
+function responseFor(
+  { type, variants }: Entry,
+  encoding: string,
+  cacheControl: string,
+): HttpResponse {
+  const response = new HttpResponse()
+  const { headers } = response
+  headers.set('Cache-Control', cacheControl)
+  if (variants.size > 0) headers.set('Vary', 'Accept-Encoding')
+  headers.set('Content-Type', type).set('X-Content-Type-Options', 'nosniff')
+  if (encoding !== '') headers.set('Content-Encoding', encoding)
+  return response
 }

@@ -7,6 +7,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { gunzipSync, gzipSync } from 'node:zlib'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { type PublicFilesOptions, withPublicFiles } from '../../lib/server/public-files.ts'
+import { StoredFile } from '../../lib/server/stored-file.ts'
 import { createFolder, type Files } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
 import { exchange, type RawResponse } from '../support/http.ts'
@@ -282,6 +283,13 @@ describe('withPublicFiles', () => {
     ]) {
       assert.notEqual((await exchange(port, { target })).status, 200, target)
     }
+  })
+
+  it('opens no file for a response with an invalid Cache-Control', async (t) => {
+    const open = t.mock.method(StoredFile.prototype, 'open')
+    const { fetch } = await serveFolder(t, { a: LARGE }, { cacheControl: () => 'a\nb' })
+    assert.equal((await fetch('/a')).status, 500)
+    assert.equal(open.mock.callCount(), 0)
   })
 
   it('uses the base path and the function for Cache-Control', async (t) => {
