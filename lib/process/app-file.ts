@@ -90,7 +90,7 @@ function functionOf(exports: object, name: string): (() => unknown) | undefined 
   throw new TypeError(`Expected the export "${name}" to be a function`)
 }
 
-/** Calls `started`. What it throws is the rejection of the promise. */
+/** Calls `started`. Rejects if it throws. */
 export async function startApp({ started }: AppFile, service: Service): Promise<void> {
   await started?.(service)
 }
