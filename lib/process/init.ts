@@ -125,6 +125,7 @@ function printNext(folder: string, isInstalled: boolean, typescript: boolean): v
       `The files need Node ${NODE_FOR_TYPESCRIPT} or newer, and this is Node ${versions.node}\n`,
     )
   }
+  if (typescript) print('Types: npm install --save-dev typescript @types/node && npx tsc\n')
   const steps = [
     ...(folder === '.' ? [] : [`cd ${printable(folder)}`]),
     ...(isInstalled ? [] : ['npm install']),

@@ -97,6 +97,16 @@ describe('The example', { concurrency: 4 }, () => {
     assert.equal(missing.type, 'EXCEPTION_NO_CONTROLLER')
   })
 
+  it('notebook is the application of the guide in TypeScript', {
+    skip:
+      !(process.features as { typescript?: unknown }).typescript &&
+      `Node ${process.versions.node} does not run TypeScript, 22.18 does`,
+  }, async (t) => {
+    const url = await startExample(t, 'examples/notebook/app.ts')
+    assert.match(await (await fetch(`${url}/note/1`)).text(), /Milk &amp; honey/)
+    assert.equal((await fetch(`${url}/site.css`)).status, 200)
+  })
+
   it('strangler serves what has moved, and responds with a 502 when the old server is down', async (t) => {
     const url = await startExample(t, 'examples/strangler/server.js', {
       // The discard port: no program listens there.

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { cp, mkdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { repositoryFile } from './repository.ts'
 
@@ -13,7 +13,9 @@ export interface Packed {
 }
 
 // Without the variables of `npm test`: they would set the folder and the options of the npm of this test.
-const env = { PATH: process.env.PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR }
+// npm runs with the Node of this test.
+const PATH = [dirname(process.execPath), process.env.PATH].join(delimiter)
+const env = { PATH, HOME: process.env.HOME, TMPDIR: process.env.TMPDIR }
 
 /** Runs a command in a folder, and returns its output. */
 export async function runCommand(

@@ -129,6 +129,10 @@ describe('portico init', () => {
       await compiles(folder, ['--project', '.'])
       const needsNewer = /^The files need Node 22\.18 or newer, and this is Node \d/m
       assert.equal(needsNewer.test(outcome.stdout), !stripsTypes)
+      assert.match(
+        outcome.stdout,
+        /^Types: npm install --save-dev typescript @types\/node && npx tsc$/m,
+      )
       if (stripsTypes) await passesTests(folder)
     })
   }
@@ -171,70 +175,93 @@ describe('portico init', () => {
   }
 })
 
-describe('portico init in a folder with the installed package', () => {
-  const folder = createFolder({ after })
+for (const [language, extension, args] of [
+  ['JavaScript', 'js', []],
+  ['TypeScript', 'ts', ['--ts']],
+] as const) {
+  const skip =
+    extension === 'ts' &&
+    !stripsTypes &&
+    `Node ${process.versions.node} does not run TypeScript, 22.18 does`
 
-  before(async () => {
-    const archive = createFolder({ after })
-    const packed = await pack(archive)
-    await install(folder, join(archive, packed.filename))
-    await runCommand(folder, 'npx', ['portico', 'init'])
-  })
+  describe(`portico init in a folder with the installed package, in ${language}`, { skip }, () => {
+    const folder = createFolder({ after })
 
-  it('adds to the package.json of npm, and passes `npm test`', async () => {
-    assert.deepEqual(Object.keys(packageIn(folder)), ['dependencies', 'type', 'scripts'])
-    assert.match(await runCommand(folder, 'npm', ['test']), /\bpass 4\b/)
-  })
+    before(async () => {
+      const archive = createFolder({ after })
+      const packed = await pack(archive)
+      await install(folder, join(archive, packed.filename))
+      await runCommand(folder, 'npx', ['portico', 'init', ...args])
+    })
 
-  it('is served by the command of `npm start`', async (t) => {
-    const [program, ...args] = packageIn(folder).scripts.start.split(' ')
-    assert.equal(program, 'portico')
-    await serves(t, args, { PORT: '0' })
-  })
+    it('adds to the package.json of npm, and passes `npm test`', async () => {
+      assert.deepEqual(Object.keys(packageIn(folder)), ['dependencies', 'type', 'scripts'])
+      assert.match(await runCommand(folder, 'npm', ['test']), /\bpass 4\b/)
+    })
 
-  it('is served by the image of its Dockerfile, with its health check', async (t) => {
-    const text = readFileSync(join(folder, 'Dockerfile'), 'utf8')
-    const [command, check] = [/^CMD (.*)$/m, /^HEALTHCHECK .* CMD (.*)$/m].map((pattern) =>
-      JSON.parse(pattern.exec(text)?.[1] ?? ''),
-    )
-    const [port, health] = await findFreePorts(2)
-    const variables = [...text.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [
-      name,
-      value,
-    ])
-    const env = {
-      ...Object.fromEntries(variables),
-      PORTICO_PORT: String(port),
-      PORTICO_HEALTH_PORT: String(health),
+    it('has types that the package satisfies', async () => {
+      const types = ['--typeRoots', repositoryFile('node_modules/@types')]
+      const inJavaScript = ['--ignoreConfig', '--allowJs', '--checkJs', '--types', 'node']
+      const test = 'test/app.test.js'
+      await compiles(folder, [
+        ...types,
+        ...(extension === 'ts' ? ['--project', '.'] : [...inJavaScript, test]),
+      ])
+    })
+
+    it('is served by the command of `npm start`', async (t) => {
+      const [program, ...args] = packageIn(folder).scripts.start.split(' ')
+      assert.equal(program, 'portico')
+      await serves(t, args, { PORT: '0' })
+    })
+
+    it('is served by the image of its Dockerfile, with its health check', async (t) => {
+      const text = readFileSync(join(folder, 'Dockerfile'), 'utf8')
+      const [command, check] = [/^CMD (.*)$/m, /^HEALTHCHECK .* CMD (.*)$/m].map((pattern) =>
+        JSON.parse(pattern.exec(text)?.[1] ?? ''),
+      )
+      const [port, health] = await findFreePorts(2)
+      const variables = [...text.matchAll(/\b([A-Z_]+)=(\S+)/g)].map(([, name, value]) => [
+        name,
+        value,
+      ])
+      const env = {
+        ...Object.fromEntries(variables),
+        PORTICO_PORT: String(port),
+        PORTICO_HEALTH_PORT: String(health),
+      }
+      assert.equal(env.PORTICO_HOST, '0.0.0.0')
+      assert.deepEqual([command[0], check[0]], [BIN, BIN])
+      await serves(t, command.slice(1), env)
+      const checked = new ServerProcess(t, check.slice(1), env, { file: join(folder, BIN), folder })
+      assert.equal((await checked.ended).code, 0)
+    })
+
+    it('is served by the command of deploy/portico.service', async (t) => {
+      const unit = readFileSync(repositoryFile('deploy/portico.service'), 'utf8')
+      const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
+      const [node, program, ...args] = command.split(' ')
+      assert.deepEqual([node, program, args.at(-1)], ['/usr/bin/node', BIN, 'app.js'])
+      await serves(t, [...args.slice(0, -1), `app.${extension}`], {
+        PORT: '0',
+        NODE_ENV: 'production',
+      })
+    })
+
+    async function serves(
+      t: TestContext,
+      args: readonly string[],
+      env: Record<string, string>,
+    ): Promise<void> {
+      const server = new ServerProcess(t, args, env, { file: join(folder, BIN), folder })
+      const port = await server.port()
+      const { status, body } = await exchange(port, { target: '/news/view/id/1' })
+      assert.deepEqual([status, body.includes('Portico opens')], [200, true])
+      const missing = await exchange(port, { target: '/news/view/id/unknown' })
+      assert.deepEqual([missing.status, missing.body.includes('no such article')], [404, true])
     }
-    assert.equal(env.PORTICO_HOST, '0.0.0.0')
-    assert.deepEqual([command[0], check[0]], [BIN, BIN])
-    await serves(t, command.slice(1), env)
-    const checked = new ServerProcess(t, check.slice(1), env, { file: join(folder, BIN), folder })
-    assert.equal((await checked.ended).code, 0)
   })
-
-  it('is served by the command of deploy/portico.service', async (t) => {
-    const unit = readFileSync(repositoryFile('deploy/portico.service'), 'utf8')
-    const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
-    const [node, program, ...args] = command.split(' ')
-    assert.deepEqual([node, program], ['/usr/bin/node', BIN])
-    await serves(t, args, { PORT: '0', NODE_ENV: 'production' })
-  })
-
-  async function serves(
-    t: TestContext,
-    args: readonly string[],
-    env: Record<string, string>,
-  ): Promise<void> {
-    const server = new ServerProcess(t, args, env, { file: join(folder, BIN), folder })
-    const port = await server.port()
-    const { status, body } = await exchange(port, { target: '/news/view/id/1' })
-    assert.deepEqual([status, body.includes('Portico opens')], [200, true])
-    const missing = await exchange(port, { target: '/news/view/id/unknown' })
-    assert.deepEqual([missing.status, missing.body.includes('no such article')], [404, true])
-  }
-})
+}
 
 async function init(
   t: TestContext,
