@@ -14,7 +14,7 @@ export interface RequestSettings {
   readonly maxBodyBytes: number
   /** The addresses of trusted proxies. */
   readonly trusted: BlockList
-  /** Reports whether a module, a controller or an action has a name. */
+  /** Reports whether a module, a controller, an action or a literal of a named route has a name. */
   readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Returns the literal segments of a named route, which are no values of a request. */
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined

@@ -57,8 +57,14 @@ export class RequestRouter {
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table)
     const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
-    const { maxBodyBytes } = limits
-    this.#settings = { maxBodyBytes, trusted, buildUrl, isRegistered, literalsOf }
+    const literals = new Set(routes.flatMap((route) => route.literals))
+    this.#settings = {
+      maxBodyBytes: limits.maxBodyBytes,
+      trusted,
+      buildUrl,
+      isRegistered: (name) => literals.has(name) || isRegistered?.(name) === true,
+      literalsOf,
+    }
   }
 
   /** The routes of the option `routes`, by their names. */

@@ -108,6 +108,24 @@ describe('The names of a request', () => {
     }
   })
 
+  it('are shown like the literals of a named route in the Referer of a page of this server', async () => {
+    const view = (): never => {
+      throw new HttpError(404, 'There are no such articles')
+    }
+    const front = new FrontController({
+      controllers: { news: { view } },
+      routes: { a: { path: '/articles/:id', defaults: { controller: 'news', action: 'view' } } },
+    })
+    for (const [host, shown] of [
+      ['a.test', 'articles'],
+      ['b.test', '[referer]'],
+    ]) {
+      const headers = { host: 'a.test', referer: `http://${host}/articles/1` }
+      const { body } = await front.handle(new HttpRequest({ target: '/articles/2', headers }))
+      assert.equal(JSON.parse(String(body)).detail, `There are no such ${shown}`)
+    }
+  })
+
   it('are shown if they are registered, also where a parameter has the same value', async () => {
     const { report } = await handle('/news/moved?a=list&b=news')
     assert.deepEqual([report?.controller, report?.action], ['news', 'list'])
