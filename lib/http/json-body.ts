@@ -26,8 +26,8 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
   const bytes = await readBody(request.body, maxBytes)
   const value = parse(bytes)
-  // The reports search for its values.
-  stateOf(request).message.json = { value, bytes: bytes.length }
+  // The reports search for its values. The action may change the object.
+  stateOf(request).message.json = bytes
   return value
 }
 

@@ -50,8 +50,8 @@ export class Message {
   #body: Readable | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #state: SharedState | undefined
-  /** The JSON body that the application has read, and the number of its bytes. */
-  json: { readonly value: unknown; readonly bytes: number } | undefined
+  /** The bytes of the JSON body that the application has read. */
+  json: Buffer | undefined
   /** Whether the application has chosen a media type by `Accept`. */
   isNegotiated = false
 

@@ -55,7 +55,7 @@ export function scrub(text: string, request: HttpRequest): string {
 // The limit is checked before the texts are indexed and the values are split, because that takes time too.
 function sentLengthOf(request: HttpRequest): number {
   const { form, target, message } = stateOf(request)
-  return target.length + (form?.bytes.length ?? 0) + (message.json?.bytes ?? 0)
+  return target.length + (form?.bytes.length ?? 0) + (message.json?.length ?? 0)
 }
 
 // Returns false if the values are too long to be searched for.

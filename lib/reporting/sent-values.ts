@@ -49,7 +49,8 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* pathValues(request)
   yield* fieldValues(search)
   yield* fieldValues(form)
-  yield* jsonValues(stateOf(request).message.json?.value)
+  const { json } = stateOf(request).message
+  if (json !== undefined) yield* jsonValues(JSON.parse(new TextDecoder().decode(json)))
   for (const [name, value] of Object.entries(request.headers)) {
     if (isHarmless(name, value)) continue
     const isReferer = name === 'referer'
@@ -95,9 +96,10 @@ function* jsonValues(json: unknown): Generator<LabelledValue> {
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [label, value] = next
     if (typeof value === 'object' && value !== null) {
+      const isList = Array.isArray(value)
       for (const [name, member] of Object.entries(value)) {
-        if (!isName(name)) yield ['name', name]
-        left.push([Array.isArray(value) ? label : labelOf(name), member])
+        if (!isList && !isName(name)) yield ['name', name]
+        left.push([isList ? label : labelOf(name), member])
       }
     } else if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)

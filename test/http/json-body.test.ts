@@ -78,6 +78,71 @@ describe('readJson()', () => {
   })
 })
 
+describe('the values of a JSON body', () => {
+  const SECRET = 'c4n4ry-Token'
+  const PIN = 493817
+
+  // Returns the message of the report of an action that reads a JSON body, changes it, and throws.
+  async function reported(
+    body: unknown,
+    change: (json: Record<string, unknown>) => void,
+  ): Promise<string | undefined> {
+    const messages: string[] = []
+    const save = async (request: HttpRequest): Promise<void> => {
+      change((await readJson(request)) as Record<string, unknown>)
+      throw new Error(`no ${SECRET} and ${PIN}`)
+    }
+    const front = createFront(
+      { tree: { save } },
+      { onReport: ({ message }) => messages.push(message) },
+    )
+    const headers = { 'content-type': 'application/json' }
+    const text = `\ufeff${JSON.stringify(body)}`
+    const init = { method: 'POST', target: '/tree/save', headers, body: text }
+    const { status } = await front.handle(new HttpRequest(init))
+    assert.equal(status, 500)
+    return messages[0]
+  }
+
+  it('are those that were sent, whatever the action does to the object', async () => {
+    const changes: Record<string, (json: Record<string, unknown>) => void> = {
+      nothing: () => {},
+      deletion: (json) => delete json.code,
+      'another value': (json) => {
+        json.code = '****'
+        json.pin = 0
+      },
+      'a value without its text': (json) => {
+        json.code = Symbol('code')
+      },
+      'a getter that throws': (json) => {
+        Object.defineProperty(json, 'lazy', {
+          enumerable: true,
+          get() {
+            throw new Error('not loaded')
+          },
+        })
+      },
+    }
+    for (const [name, change] of Object.entries(changes)) {
+      const message = await reported({ code: SECRET, pin: PIN }, change)
+      assert.equal(message, 'no [code] and [pin]', name)
+    }
+  })
+
+  it('do not hang the process if the action links the object to itself', async () => {
+    const message = await reported({ children: [{}], code: SECRET, pin: PIN }, (json) => {
+      for (const child of json.children as { parent?: unknown }[]) child.parent = json
+    })
+    assert.equal(message, 'no [code] and [pin]')
+  })
+
+  it('are not searched for in a body of more than 64 KiB', async () => {
+    const rows = Array.from({ length: 20_000 }, () => [1])
+    assert.equal(await reported({ rows, code: SECRET }, () => {}), '[list(4)]')
+  })
+})
+
 function read(
   body: string | Uint8Array,
   headers: Record<string, string>,
