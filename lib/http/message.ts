@@ -43,7 +43,10 @@ export interface SharedState {}
 export class Message {
   readonly method: string
   readonly target: string
-  readonly source: HttpRequestInit
+  readonly source: HttpRequestInit & {
+    /** Names and values of all fields of a message of `node:http`, which no code changes. */
+    readonly rawFields?: readonly string[]
+  }
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined

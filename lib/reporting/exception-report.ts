@@ -126,8 +126,9 @@ function firstErrors(errors: unknown): readonly unknown[] {
 }
 
 function countOf(errors: unknown): number {
-  const length = read(errors, 'length')
-  return typeof errors === 'object' && Number.isSafeInteger(length) ? Number(length) : 0
+  // The length of any other object may be a value.
+  const length = isInstance(Array, errors) ? read(errors, 'length') : 0
+  return Number.isSafeInteger(length) ? Number(length) : 0
 }
 
 // A thrown object may have a property "constructor" that is a value of a JSON body.

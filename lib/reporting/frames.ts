@@ -55,6 +55,7 @@ function shown(lines: readonly string[]): readonly string[] {
 
 // Returns the index of the end of the message in the stack. Code may since have added text before or after it.
 function endOfMessage(stack: string, message: string): number | undefined {
+  if (message === '') return /^[\w$.]+(?: \[\w+\])?(?=\n|$)/.exec(stack)?.[0].length
   const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
   if (at >= 0 && stack.startsWith(message, at)) return endOfLine(stack, at + message.length)
   const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
@@ -103,5 +104,5 @@ export function isOfPortico(text: string): boolean {
 /** Returns file, line and column of a frame, such as `news.js:12:9`; '' if the script may be a token, or there is none. */
 export function locationOf(frame: string): string {
   const [, file = '', position = ''] = LOCATION.exec(frame) ?? []
-  return isName(file) ? file + position : ''
+  return isName(file.replace(/\.[^.]*$/, '')) ? file + position : ''
 }

@@ -1,13 +1,6 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import {
-  decodings,
-  MIN_VALUE_LENGTH,
-  numbersIn,
-  piecesOf,
-  serverNamesOf,
-  valuesOf,
-} from './sent-values.ts'
+import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
 import { unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
@@ -70,7 +63,7 @@ function coverValues(mask: TextMask, request: HttpRequest): boolean {
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '')) {
     for (const decoded of decodings(value)) {
-      if (decoded.length < MIN_VALUE_LENGTH) break
+      if (isShort(decoded)) break
       cover(label, decoded)
       if (left < 0) return false
       for (const form of new Set([decoded, unescaped(decoded)])) {

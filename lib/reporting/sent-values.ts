@@ -1,13 +1,13 @@
-import type { RequestHeaders } from '../http/message.ts'
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/target.ts'
 import { isName } from './shape.ts'
+import { fold } from './text-forms.ts'
 import { WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
 // because they are guessed at once.
-export const MIN_VALUE_LENGTH = 4
+const MIN_VALUE_LENGTH = 4
 
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
@@ -38,6 +38,9 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
+// The value of a cookie that has other characters than a name.
+const COOKIE = /=\s*"?((?=[^;]*[^\w.;-])[^;]*?)"?\s*(?:;|$)/g
+
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
 
@@ -51,13 +54,15 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* fieldValues(form)
   const { json } = stateOf(request).message
   if (json !== undefined) yield* jsonValues(JSON.parse(new TextDecoder().decode(json)))
-  for (const [name, value] of Object.entries(request.headers)) {
-    if (isHarmless(name, value)) continue
-    const isReferer = name === 'referer'
-    for (const field of [value ?? []].flat()) {
-      yield* headerValues(name, isReferer ? withoutOwnNames(field, request) : field)
-    }
+  for (const [name, field] of fieldsOf(request)) {
+    if (isHarmless(name, field)) continue
+    yield* headerValues(name, name === 'referer' ? withoutOwnNames(field, request) : field)
   }
+}
+
+/** Reports whether a value is too short to be searched for. Its folded form counts: three letters of Korean are eight. */
+export function isShort(value: string): boolean {
+  return value.length < MIN_VALUE_LENGTH && fold(value).length < MIN_VALUE_LENGTH
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
@@ -65,8 +70,20 @@ export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
 }
 
-function isHarmless(name: string, value: RequestHeaders[string]): boolean {
-  if (name.startsWith('if-') && HTTP_DATE.test(String(value))) return true
+// The headers as they were sent, and what code has added to them: it may also have removed one.
+function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
+  const { rawFields = [] } = stateOf(request).message.source
+  for (let i = 0; i < rawFields.length; i += 2) {
+    yield [rawFields[i]?.toLowerCase() ?? '', rawFields[i + 1] ?? '']
+  }
+  const sent = new Set(rawFields)
+  for (const [name, value] of Object.entries(request.headers)) {
+    for (const field of [value ?? []].flat().map(String)) if (!sent.has(field)) yield [name, field]
+  }
+}
+
+function isHarmless(name: string, field: string): boolean {
+  if (name.startsWith('if-') && HTTP_DATE.test(field)) return true
   return HARMLESS_HEADERS.has(name) || /^sec-(?:(?:ch|fetch)-|gpc$|purpose$)/.test(name)
 }
 
@@ -80,13 +97,12 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
   const names = new Set([...[module, controller, action].filter(isName), ...literals])
   for (const segment of path.split('/')) {
-    const isShort = segment.length < MIN_VALUE_LENGTH
-    if (!isShort && !names.delete(segment)) yield ['path', segment]
+    if (!isShort(segment) && !names.delete(segment)) yield ['path', segment]
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) {
-    if (value.length >= MIN_VALUE_LENGTH) yield [labelOf(name), value]
+    if (!isShort(value)) yield [labelOf(name), value]
   }
 }
 
@@ -103,7 +119,7 @@ function* jsonValues(json: unknown): Generator<LabelledValue> {
       }
     } else if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)
-      if (text.length >= MIN_VALUE_LENGTH) yield [label, text]
+      if (!isShort(text)) yield [label, text]
     }
   }
 }
@@ -117,7 +133,7 @@ function* fieldValues(search: string): Generator<LabelledValue> {
     // A field without a name may be a token.
     if (!isName(name)) yield ['name', name]
     const value = equals < 0 ? '' : field.slice(equals + 1)
-    if (value.length >= MIN_VALUE_LENGTH) yield [labelOf(name), value]
+    if (!isShort(value)) yield [labelOf(name), value]
   }
 }
 
@@ -135,21 +151,24 @@ function withoutOwnNames(referer: string, request: HttpRequest): string {
 }
 
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
+  const label = labelOf(name)
   const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
-  yield [name, own]
+  yield [label, own]
+  // Only a value with separators: any other one is a piece of the field.
+  if (name === 'cookie') for (const [, value = ''] of field.matchAll(COOKIE)) yield [label, value]
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
   // Basic credentials are a user and a password in base64.
-  yield [name, credentials]
+  yield [label, credentials]
   for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
-    yield [name, part]
+    yield [label, part]
   }
 }
 
 /** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
-    if (piece.length < MIN_VALUE_LENGTH) continue
+    if (isShort(piece)) continue
     const equals = piece.indexOf('=')
     for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
       if (part !== value && isPiece(part)) yield part
@@ -167,7 +186,7 @@ function* innerPiecesOf(piece: string): Generator<string> {
 
 // The windows of a longer part are windows of the value.
 function isPiece(part: string): boolean {
-  if (part.length < MIN_VALUE_LENGTH) return false
+  if (isShort(part)) return false
   return part.length < WINDOW || part.includes('%') || NUMERIC.test(part)
 }
 

@@ -39,7 +39,7 @@ export class TextMask {
   /** @param publicWords Words that are shown where nothing else is masked with them, such as a host name. */
   constructor(texts: readonly string[], publicWords: readonly string[] = []) {
     this.#texts = texts
-    this.#joined = texts.join(BORDER)
+    this.#joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const forms = formsOf(this.#joined)
     this.#publicWords = new Set(publicWords.map((word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
@@ -150,7 +150,9 @@ export class TextMask {
   }
 }
 
-const LETTER_OR_DIGIT = /[\p{L}\p{N}]/u
+// Not of a script without spaces between words.
+const LETTER_OR_DIGIT =
+  /(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}])[\p{L}\p{N}]/u
 
 // Returns whether no letter or digit continues a run on either side.
 function isWord(text: string, at: number, length: number): boolean {

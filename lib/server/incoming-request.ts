@@ -76,6 +76,10 @@ export class IncomingRequest implements HttpRequestInit {
     return this.message.headers
   }
 
+  get rawFields(): readonly string[] {
+    return [...this.message.rawHeaders, ...this.message.rawTrailers]
+  }
+
   // `message.headers` builds an object of all fields, which takes as long as routing the request.
   header(name: string): string | undefined {
     const { rawHeaders } = this.message

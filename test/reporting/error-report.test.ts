@@ -156,6 +156,9 @@ describe('makeReport()', () => {
       997,
     )
     assert.equal('omitted' in report({ exceptions: [new Error('x', { cause: 'y' })] }), false)
+    // A length may be a value of the request.
+    const ofRequest = { name: 'Error', message: 'x', errors: { length: 4_711 } }
+    assert.equal('omitted' in report({ exceptions: [ofRequest] }), false)
     // The cause below the deepest one.
     let deep = new Error('0')
     for (let i = 0; i < 6; i++) deep = new Error('x', { cause: deep })

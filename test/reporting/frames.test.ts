@@ -28,6 +28,8 @@ describe('locationOf()', () => {
       ['/srv/app/news.test.cts:12:9', 'news.test.cts:12:9'],
       ['C:\\app\\news.mjs:12:9', 'news.mjs:12:9'],
       ['list (file:///srv/news.js?version=SECRET:12:9)', 'news.js:12:9'],
+      ['run (file:///srv/webhook.js:2:39)', 'webhook.js:2:39'],
+      ['run (file:///srv/kafka.mjs:2:39)', 'kafka.mjs:2:39'],
       ['eval (eval at list (file:///srv/news.js:1:2), <anonymous>:1:1)', ''],
       ['SECRET (SECRET:1:1)', ''],
       ['x (https://a.example/Kq7xZ9vT2mWpL4sR8nBd.js:1:1)', ''],
@@ -62,6 +64,10 @@ describe('framesOf()', () => {
     assert.deepEqual(framesOf(decorated, 'no'), { lines: own, areOwn: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)
     assert.deepEqual(framesOf(node, 'ctx: no'), { lines: own, areOwn: true })
+    for (const header of ['Error', 'news.Missing', 'TypeError [ERR_X]']) {
+      assert.deepEqual(framesOf(stackOf(header, ...own), ''), { lines: own, areOwn: true })
+    }
+    assert.equal(framesOf(native, '').areOwn, false)
   })
 
   it('returns the first block of frames after the message', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/message.ts'
-import { HttpRequest, withState } from '../../lib/http/request.ts'
+import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
 import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
 
 const TOKEN = 'c4n4ry-Token'
@@ -92,6 +92,9 @@ describe('scrub()', () => {
       const text = scrub(`x ${form} y`, request)
       assert.equal(text, form.startsWith('"\\"') ? 'x "[p]" y' : 'x [p] y', form)
     }
+    const named = sent(encodeURIComponent("'c4n4' \u{1f600}"))
+    assert.equal(scrub('x &apos;c4n4&apos; &#x1f600; y', named), 'x [p] y')
+    assert.equal(scrub('x &apos;c4n4&apos; &#128512; y', named), 'x [p] y')
     assert.equal(scrub('a \ud800c4n4 b', sent('%ff%ff')), 'a \ud800c4n4 b')
   })
 
@@ -180,6 +183,54 @@ describe('scrub()', () => {
       }
     }
     assert.equal(scrub('no 42', sent('0042')), 'no 42')
+  })
+
+  it('finds the short value of a cookie, with any separators', () => {
+    const cookie = 'a=1; s=k9&z8; t="k7,z6" ; u=x%239%20y; v=(a1)b'
+    const request = requestOf({ headers: { cookie } })
+    for (const value of ['k9&z8', 'k7,z6', 'x#9 y', '(a1)b']) {
+      assert.equal(scrub(`no ${value} here`, request), 'no [cookie] here')
+    }
+  })
+
+  it('shows the name of a header only if it looks like a name', () => {
+    const request = requestOf({ headers: { 'x-hunt3r-zz99-topsecret': TOKEN } })
+    assert.equal(scrub(`no ${TOKEN}`, request), 'no [value]')
+  })
+
+  it('searches for a header that has no text', () => {
+    const headers = { 'x-user': 4711 as never, 'x-key': TOKEN }
+    assert.equal(scrub(`no 4711 ${TOKEN}`, requestOf({ headers })), 'no [x-user] [x-key]')
+  })
+
+  it('finds combining marks in any order', () => {
+    const typed = '\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f\u064f'
+    const hebrew = '\u05e9\u05c1\u05b0\u05dc\u05b9\u05de\u05b9\u05d4'
+    for (const name of [typed, hebrew]) {
+      const request = sent(encodeURIComponent(name))
+      for (const text of [name, name.normalize('NFC'), name.normalize('NFD')]) {
+        assert.equal(scrub(`no ${text}`, request), 'no [p]')
+      }
+    }
+  })
+
+  it('finds values that contain lone surrogates', () => {
+    const json = Buffer.from(JSON.stringify({ x: 'abc\ud83dz9', y: 'abcdefgh\ud800Zxqwerty' }))
+    const request = requestOf({})
+    stateOf(request).message.json = json
+    const { x, y } = JSON.parse(json.toString()) as Record<string, string>
+    assert.equal(scrub(`no ${x} ${y}`, request), 'no [x] [y]')
+  })
+
+  it('finds a name in a script without spaces', () => {
+    const table: [value: string, text: string, shown: string][] = [
+      ['山田太郎', '顧客山田太郎は存在しません', '顧客[p]は存在しません'],
+      ['สมชาย', 'ไม่พบสมชายในระบบ', 'ไม่พบ[p]ในระบบ'],
+      ['김철수', 'no 김철수', 'no [p]'],
+    ]
+    for (const [value, text, shown] of table) {
+      assert.equal(scrub(text, sent(encodeURIComponent(value))), shown)
+    }
   })
 
   it('finds values in encoded cookies and headers', () => {

@@ -327,3 +327,35 @@ describe('incomingMessageOf()', () => {
     assert.doesNotMatch(body, /secret-value/)
   })
 })
+
+describe('IncomingRequest.rawFields', () => {
+  it('lets a report find a header that code removed, every one of a repeated header, and the trailers', async (t) => {
+    const keys = ['Aa1-first', 'Bb2-second', 'Cc3-third', 'Dd4-fourth']
+    const { reports, onReport } = collectReports()
+    const list: Action = async (request) => {
+      delete (request.headers as Record<string, unknown>).authorization
+      for await (const _ of request.body);
+      throw new Error(`refused: ${keys.join(' and ')}`)
+    }
+    const front = createFront({ news: { list } }, { onReport })
+    const listener = createRequestListener(front)
+    const server = createServer((message, response) => {
+      delete message.headers['x-api-key']
+      listener(message, response)
+    })
+    const port = await listening(t, server)
+    const fields = [
+      `Authorization: Bearer ${keys[0]}`,
+      `Authorization: Bearer ${keys[1]}`,
+      `X-Api-Key: ${keys[2]}`,
+      'Transfer-Encoding: chunked',
+      'Connection: close',
+    ]
+    const head = ['POST /news/list HTTP/1.1', 'Host: a', ...fields, '', ''].join('\r\n')
+    await send(port, `${head}1\r\na\r\n0\r\nX-Checksum-Key: ${keys[3]}\r\n\r\n`)
+    assert.equal(
+      reports[0]?.message,
+      'refused: [authorization] and [authorization] and [x-api-key] and [x-checksum-key]',
+    )
+  })
+})
