@@ -29,9 +29,11 @@ describe('The installed package', () => {
     const others = paths.filter(
       (path) => !/^dist\/(lib\/([\w-]+\/)?)?[\w-]+(\.d\.ts|\.js)$/.test(path),
     )
-    const templates = others.filter((path) => path.startsWith('dist/templates/'))
-    assert.ok(templates.length > 5, `${templates.length} templates`)
-    assert.deepEqual(others.filter((path) => !templates.includes(path)).sort(), [
+    const copied = others.filter((path) => /^(?:dist\/templates|deploy)\//.test(path))
+    for (const path of ['dist/templates/app.js', 'deploy/Dockerfile', 'deploy/portico.service']) {
+      assert.ok(copied.includes(path), path)
+    }
+    assert.deepEqual(others.filter((path) => !copied.includes(path)).sort(), [
       'LICENSE',
       'README.md',
       'package.json',
