@@ -24,6 +24,8 @@ export interface ExceptionReport {
 
 /** The properties of an exception, not scrubbed. They must not leave this folder. */
 export interface RawException {
+  /** The exception itself. */
+  readonly value: unknown
   readonly name: string
   /** Whether the name is that of the class, which is code and no value. */
   readonly isClassName: boolean
@@ -73,6 +75,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const name = textOr('Error', read(value, 'name'))
     const frames = framesOf(hasStack ? textOr('', read(value, 'stack')) : '', textOr('', message))
     return {
+      value,
       name,
       isClassName: name === classNameOf(value),
       message: message ?? value,
@@ -88,16 +91,21 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
   return readAll(exception, 0)
 }
 
-/** Lists the texts of an exception that a report shows; messages last, because they may be long. */
+/** Lists an exception, its causes and its errors. */
+export function withInner(raw: RawException): RawException[] {
+  const { previous, errors } = raw
+  return [raw, ...(previous === null ? errors : [previous, ...errors]).flatMap(withInner)]
+}
+
+/** Lists the texts of one exception that a report shows; messages last, because they may be long. */
 export function textsOf(raw: RawException): string[] {
-  const { name, message, code, stack, issues, previous, errors } = raw
+  const { name, message, code, stack, issues } = raw
   const names = raw.isClassName ? [] : [name]
   const codes = isShortNumber(code) ? [] : [String(code)]
   const messages = typeof message === 'string' ? [message] : []
   const issueTexts = issues.flatMap(({ path, message }) => [path, message])
-  const inner = (previous === null ? errors : [previous, ...errors]).flatMap(textsOf)
   const callees = stack.map((frame) => partsOf(frame).callee)
-  return [...names, ...codes, ...stack, ...callees, ...messages, ...issueTexts, ...inner]
+  return [...names, ...codes, ...stack, ...callees, ...messages, ...issueTexts]
 }
 
 /** Creates the report of an exception. */

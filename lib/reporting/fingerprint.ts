@@ -1,5 +1,6 @@
 import { typeOf } from '../http/exceptions.ts'
-import { readException } from './exception-report.ts'
+import { copyOf } from '../http/params.ts'
+import { type RawException, readException, type Scrubber } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
 import { safeNames } from './request-names.ts'
@@ -27,15 +28,31 @@ export function fingerprintOf(failure: Failure): string {
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
-  // The report then uses what was read here, and a fault that is only counted is not scrubbed.
-  const { name, isClassName, stack, isStackOwn } = request
-    ? scrubException(exception, request, true, exceptions).raw
-    : readException(exception, true)
-  const frame = isStackOwn ? (stack.find(isApplicationFrame) ?? '') : ''
-  // Not scrubbed, so it names only classes, and files of frames that no message can contain.
+  // The report then uses what was read here, and most faults that are only counted are not scrubbed.
+  const { raw, scrubber } = request
+    ? scrubException(exception, request, true, exceptions)
+    : { raw: readException(exception, true), scrubber: shapesAlone }
+  const { name, isClassName } = raw
+  // Not scrubbed, so it names only classes.
   const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
-  const parts = [typeOf(exception), shown, locationOf(frame), names]
+  const parts = [typeOf(exception), shown, safeLocationOf(raw, scrubber), names]
   return parts.filter((part) => part !== '').join(' ')
+}
+
+// The locations that no value of their request contained.
+const safeLocations = new Set<string>()
+const MAX_LOCATIONS = 1_000
+
+// Of a frame that no message can contain. An application may have set the stack to a text of the request.
+function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
+  const first = isStackOwn ? (stack.find(isApplicationFrame) ?? '') : ''
+  const location = locationOf(first)
+  if (location === '' || safeLocations.has(location)) return location
+  const shown = frame(first)
+  // A frame that was not searched is only the location.
+  if (shown !== location && locationOf(shown) !== location) return ''
+  if (safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
+  return location
 }
 
 // Without the lengths of shapes, such as token(22), a thousand random tokens are one kind.

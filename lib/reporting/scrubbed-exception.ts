@@ -1,5 +1,11 @@
 import type { HttpRequest } from '../http/request.ts'
-import { type RawException, readException, type Scrubber, textsOf } from './exception-report.ts'
+import {
+  type RawException,
+  readException,
+  type Scrubber,
+  textsOf,
+  withInner,
+} from './exception-report.ts'
 import { locationOf, partsOf } from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
@@ -43,6 +49,13 @@ function safeCallee(callee: string): string {
 // The exceptions of each request that were scrubbed last.
 const known = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
 
+// Returns a text without the values of a request; undefined if it is not searched.
+type Search = (text: string) => string | undefined
+
+// The first request of each exception. Requests share one if they await the same promise, and it may
+// quote a value of the first request.
+const owners = new WeakMap<object, { readonly id: string; readonly search: Search }>()
+
 /**
  * Reads and scrubs an exception of a request. Keeps the result, which the response, the development
  * page, the log, the channel and `onReport` share.
@@ -73,20 +86,38 @@ function scrubTogether(
   )
   // Messages about names are safe as they are: a scanner's 404 needs no search.
   const unsafe = raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
-  // A longer text is not searched. A Set or a Map would hash all of it.
-  const texts = new Set(unsafe.flatMap(([, raw]) => textsOf(raw)).filter(isSearched))
-  const scrubber = scrubberOf([...texts], request)
+  const unsafeRaws = unsafe.flatMap(([, raw]) => withInner(raw))
+  const scrubber = scrubberOf(searchOf(unsafeRaws, request))
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
-// Searches when the first text is needed: for a fault that is only counted, none is. Shows only the
-// shape of a text that was not searched.
-function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
+// Searches when the first text is needed: for most faults that are only counted, none is.
+function searchOf(raws: readonly RawException[], request: HttpRequest): Search {
+  const { id } = request
+  // Each text, and its search in the first request if that is another one.
+  const texts = new Map<string, Search | undefined>()
+  // Not the request itself: an exception that a cache keeps would keep it.
+  const own = new WeakRef(request)
   let results: ReadonlyMap<string, string | undefined> | undefined
-  const scrubbed = (text: string): string | undefined => {
-    results ??= zip(texts, scrubAll(texts, request))
+  const search: Search = (text) => {
+    results ??= resultsOf(texts, own.deref())
     return isSearched(text) ? results.get(text) : undefined
   }
+  for (const raw of raws) {
+    // A primitive value becomes a new object: nobody shares it.
+    const value: object = Object(raw.value)
+    const owner = owners.get(value) ?? { id, search }
+    owners.set(value, owner)
+    // A longer text is not searched. A Map would hash all of it.
+    for (const text of textsOf(raw).filter(isSearched)) {
+      texts.set(text, owner.id === id ? texts.get(text) : owner.search)
+    }
+  }
+  return search
+}
+
+// Shows only the shape of a text that was not searched.
+function scrubberOf(scrubbed: Search): Scrubber {
   return {
     text: (text) => scrubbed(text) ?? `[${shapeOf(text)}]`,
     name(name) {
@@ -105,8 +136,16 @@ function scrubberOf(texts: readonly string[], request: HttpRequest): Scrubber {
   }
 }
 
-function zip<T>(keys: readonly string[], values: readonly T[]): Map<string, T> {
-  return new Map(keys.map((key, i) => [key, values[i] as T]))
+function resultsOf(
+  texts: ReadonlyMap<string, Search | undefined>,
+  request: HttpRequest | undefined,
+): ReadonlyMap<string, string | undefined> {
+  if (request === undefined) return new Map()
+  const before = Array.from(texts, ([text, search]) =>
+    search === undefined ? text : (search(text) ?? `[${shapeOf(text)}]`),
+  )
+  const results = scrubAll(before, request)
+  return new Map(Array.from(texts.keys(), (text, i) => [text, results[i]]))
 }
 
 function isSearched(text: string): boolean {

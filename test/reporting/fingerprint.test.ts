@@ -56,6 +56,17 @@ describe('fingerprintOf()', () => {
     )
   })
 
+  it('contains no location of a stack that the application took from the request', () => {
+    const location = 'tpl.js:4929:111'
+    const exception = broken([`x (/srv/${location})`])
+    const request = new HttpRequest({ target: `/news/list?at=${location}` })
+    const sent = { exceptions: [exception], status: 500, request }
+    assert.equal(fingerprintOf(sent), 'EXCEPTION_OTHER TypeError /')
+    const other = { ...sent, request: requestFor('news', 'list') }
+    const another = broken([`x (/srv/${location})`])
+    assert.match(fingerprintOf({ ...other, exceptions: [another] }), / tpl\.js:4929:111 /)
+  })
+
   it('contains no frame that a message may contain', () => {
     const forged = 'x\n    at hunterpw (/srv/hunterq.js:1:1)'
     for (const message of [`wrapped: bad ${forged}`, 'replaced']) {

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { NoControllerError } from '../../lib/http/errors.ts'
-import { channels, type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
+import {
+  channels,
+  type ErrorReport,
+  FrontController,
+  HttpError,
+  HttpRequest,
+} from '../../lib/index.ts'
 import { makeReport } from '../../lib/reporting/error-report.ts'
 import type { Failure } from '../../lib/reporting/failure.ts'
 
@@ -37,6 +43,39 @@ function counting(reads: Map<string, number>): Error {
 }
 
 describe('scrubException()', () => {
+  it('removes the values of the first request from an exception that several requests share', async () => {
+    const shown: unknown[] = []
+    const tokens = ['Alice0AfJohXkq', 'Bobq9TzB3mWcR']
+    const [first] = tokens
+    const shared = new HttpError(403, `The token ${first} may not read at Bobq9TzB3mWcR`)
+    const list = async (request: HttpRequest): Promise<never> => {
+      if (request.query.has('wrapped')) throw new Error('No team', { cause: shared })
+      throw shared
+    }
+    const front = new FrontController({
+      controllers: { news: { list } },
+      onReport: (report) => shown.push(report.previous?.message ?? report.message),
+    })
+    const sendAs = async (token: string | undefined, query = ''): Promise<string> => {
+      const headers = { authorization: `Bearer ${token}`, accept: 'text/plain' }
+      const { body } = await front.handle(
+        new HttpRequest({ target: `/news/list${query}`, headers }),
+      )
+      return String(body)
+    }
+    assert.match(
+      await sendAs(tokens[0]),
+      /The token \[authorization\] may not read at Bobq9TzB3mWcR/,
+    )
+    const masked = 'The token [authorization] may not read at [authorization]'
+    assert.match(await sendAs(tokens[1]), /The token \[authorization\] may not read at \[auth/)
+    await sendAs(tokens[1], '?wrapped')
+    assert.deepEqual(shown.slice(1), [masked, masked])
+    // A text that another request has not seen may be any of its values.
+    shared.message += ' (again)'
+    assert.doesNotMatch(await sendAs('another'), /0AfJo|9TzB/)
+  })
+
   it('reads an error once for the page, the log, the channel and onReport', async (t) => {
     const reads = new Map<string, number>()
     const messages: unknown[] = []
