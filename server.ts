@@ -113,8 +113,7 @@ async function serve(line: CommandLine): Promise<number> {
   const { front, app, config, logger: log = ownLog } = application
   let isServing = true
   let exitCode = 0
-  reportListen()
-  const service = await listen(application, log)
+  // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
       front.report(error)
@@ -126,6 +125,8 @@ async function serve(line: CommandLine): Promise<number> {
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
     requested.then(stop)
   })
+  reportListen()
+  const service = await listen(application, log)
   // Before any connection is accepted. A failure is an exception outside of any request.
   startApp(app, service)
   const isReady = async (): Promise<boolean> => isServing && isAppReady(app)

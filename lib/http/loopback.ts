@@ -5,7 +5,8 @@ import { type HttpRequest, stateOf } from './request.ts'
 const LOOPBACK = networks(['127.0.0.0/8', '::1'])
 
 // A proxy adds one of these.
-const PROXY_HEADER = /^(?:forwarded|via|x-real-ip|x-forwarded-.*)$/
+const PROXY_HEADER =
+  /^(?:forwarded|via|cdn-loop|.*-(?:client|connecting|real)-ip|x-(?:envoy|forwarded|original)-.*)$/
 
 /** Reports whether a host is this machine: `localhost`, a name below it, or a loopback address. */
 export function isLoopback(host: string): boolean {

@@ -86,7 +86,7 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
   })
   const values = new Map<string, string>()
   for (const token of tokens) {
-    if (token.kind === 'positional') problems.push(`Unexpected argument ${quoted(token.value)}`)
+    if (token.kind === 'positional') problems.push(unexpected(token.value, args))
     if (token.kind !== 'option') continue
     const name = fullNames.get(token.name) ?? token.name
     if (!names.includes(name)) problems.push(unknownOption(token.rawName, names))
@@ -99,6 +99,12 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
     }
   }
   return values
+}
+
+// With --explain, an argument may be a target, which may hold a secret.
+function unexpected(argument: string, args: readonly string[]): string {
+  const isSecret = args.some((each) => each.startsWith('--explain'))
+  return `Unexpected argument${isSecret ? ': --explain expects one' : ` ${quoted(argument)}`}`
 }
 
 function takesArgument(name: string): boolean {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/errors.ts'
+import { authorityOf } from '../http/target.ts'
 
 /** Limits of the request line and the header section. */
 export interface HeaderLimits {
@@ -20,7 +21,7 @@ const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 // request (npm run bench -- --only portico,bare).
 let validHost = ''
 
-type Head = Pick<IncomingMessage, 'httpVersion' | 'rawHeaders'>
+type Head = Pick<IncomingMessage, 'httpVersion' | 'rawHeaders' | 'url'>
 
 /** The facts about the end of a message that its header section states. */
 export interface Framing {
@@ -99,7 +100,7 @@ function recordField(fields: Fields, name: string, value: string): void {
 
 // Returns the error for the first rule that a message violates; undefined if it is valid.
 function rejectionOf(
-  { httpVersion, rawHeaders }: Head,
+  { httpVersion, rawHeaders, url = '' }: Head,
   { bytes, hosts, host, lengths, codings, coding, hasUnknownExpectation }: Fields,
   { maxHeaderFields, maxHeaderBytes }: HeaderLimits,
 ): HttpError | undefined {
@@ -117,6 +118,10 @@ function rejectionOf(
   if (hosts === 1 && !isValidHost(host)) return new HttpError(400, 'The header "Host" is malformed')
   if (hosts === 0 && httpVersion === '1.1') {
     return new HttpError(400, 'The header "Host" is missing')
+  }
+  const authority = authorityOf(url)
+  if (authority !== undefined && !HOST.test(authority)) {
+    return new HttpError(400, 'The host of the request target is malformed')
   }
   // An HTTP/1.0 proxy does not know this field: it forwards it, and reads the chunks as a request.
   if (codings > 0 && httpVersion === '1.0') {

@@ -41,7 +41,9 @@ describe('isLocal()', () => {
   })
 
   it('rejects a request through a proxy on this machine', () => {
-    for (const name of ['X-Forwarded-For', 'x-forwarded-proto', 'Forwarded', 'Via', 'X-Real-IP']) {
+    // biome-ignore format: a table
+    const names = ['X-Forwarded-For', 'x-forwarded-proto', 'Forwarded', 'Via', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP', 'CDN-Loop', 'X-Client-IP', 'X-Original-Host', 'Fastly-Client-IP', 'X-Envoy-External-Address']
+    for (const name of names) {
       assert.equal(isLocalWith({ host: 'localhost', [name]: '127.0.0.1' }), false, name)
     }
   })

@@ -245,6 +245,7 @@ describe('parseCommandLine()', () => {
       [['-p'], {}, ['Unknown option "-p": see --help']],
       [['80'], {}, ['Unexpected argument "80"']],
       [['--', '--port'], {}, ['Unexpected argument "--port"']],
+      [['--explain=/a', 's3cr3t'], {}, ['Unexpected argument: --explain expects one']],
       [['--a\nb'], {}, ['Unknown option "--a\\nb": see --help']],
       [
         ['--nope', '--port=x', 'y'],

@@ -77,6 +77,29 @@ describe('readFraming()', () => {
       assert.deepEqual(rejectionOf('1.1', [['Host', value]]), malformed, value)
   })
 
+  it('checks the host of a target in the absolute form', () => {
+    const rejectionFor = (url: string): Rejection | undefined => rejectionOf('1.1', [host], url)
+    for (const url of [
+      'http://a/t',
+      'http://u:p@a:80/t',
+      'HTTP://[::1]:/',
+      'https://a?b',
+      '*',
+      'a:80',
+    ]) {
+      assert.equal(rejectionFor(url), undefined, url)
+    }
+    const rejection = [400, 'The host of the request target is malformed']
+    for (const url of [
+      'http://anna:s3cr3tpw/t',
+      'http://a:80:80/t',
+      'http://a b/t',
+      'ftp://x:y:z/t',
+    ]) {
+      assert.deepEqual(rejectionFor(url), rejection, url)
+    }
+  })
+
   it('accepts 100 fields, and rejects 101', () => {
     const fields = (count: number): Field[] => [host, ...Array(count - 1).fill(['X', ''])]
     assert.equal(rejectionOf('1.1', fields(100)), undefined)
@@ -101,8 +124,12 @@ describe('readFraming()', () => {
   })
 })
 
-function rejectionOf(httpVersion: string, fields: readonly Field[]): Rejection | undefined {
-  const message = { httpVersion, rawHeaders: fields.flat() }
+function rejectionOf(
+  httpVersion: string,
+  fields: readonly Field[],
+  url = '/',
+): Rejection | undefined {
+  const message = { httpVersion, rawHeaders: fields.flat(), url }
   const { rejection } = readFraming(message, DEFAULT_HEADER_LIMITS)
   return rejection && [rejection.status, rejection.message]
 }

@@ -203,6 +203,23 @@ describe('node server.js on a signal to stop', () => {
     })
   }
 
+  it('logs no value of an exception that occurs as soon as it listens', async (t) => {
+    const folder = createFolder(t, {
+      'app.mjs': `import { Server } from 'node:net'
+        const { listen } = Server.prototype
+        Server.prototype.listen = function (...args) {
+          this.once('listening', () => process.nextTick(() => { throw new Error('the token is CANARY') }))
+          return listen.apply(this, args)
+        }
+        export function index() {}`,
+    })
+    const server = new ServerProcess(t, ['--port=0', `--controllers=${folder}`])
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [1, ''])
+    const { event, message } = logLinesOf(stdout)[0] ?? {}
+    assert.deepEqual([event, message], ['error', 'the token is word(6)'])
+  })
+
   it('exits with 1 on an exception while it stops', async (t) => {
     const server = new ServerProcess(t, [
       '--port=0',
