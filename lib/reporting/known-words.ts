@@ -5,33 +5,35 @@ import { shapeOf } from './shape.ts'
 // The words of the messages of V8 and Node, and of usual error messages. A value that is one of them is
 // shown, so the list has no names of persons, and not the words `password`, `secret` and `admin`.
 const WORDS = `
-  a about accept access account across action active add address after again against all allocation allow an any api
-  application are argument array assertion assign assignment async at attempt authentication authorization available
-  await bad be because been before began begin below between bigint body boolean both broken buffer busy but by bytes
-  cache call callback caller can can't cannot cause certificate change channel character check child chunk circular
-  class client close code column command complete config configuration configure connect connection constant
-  constraint construct constructor content context controller convert could couldn't count crash create current data
-  database date deadlock decode default defined delete denied descriptor destroy detected did didn't directory
-  disabled disconnected disk do doesn't done don't down duplicate duration during each element empty enabled encode
-  end entry environment error event exceed exception execute exist exit expect expired export fail failure feature
-  fetch field file find finish first flush folder for forbidden format found from full function get getter give given
-  gone got had handle handler has have header host http id if illegal import in incomplete incorrect index inside
-  instance instead integer internal interrupted into invalid is isn't it item iterable iterator json keep key keyword
-  known last lack late length less level limit line list listen listener load local lock log lost malformed map
-  maximum memory message method milliseconds minimum missing module more must name negative network never new next no
-  node non none not nothing null number object occurred of ok old on once one only open operation option or order
-  other out output over own package page parameter parse parser part path pending permission permitted pipe pool port
-  position possible private process program promise property properties protocol prototype provide public query queue
-  range rate reach read readable reader reason receive recursive reference refused reject rejection released reload
-  remote remove report request require reserved reset resolve resource response result retry return route row run
-  running runtime save schema script second section send sent serialize server service session set setter setting
-  should shut shutdown shutting signal size slow socket some specified stack start state status stop stopped stopping
-  storage store stream strict string structure super support symbol syntax system table take target task temporary
-  terminated than that the this thread threw through throw thrown time timeout timer to token too took transaction two
-  type unable unavailable uncaught undefined under unexpected unhandled unique unknown unreachable unsupported up
-  update url use user valid validation value variable version via view wait warning was wasn't when why will with
-  without won't work worker would write writable written wrong API DNS EOF HTTP HTTPS ID JSON OK SQL SSL TCP TLS URI
-  URL UTF`
+  a about accept access account across action active add address after again against agent all allocation
+  allow altname an any api application are argument array assertion assign assignment async at attempt authentication
+  authorization available await bad be because been before began begin below between bigint bind body boolean both
+  broken buffer busy but by bytes cache call callback caller can can't cancel cannot cause certificate chain change
+  channel character check child chunk circular class client close code column command complete config configuration
+  configure connect connection constant constraint construct constructor content context controller convert could
+  couldn't count crash create current data database date deadlock decode decrypt default defined delete denied
+  descriptor destroy detected did didn't directory disabled disconnected disk do doesn't don't done down due duplicate
+  duration during each element empty enabled encode end entry environment error establish event exceed exception execute
+  exist exit expect expired export expression fail failure feature fetch field file find finish first flush folder for
+  forbidden format found from full function get getaddrinfo getter give given gone got had handle handler hang has have
+  header heap hold host hostname http id if illegal import in incomplete incorrect index initial inside instance instead
+  integer internal interrupted into invalid invoke is isn't issuer it item iterable iterator json keep key keyword kind
+  known lack last late length less level limit line list listen listener load local lock log lost malformed map
+  match maximum memory message method milliseconds minimum mismatch missing module more must name negative network never
+  new next no node non none not nothing null number object occurred of ok old on once one only open operation option or
+  order other out output over own package page parameter parse parser part party path pending permission permitted pipe
+  pool port position possible premature private process program promise properties property protocol prototype provide
+  public purpose query queryA queryAaaa queue range rate reach read readable reader reason receive recursive redirect
+  reduce reference refused regular reject rejection relation released reload remote remove report request require
+  reserved reset resolve resource response result retry return revoke route routine row run running runtime save schema
+  scheme script second section secure self send sent serialize server service session set setter setting should shut
+  shutdown shutting side sign signal signature size slow socket some spawn specified stack start state statement status
+  stop stopped stopping storage store stream strict string structure super support symbol syntax system table take
+  target task temporary terminate than that the they this thread threw through throw thrown time timeout timer to token
+  too took trailer transaction trust tunnel two type unable unavailable uncaught undefined under unexpected unexpectedly
+  unhandled unique unknown unreachable unsupported up update url use user valid validation value variable verify version
+  via view wait warning was wasn't when why will with without won't work worker would writable write written wrong yet
+  zlib API CA DNS EOF HTTP HTTPS ID IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
 
 const SYSTEM_ERRORS = [...getSystemErrorMap().values()]
 const SYSTEM_CODES = new Set([
@@ -48,6 +50,7 @@ const ENDINGS: readonly (readonly [ending: RegExp, stem: string])[] = [
   [/e[sd]$/, ''],
   [/ing$/, ''],
   [/ing$/, 'e'],
+  [/'s$/, ''],
 ]
 const SIGNS = new Set(['-', '=', '=>', '->', ':', '', '...'])
 
@@ -88,7 +91,7 @@ export function knownWords(text: string): string {
 function showWord(word: string): string {
   if (SIGNS.has(word)) return word
   const [, opening = '', core = '', closing = ''] = WORD.exec(word) ?? []
-  return core.split('-').every(isKnown) ? word : `${opening}${shapeOf(core)}${closing}`
+  return core.split(/[-/]/).every(isKnown) ? word : `${opening}${shapeOf(core)}${closing}`
 }
 
 /** Reports whether a name or a code is one of the system, or consists of known words, such as `TimeoutError`. */
@@ -124,6 +127,8 @@ const PUBLIC_WORDS = new Set(
     'openid email profile query keep-alive close gzip deflate chunked identity utf-8 basic bearer',
     'application audio font image multipart text video json html plain css javascript xml',
     'x-www-form-urlencoded form-data octet-stream problem+json event-stream localhost 127.0.0.1',
+    'accept authorization cache-control content-encoding content-length content-type cookie digest',
+    'graphql-transport-ws graphql-ws iso-8859-1 negotiate us-ascii websocket x-requested-with zstd',
     'aborterror aggregateerror clientgoneerror evalerror exception httperror malformedmessageerror',
     'noactionerror nocontrollererror norouteerror rangeerror referenceerror syntaxerror thrownvalueerror',
     'timeouterror typeerror urierror validationerror',

@@ -65,6 +65,33 @@ describe('knownWords()', () => {
     }
   })
 
+  it('shows the messages of the network errors of Node', () => {
+    for (const text of [
+      'socket hang up',
+      'Premature close',
+      'read ECONNRESET',
+      'This socket has been ended by the other party',
+      'Client network socket disconnected before secure TLS connection was established',
+      'self-signed certificate in certificate chain',
+      'unable to verify the first certificate',
+      'unable to get local issuer certificate',
+      'certificate is not yet valid',
+      "Hostname/IP does not match certificate's altnames",
+      'Connection terminated unexpectedly',
+      'Cannot set headers after they are sent to the client',
+      'The operation was aborted due to timeout',
+      'other side closed',
+      'JS heap out of memory',
+      'Invalid regular expression: missing /',
+      'Reduce of empty array with no initial value',
+      'canceling statement due to statement timeout',
+    ]) {
+      assert.equal(knownWords(text), text)
+    }
+    assert.equal(knownWords('getaddrinfo ENOTFOUND db.x'), 'getaddrinfo ENOTFOUND word(4)')
+    assert.equal(knownWords('spawn git ENOENT'), 'spawn word(3) ENOENT')
+  })
+
   it('examines 1,024 characters, and shows no part of a word', () => {
     const text = `${'the '.repeat(255)}these${'x'.repeat(1_000_000)}`
     assert.equal(knownWords(text), `${'the '.repeat(255).trim()}...`)

@@ -203,6 +203,18 @@ describe('scrub()', () => {
     assert.equal(scrub(`no 4711 ${TOKEN}`, requestOf({ headers })), 'no [x-user] [x-key]')
   })
 
+  it('shows words of the protocol that a header has', () => {
+    const table: [name: string, value: string, text: string][] = [
+      ['authorization', 'Digest username="marla"', 'Unsupported scheme Digest'],
+      ['access-control-request-headers', 'content-type,authorization', 'Missing content-type'],
+      ['sec-websocket-protocol', 'graphql-ws', 'graphql-ws failed'],
+      ['accept-charset', 'iso-8859-1', 'cannot encode iso-8859-1'],
+    ]
+    for (const [name, value, text] of table) {
+      assert.equal(scrub(text, requestOf({ headers: { [name]: value } })), text)
+    }
+  })
+
   it('finds combining marks in any order', () => {
     const typed = '\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f\u064f'
     const hebrew = '\u05e9\u05c1\u05b0\u05dc\u05b9\u05de\u05b9\u05d4'
