@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, withState } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse } from '../http/response.ts'
 import {
@@ -72,7 +72,14 @@ export function withPublicFiles(
   return {
     handle: async (request) => respond(request),
     respond,
-    report: (error, about) => handler.report?.(error, about),
+    report(error, { request, ...about }) {
+      // The path of a file is no secret: without it, the report would not show which file failed.
+      const isFile = request !== undefined && find(request) !== undefined
+      handler.report?.(error, {
+        ...about,
+        request: isFile ? withState(request, { path: '/' }) : request,
+      })
+    },
     flush: () => handler.flush?.(),
     ...(handler.serves && {
       serves: (request) => find(request) !== undefined || handler.serves?.(request) === true,

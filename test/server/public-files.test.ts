@@ -8,6 +8,7 @@ import { gunzipSync, gzipSync } from 'node:zlib'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { type PublicFilesOptions, withPublicFiles } from '../../lib/server/public-files.ts'
 import { StoredFile } from '../../lib/server/stored-file.ts'
+import { collectReports } from '../support/collectors.ts'
 import { createFolder, type Files } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
 import { exchange, type RawResponse } from '../support/http.ts'
@@ -51,6 +52,18 @@ describe('withPublicFiles', () => {
     assert.equal((await fetch('/news')).body, 'news')
     assert.equal((await fetch('/css')).status, 404)
     assert.match((await fetch('/css/missing.css')).body, /Invalid controller specified \(css\)/)
+  })
+
+  it('reports which file failed, without the query string', async (t) => {
+    const folder = createFolder(t, { 'img/logo.txt': 'x' })
+    const { reports, onReport } = collectReports()
+    const handler = withPublicFiles(createFront({ news }, { onReport }), folder)
+    const { port } = await startServing(t, handler)
+    rmSync(join(folder, 'img/logo.txt'))
+    symlinkSync('logo.txt', join(folder, 'img/logo.txt'))
+    const { status } = await exchange(port, { target: '/img/logo.txt?x=symbolic' })
+    assert.equal(status, 500)
+    assert.match(reports[0]?.message ?? '', /^ELOOP: too many \[x\] links .*\/img\/logo\.txt'$/)
   })
 
   it('responds to HEAD with the same headers, for small and large files', async (t) => {
