@@ -2,38 +2,35 @@ import dns from 'node:dns'
 import { getSystemErrorMap } from 'node:util'
 import { shapeOf } from './shape.ts'
 
-// The words of the messages of V8 and Node, and of usual error messages. A value that is one of them is
-// shown, so the list has no names of persons, and not the words `password`, `secret` and `admin`.
+// The words of the messages of V8 and Node, and of usual error messages; those of the errors of the system are
+// added below. A value that is one of them is shown, so the list has no names of persons, and not the words
+// `password`, `secret` and `admin`.
 const WORDS = `
-  a about accept access account across action active add address after again against agent all allocation
-  allow altname an any api application are argument array assertion assign assignment async at attempt authentication
-  authorization available await bad be because been before began begin below between bigint bind body boolean both
-  broken buffer busy but by bytes cache call callback caller can can't cancel cannot cause certificate chain change
-  channel character check child chunk circular class client close code column command complete config configuration
-  configure connect connection constant constraint construct constructor content context controller convert could
-  couldn't count crash create current data database date deadlock decode decrypt default defined delete denied
-  descriptor destroy detected did didn't directory disabled disconnected disk do doesn't don't done down due duplicate
-  duration during each element empty enabled encode end entry environment error establish event exceed exception execute
-  exist exit expect expired export expression fail failure feature fetch field file find finish first flush folder for
-  forbidden format found from full function get getaddrinfo getter give given gone got had handle handler hang has have
-  header heap hold host hostname http id if illegal import in incomplete incorrect index initial inside instance instead
-  integer internal interrupted into invalid invoke is isn't issuer it item iterable iterator json keep key keyword kind
-  known lack last late length less level limit line list listen listener load local lock log lost malformed map
-  match maximum memory message method milliseconds minimum mismatch missing module more must name negative network never
-  new next no node non none not nothing null number object occurred of ok old on once one only open operation option or
-  order other out output over own package page parameter parse parser part party path pending permission permitted pipe
-  pool port position possible premature private process program promise properties property protocol prototype provide
-  public purpose query queryA queryAaaa queue range rate reach read readable reader reason receive recursive redirect
-  reduce reference refused regular reject rejection relation released reload remote remove report request require
-  reserved reset resolve resource response result retry return revoke route routine row run running runtime save schema
-  scheme script second section secure self send sent serialize server service session set setter setting should shut
-  shutdown shutting side sign signal signature size slow socket some spawn specified stack start state statement status
-  stop stopped stopping storage store stream strict string structure super support symbol syntax system table take
-  target task temporary terminate than that the they this thread threw through throw thrown time timeout timer to token
-  too took trailer transaction trust tunnel two type unable unavailable uncaught undefined under unexpected unexpectedly
-  unhandled unique unknown unreachable unsupported up update url use user valid validation value variable verify version
-  via view wait warning was wasn't when why will with without won't work worker would writable write written wrong yet
-  zlib API CA DNS EOF HTTP HTTPS ID IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
+  about accept access account across action active add again against agent all allocation allow altname an any api
+  application are array assertion assign assignment async at attempt authentication authorization await be because been
+  before began begin below between bigint bind body boolean both but bytes cache callback caller can can't cancel cause
+  certificate chain change channel check child chunk circular class client close code column command complete config
+  configuration configure connect constant constraint construct constructor content context controller convert could
+  couldn't count crash create current database date deadlock decode decrypt default delete destroy detected did didn't
+  disabled disconnected disk do doesn't don't done due duplicate duration during each element enabled encode entry
+  environment establish event exceed exception execute exist exit expect expired export expression fail feature fetch
+  field find finish first flush folder forbidden found from full get getaddrinfo getter give given gone got had handle
+  handler hang has have header heap hold hostname http id if import incomplete incorrect index initial inside instance
+  instead integer internal into invoke isn't issuer it item iterable iterator json keep key keyword kind known lack last
+  late length less level limit line listen listener load local lock log lost malformed map match maximum method
+  milliseconds minimum mismatch missing module more must negative never new next non none nothing null number object
+  occurred ok old once one only option order other output over own package page parameter parse parser part party path
+  pending pool port position possible premature private program promise properties property prototype provide public
+  purpose query queryA queryAaaa queue range rate reach read readable reader reason receive recursive redirect reduce
+  reference regular reject rejection relation released reload remove report require reserved resolve response retry
+  return revoke route routine row run running runtime save schema scheme script second section secure self sent
+  serialize server session set setter setting should shut shutting side sign signal signature size slow some spawn
+  specified stack start state statement status stop stopped stopping storage store stream strict string structure super
+  support symbol syntax take target task terminate than that they this thread threw through throw thrown time timeout
+  timer to token took trailer transaction trust tunnel two unable uncaught undefined under unexpected unexpectedly
+  unhandled unique unsupported up update url user valid validation variable verify version via view wait warning was
+  wasn't when why will with without won't work worker would writable write written yet zlib API CA DNS EOF HTTP HTTPS ID
+  IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
 
 const SYSTEM_ERRORS = [...getSystemErrorMap().values()]
 const SYSTEM_CODES = new Set([
@@ -59,15 +56,9 @@ const CLASS = /^(?:[A-Z][a-z]+|JSON|HTTP|URI){0,6}(?:Error|Exception)$/
 const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
 // Words of these names and codes only.
 const NAME_WORDS = new Set(
-  [
-    'abort import aggregate altname arg args begin bounds buffer cb cert char child chunk client',
-    'clone closing complete cr crypto cycle dir dom encoding equal esm eval expected expired',
-    'exported extension extensions field fs gone h2 handshake header headers http2',
-    'initialization jws jwt keylog lf maxbuffer message method name no overflow paused',
-    'premature process range reset safe specifier sqlite status stdio syntax thrown timing',
-    'trailer transfer truncated unhandled unknown unreachable unsupported upgrade url value',
-    'version zlib',
-  ].flatMap((words) => words.split(' ')),
+  `aggregate arg args bounds cb cert char clone cr crypto cycle dir dom equal esm eval extension extensions fs h2
+  handshake http2 initialization jws jwt keylog lf maxbuffer paused safe specifier sqlite stdio transfer truncated
+  upgrade`.split(/\s+/),
 )
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024
