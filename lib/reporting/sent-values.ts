@@ -111,11 +111,12 @@ function* jsonValues(json: unknown): Generator<LabelledValue> {
   const left: [label: string, value: unknown][] = [['json', json]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [label, value] = next
-    if (typeof value === 'object' && value !== null) {
-      const isList = Array.isArray(value)
+    if (Array.isArray(value)) {
+      for (const item of value) left.push([label, item])
+    } else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
-        if (!isList && !isName(name)) yield ['name', name]
-        left.push([isList ? label : labelOf(name), member])
+        if (!isName(name)) yield ['name', name]
+        left.push([labelOf(name), member])
       }
     } else if (typeof value === 'string' || typeof value === 'number') {
       const text = String(value)

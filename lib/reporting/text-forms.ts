@@ -124,7 +124,7 @@ const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const PHRASES = /[\ufdf0-\ufdfd]/g
 // To sort marks takes time that grows with the square of their number: 0.3 s for 32,000. UAX #15 has this limit.
 const MAX_MARKS = 30
-const MARKS = /\p{M}{31,}/gu
+const MARKS = /(?<!\p{M})\p{M}{31,}/gu
 const ACCENTS = /[\u0300-\u036f]+/g
 
 function foldForm(form: TextForm): TextForm {
