@@ -39,14 +39,14 @@ export interface HttpRequestInit {
 // biome-ignore lint/suspicious/noEmptyInterface: an application fills it in.
 export interface SharedState {}
 
+// The names in lower case, and the values.
+type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[]
+
 /** The data of a request, and what has been parsed from it. All requests over one message share it. */
 export class Message {
   readonly method: string
   readonly target: string
-  readonly source: HttpRequestInit & {
-    /** Names and values of all fields of a message of `node:http`, which no code changes. */
-    readonly rawFields?: readonly string[]
-  }
+  readonly source: HttpRequestInit & { readonly rawFields?: Fields }
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined
@@ -75,6 +75,12 @@ export class Message {
   get headers(): RequestHeaders {
     this.#headers ??= lowerCased(this.source.headers ?? {})
     return this.#headers
+  }
+
+  /** The header fields as they were sent: code may change the object `headers`. */
+  get sentFields(): Fields {
+    const { rawFields, headers = {} } = this.source
+    return rawFields ?? Object.entries(lowerCased(headers))
   }
 
   header(name: string): string | undefined {

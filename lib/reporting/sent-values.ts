@@ -72,13 +72,14 @@ export function sentPathOf({ path, target }: HttpRequest): string {
 
 // The headers as they were sent, and what code has added to them: it may also have removed one.
 function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
-  const { rawFields = [] } = stateOf(request).message.source
-  for (let i = 0; i < rawFields.length; i += 2) {
-    yield [rawFields[i]?.toLowerCase() ?? '', rawFields[i + 1] ?? '']
-  }
-  const sent = new Set(rawFields)
-  for (const [name, value] of Object.entries(request.headers)) {
-    for (const field of [value ?? []].flat().map(String)) if (!sent.has(field)) yield [name, field]
+  const { sentFields } = stateOf(request).message
+  const seen = new Set<string>()
+  for (const [name, value] of [...sentFields, ...Object.entries(request.headers)]) {
+    for (const field of [value ?? []].flat().map(String)) {
+      const key = `${name}:${field}`
+      if (!seen.has(key)) yield [name, field]
+      seen.add(key)
+    }
   }
 }
 

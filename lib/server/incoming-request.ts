@@ -76,8 +76,11 @@ export class IncomingRequest implements HttpRequestInit {
     return this.message.headers
   }
 
-  get rawFields(): readonly string[] {
-    return [...this.message.rawHeaders, ...this.message.rawTrailers]
+  /** All fields, also those that code has removed from `headers`, and the trailers. */
+  get rawFields(): [name: string, value: string][] {
+    const { rawHeaders, rawTrailers } = this.message
+    const fields = [...rawHeaders, ...rawTrailers]
+    return fields.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), fields[i + 1] ?? '']]))
   }
 
   // `message.headers` builds an object of all fields, which takes as long as routing the request.

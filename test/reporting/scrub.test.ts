@@ -198,6 +198,14 @@ describe('scrub()', () => {
     assert.equal(scrub(`no ${TOKEN}`, request), 'no [value]')
   })
 
+  it('searches for a header that code has removed, and for one that it has added', () => {
+    const request = requestOf({ headers: { 'X-Key': TOKEN } })
+    const headers = request.headers as Record<string, string>
+    delete headers['x-key']
+    headers['x-user'] = 'marla-77'
+    assert.equal(scrub(`no ${TOKEN} marla-77`, request), 'no [x-key] [x-user]')
+  })
+
   it('searches for a header that has no text', () => {
     const headers = { 'x-user': 4711 as never, 'x-key': TOKEN }
     assert.equal(scrub(`no 4711 ${TOKEN}`, requestOf({ headers })), 'no [x-user] [x-key]')
