@@ -97,6 +97,18 @@ export class Connection {
     if (this.#queued.length > 0) this.#pauseReading(maxPauseMs)
   }
 
+  /**
+   * Returns whether the last request of the connection has arrived, so that this one gets no response. From then on
+   * nothing is read: node:http would keep each further request until the response to the last one has been sent.
+   */
+  isBehindLast(): boolean {
+    const { socket, hasLastRequest } = this
+    if (hasLastRequest && !socket.listeners('resume').includes(stayPaused)) {
+      socket.pause().on('resume', stayPaused)
+    }
+    return hasLastRequest
+  }
+
   #track(out: ServerResponse): void {
     this.#inFlight = [...this.#inFlight, out]
     // A response finishes when the socket has taken its last byte.
@@ -138,7 +150,6 @@ export class Connection {
       // Nothing more is read after a fault.
       if (this.fault === undefined) socket.resume()
     }
-    // node:http resumes the socket after each message and for each body.
     socket.on('resume', pauseAgain)
   }
 
@@ -155,6 +166,11 @@ export class Connection {
       onSent?.()
     })
   }
+}
+
+// node:http resumes the socket after each message and for each body.
+function stayPaused(this: Socket): void {
+  this.pause()
 }
 
 // One function for all connections: a closure for each would take 300 bytes of an idle connection

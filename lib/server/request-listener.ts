@@ -25,8 +25,7 @@ export function createRequestListener(
   const before = checkedBefore(options.before)
   const exchangeOptions = { ...options, headerLimits, eventStreams, before }
   return (message, out) => {
-    // A request behind the last one of a connection gets no response.
-    if (connectionOf(message.socket).hasLastRequest) return
+    if (connectionOf(message.socket).isBehindLast()) return
     new Exchange(message, out, handler, exchangeOptions).start()
   }
 }

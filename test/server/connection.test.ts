@@ -208,6 +208,32 @@ describe('Pipelined requests', () => {
   })
 })
 
+describe('The bytes behind the last request of a connection', () => {
+  const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
+  const firsts: Readonly<Record<string, string>> = {
+    'an upgrade': 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n\r\n',
+    'a rejected request': `${get}GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`,
+  }
+  for (const [kind, first] of Object.entries(firsts)) {
+    it(`are not read until its response has been sent: ${kind}`, async (t) => {
+      let read = 0
+      const { port, requests, released } = await listenWithDelay(t, 1, () => read++)
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      t.after(() => socket.destroy())
+      const received = text(socket)
+      const sent = first.split('GET').length - 1
+      socket.write(first)
+      await requests(sent)
+      socket.write(get.repeat(40_000))
+      await settled(() => read)
+      // The parser cannot be paused within the bytes that one read has returned.
+      assert.ok(read <= sent + Math.ceil(65_536 / get.length), `${read} have been read`)
+      released.resolve()
+      assert.equal((await received).match(/HTTP\/1\.1 \d+/g)?.length, sent)
+    })
+  }
+})
+
 /**
  * Serves an action that waits until it is released.
  *
