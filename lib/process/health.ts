@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { createServer, get, type IncomingMessage, type Server } from 'node:http'
+import { connectionOf } from '../server/connection.ts'
 
 // A probe is one small request. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
@@ -18,11 +19,11 @@ export async function serveHealth(
   port: number,
   host: string,
 ): Promise<Server> {
-  const answered = new WeakSet<object>()
   const server = createServer(TIMEOUTS, async (request, response) => {
     // A client that pipelines requests must not keep the main server busy.
-    if (answered.has(request.socket)) return
-    answered.add(request.socket)
+    const connection = connectionOf(request.socket)
+    if (connection.isBehindLast()) return
+    connection.hasLastRequest = true
     const status = await statusOf(request, isReady)
     const text = status === 200 ? 'ok\n' : 'no\n'
     const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }

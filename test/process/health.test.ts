@@ -4,7 +4,9 @@ import type { Server } from 'node:http'
 import { type AddressInfo, connect, createServer, type Server as NetServer } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { probeHealth, serveHealth } from '../../lib/process/health.ts'
+import { deferred } from '../support/deferred.ts'
 import { exchange, send } from '../support/http.ts'
+import { settled } from '../support/wire.ts'
 
 describe('serveHealth()', () => {
   const table: [method: string, target: string, ready: boolean, status: number][] = [
@@ -49,6 +51,23 @@ describe('serveHealth()', () => {
     const received = await send(port, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100))
     assert.equal(received.split('HTTP/1.1 200').length, 2)
     assert.match(received, /\r\nConnection: close\r\n/)
+  })
+
+  it('reads nothing behind the first request of a connection', async (t) => {
+    const ready = deferred<boolean>()
+    const server = await serveHealth(() => ready.promise, 0, '127.0.0.1')
+    closing(t, server)
+    let read = 0
+    server.on('request', () => read++)
+    const { port } = server.address() as AddressInfo
+    const probe = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'
+    const received = send(port, probe.repeat(40_000))
+    await once(server, 'request')
+    await settled(() => read)
+    // The parser cannot be paused within the bytes that one read has returned.
+    assert.ok(read <= Math.ceil(65_536 / probe.length), `${read} have been read`)
+    ready.resolve(true)
+    assert.equal((await received).split('HTTP/1.1 200').length, 2)
   })
 
   it('rejects when its port is in use', async (t) => {
