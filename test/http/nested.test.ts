@@ -45,6 +45,23 @@ describe('nested', () => {
     assert.equal(JSON.stringify(nested(deep, { maxDepth: 9 })).length, 63)
   })
 
+  it('splits no more of a name than the maximum', (t) => {
+    const split = t.mock.method(String.prototype, 'split')
+    const deep = new Map([[`a${'[]'.repeat(10_000)}`, '1']])
+    assert.throws(() => nested(deep), isBadRequest('More than 8 brackets'))
+    const lengths = split.mock.calls.map(({ result }) => result?.length ?? 0)
+    assert.ok(Math.max(0, ...lengths) <= 16, `${lengths}`)
+  })
+
+  it('takes little memory for large indices', () => {
+    const names = Array.from({ length: 1_000 }, (_, i) => `a[${i}]${'[1000]'.repeat(7)}`)
+    const before = process.memoryUsage().heapUsed
+    const read = nested(names.map((name) => [name, '1']))
+    const taken = process.memoryUsage().heapUsed - before
+    assert.equal(JSON.stringify(read).length, 67007)
+    assert.ok(taken < 30_000_000, `${taken} bytes`)
+  })
+
   it('rejects more values than the maximum with 400', () => {
     const many = new URLSearchParams('a[]=1&a[]=2&b=3')
     assert.throws(() => nested(many, { maxValues: 2 }), isBadRequest('More than 2 values'))
