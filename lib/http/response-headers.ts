@@ -113,7 +113,11 @@ interface Field {
 /** Adds the name of a request header to `Vary`, unless it is there. Throws a TypeError if it is not a name. */
 export function varyBy(headers: ResponseHeaders, name: string): void {
   validateHeaderName(name)
-  const names = headers.get('Vary')?.split(/\s*,\s*/) ?? []
+  const names =
+    headers
+      .get('Vary')
+      ?.split(',')
+      .map((each) => each.trim()) ?? []
   if (names.includes('*') || names.some((each) => isSameName(each, name))) return
   headers.set('Vary', [...names, name].join(', '))
 }

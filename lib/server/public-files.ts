@@ -165,7 +165,7 @@ function acceptsEncoding(accepted: string, encoding: string): boolean {
   const element = accepted
     .toLowerCase()
     .split(',')
-    .map((each) => each.trim().split(/\s*;\s*/))
+    .map((each) => each.split(';').map((part) => part.trim()))
     .find(([name]) => name === encoding)
   return element !== undefined && !/^q=0(?:\.0{0,3})?$/.test(element[1] ?? '')
 }

@@ -192,6 +192,19 @@ describe('withPublicFiles', () => {
     assert.equal(gunzipSync(Buffer.from(body, 'latin1')).toString(), 'zipped')
   })
 
+  it('splits no header by a pattern, which may take quadratic time', async (t) => {
+    const { fetch } = await serveFolder(t, { 'app.js': 'plain', 'app.js.br': 'brotli' })
+    const split = t.mock.method(String.prototype, 'split')
+    const accepted = `a${' '.repeat(15_000)}b, br`
+    const { headers } = await fetch('/app.js', { 'Accept-Encoding': accepted })
+    assert.equal(headers['content-encoding'], 'br')
+    const calls = split.mock.calls.filter((call) => String(call.this).includes('    '))
+    assert.deepEqual(
+      calls.map((call) => typeof call.arguments[0]),
+      calls.map(() => 'string'),
+    )
+  })
+
   it('lists the files at the start, and sends a changed file', async (t) => {
     const { folder, fetch } = await serveFolder(t, { 'a.txt': 'old' })
     const file = join(folder, 'a.txt')
