@@ -1,4 +1,4 @@
-import { ValidationError } from '../http/errors.ts'
+import { MAX_LISTED, ValidationError } from '../http/errors.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { readJson } from '../http/json-body.ts'
 import type { HttpRequest } from '../http/request.ts'
@@ -125,12 +125,13 @@ function validate<Schema extends StandardSchemaV1>(
 
 function outputOf<Output>(result: StandardResult<Output>): Output {
   if (result.issues === undefined) return result.value
-  // Does not use map(): a library may use its own kind of list.
-  const issues = Array.from(result.issues, ({ path = [], message }) => {
+  // A library may use its own kind of list.
+  const issues = Array.from(result.issues)
+  const listed = issues.slice(0, MAX_LISTED).map(({ path = [], message }) => {
     const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
     return { path: keys.join('.'), message }
   })
-  throw new ValidationError(issues)
+  throw new ValidationError(listed, issues.length)
 }
 
 function checkSchema(schema: StandardSchemaV1): void {

@@ -154,7 +154,8 @@ export interface ValidationIssue {
   readonly message: string
 }
 
-const MAX_LISTED = 20
+/** Maximum number of issues that a message lists. @internal */
+export const MAX_LISTED = 20
 
 /**
  * A 400 with a list of issues: the parameters of a request do not match a schema.
@@ -163,14 +164,17 @@ const MAX_LISTED = 20
  * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
  */
 export class ValidationError extends HttpError {
-  /** The issues: each with its path, such as `items.0`, and a message. */
+  /** The issues: each with its path, such as `items.0`, and a message. A schema's are the first 20. */
   readonly issues: readonly ValidationIssue[]
 
-  /** @param issues The issues; the message lists the first 20 of them. */
-  constructor(issues: readonly ValidationIssue[]) {
+  /**
+   * @param issues The issues; the message lists the first 20 of them.
+   * @param count The number of all issues, if the list has the first ones only (default its length).
+   */
+  constructor(issues: readonly ValidationIssue[], count: number = issues.length) {
     // Lists whole messages only: scrubbing might not recognize half of a quoted value.
     const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
-    const more = issues.length - listed.length
+    const more = count - listed.length
     if (more > 0) listed.push(`and ${more} more`)
     super(400, `Invalid parameters: ${listed.join('; ')}`)
     this.issues = issues

@@ -257,6 +257,24 @@ describe('The response to invalid parameters', () => {
     assert.equal((await bodyAs('text/plain')).match(/^p\d+: <x{199}$/gm)?.length, 20)
   })
 
+  it('reads the first 20 issues of a schema only, and counts the others', async () => {
+    let read = 0
+    const issue = {
+      get message() {
+        read++
+        return 'bad'
+      },
+    }
+    const issues = Array.from({ length: 1_000 }, () => issue)
+    const view = withParams(
+      schemaOf(() => ({ issues })),
+      () => {},
+    )
+    const { body } = await handle({ view }, { target: '/news/view' })
+    assert.equal(read, 20)
+    assert.match(String(body), /and 980 more/)
+  })
+
   it('is sent over a socket', async (t) => {
     const schema = z.object({ id: z.coerce.number() })
     const news = { view: get(withParams(schema, echo)) }
