@@ -31,6 +31,37 @@ describe('parseCookies', () => {
     })
   }
 
+  it('decodes as decodeURIComponent() does, without an exception for each value', (t) => {
+    const escapes = [
+      '%',
+      '%zz',
+      '%f',
+      '%ff',
+      '%C3%28',
+      '%ED%A0%80',
+      '%C3é',
+      '%EF%BF%BD',
+      '%EF%BF%BD%ff',
+    ]
+    const values = [
+      ...escapes,
+      '%C3%A9',
+      '\ufffd',
+      '%41\ufffd',
+      'é%C3%A9',
+      '%C0%80',
+      '%F0%9F%98%80',
+    ]
+    const expected = values.map((value) => [value, decodedOrSame(value)])
+    const decode = t.mock.method(globalThis, 'decodeURIComponent')
+    const read = values.map((value) => [value, parseCookies(`a=${value}`).get('a')])
+    assert.deepEqual(read, expected)
+    assert.deepEqual(
+      decode.mock.calls.filter(({ error }) => error !== undefined),
+      [],
+    )
+  })
+
   it('reads any header without an error', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (header) => {
@@ -40,6 +71,14 @@ describe('parseCookies', () => {
     )
   })
 })
+
+function decodedOrSame(value: string): string {
+  try {
+    return decodeURIComponent(value)
+  } catch {
+    return value
+  }
+}
 
 describe('ResponseCookies', () => {
   function line(name: string, value: string, attributes?: CookieAttributes): string | undefined {
