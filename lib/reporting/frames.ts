@@ -101,8 +101,11 @@ export function isOfPortico(text: string): boolean {
   return OWN_FILES.some((file) => text.includes(file))
 }
 
+// The pattern takes up to 64 steps for each character.
+const MAX_LOCATION = 200
+
 /** Returns file, line and column of a frame, such as `news.js:12:9`; '' if the script may be a token, or there is none. */
 export function locationOf(frame: string): string {
-  const [, file = '', position = ''] = LOCATION.exec(frame) ?? []
+  const [, file = '', position = ''] = LOCATION.exec(frame.slice(-MAX_LOCATION)) ?? []
   return isName(file.replace(/\.[^.]*$/, '')) ? file + position : ''
 }

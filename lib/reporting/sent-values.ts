@@ -139,17 +139,21 @@ function* fieldValues(search: string): Generator<LabelledValue> {
   }
 }
 
+// A path has a module, a controller and an action, and perhaps a base path.
+const MAX_OWN_NAMES = 8
+
 // A page of this server has a URL with its registered names, which are no secret.
 function withoutOwnNames(referer: string, request: HttpRequest): string {
   const { isRegistered } = stateOf(request).settings
   const [, host = '', path = ''] = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/.exec(referer) ?? []
   if (!serverNamesOf(request).includes(host)) return referer
   let rest = path
-  for (;;) {
+  for (let names = 0; names < MAX_OWN_NAMES; names++) {
     const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
     if (start === '' || (name !== '' && isRegistered?.(name) !== true)) return rest
     rest = rest.slice(start.length)
   }
+  return rest
 }
 
 function* headerValues(name: string, field: string): Generator<LabelledValue> {

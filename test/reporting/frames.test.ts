@@ -32,6 +32,9 @@ describe('locationOf()', () => {
       ['run (file:///srv/kafka.mjs:2:39)', 'kafka.mjs:2:39'],
       ['eval (eval at list (file:///srv/news.js:1:2), <anonymous>:1:1)', ''],
       ['SECRET (SECRET:1:1)', ''],
+      // Only the end of a frame is examined.
+      [`list (/srv/news.js?${'a'.repeat(100)}:1:2)`, 'news.js:1:2'],
+      [`list (/srv/news.js?${'a'.repeat(200)}:1:2)`, ''],
       ['x (https://a.example/Kq7xZ9vT2mWpL4sR8nBd.js:1:1)', ''],
       ['', ''],
     ]

@@ -310,6 +310,16 @@ describe('scrub()', () => {
     assert.doesNotMatch(scrubbed(`https://a.example/articles/edit${rest}`), /articles/)
   })
 
+  it('looks for at most 8 registered names in a Referer', () => {
+    let lookups = 0
+    const headers = { host: 'a', referer: `http://a${'/ok'.repeat(5_000)}` }
+    const request = withState(requestOf({ headers }), {
+      settings: { maxBodyBytes: 1, trusted: new BlockList(), isRegistered: () => ++lookups > 0 },
+    })
+    assert.equal(scrub('plain', request), 'plain')
+    assert.equal(lookups, 8)
+  })
+
   it('finds what any escaping has made of a value', () => {
     const escapings: [value: string, text: string][] = [
       ['/ö/ä/ü/é', encodeURI('/ö/ä/ü/é')],
