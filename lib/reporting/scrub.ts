@@ -20,7 +20,7 @@ const SEARCH_OVERHEAD = 48
  * name of the parameter: `[dsh]`.
  *
  * @returns The texts in the same order; undefined for a text that is not searched, because it, the
- * texts together or the values are too long.
+ * texts together, their forms or the values are too long.
  */
 export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
   let length = 0
@@ -31,11 +31,11 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   })
   if (length === 0) return searched
   if (sentLengthOf(request) > MAX_SEARCHED) return texts.map(() => undefined)
-  const mask = new TextMask(
+  const mask = TextMask.of(
     searched.map((text) => text ?? ''),
     serverNamesOf(request),
   )
-  if (!coverValues(mask, request)) return texts.map(() => undefined)
+  if (mask === undefined || !coverValues(mask, request)) return texts.map(() => undefined)
   const masked = mask.texts()
   return searched.map((text, i) => text && masked[i])
 }
@@ -58,7 +58,8 @@ function coverValues(mask: TextMask, request: HttpRequest): boolean {
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD
     if (left < 0) return
-    mask.cover(label, value)
+    // The folded value may be longer.
+    left -= mask.cover(label, value) - value.length
     for (const number of numbersIn(value)) mask.cover(label, number)
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '')) {

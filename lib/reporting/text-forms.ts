@@ -65,9 +65,11 @@ const MAX_FORMS = 6
  * Returns the forms of a text in which a value may stand: as it is, and with each kind of escape decoded (percent-encoding,
  * backslashes as in JSON, HTML), also several times. Six forms at most; all of them folded.
  */
-export function formsOf(text: string): readonly [TextForm, ...TextForm[]] {
+export function* formsOf(text: string): Generator<TextForm> {
   const forms: TextForm[] = [{ text, starts: identity(text.length) }]
+  const known = new Map<string, string>()
   for (const form of forms) {
+    yield foldForm(form, known)
     for (const kind of ESCAPES) {
       if (forms.length === MAX_FORMS || !form.text.includes(kind.sign)) continue
       const decoded = decodeForm(form, kind)
@@ -75,7 +77,6 @@ export function formsOf(text: string): readonly [TextForm, ...TextForm[]] {
       forms.push(decoded)
     }
   }
-  return forms.map(foldForm) as [TextForm, ...TextForm[]]
 }
 
 /** Decodes the backslashes and the entities of a value once. */
@@ -125,14 +126,15 @@ const PHRASES = /[\ufdf0-\ufdfd]/g
 // To sort marks takes time that grows with the square of their number: 0.3 s for 32,000. UAX #15 has this limit.
 const MAX_MARKS = 30
 const MARKS = /(?<!\p{M})\p{M}{31,}/gu
+// A character that folding may change, with its marks, whose order makes no difference.
+const FOLDED = /(?![\0-*,-@[-\x7f\p{Unified_Ideograph}](?!\p{M})).\p{M}*/gsu
 const ACCENTS = /[\u0300-\u036f]+/g
 
-function foldForm(form: TextForm): TextForm {
+// `known` has the characters that are folded already.
+function foldForm(form: TextForm, known: Map<string, string>): TextForm {
   const { text, starts } = form
   if (IS_ASCII.test(text)) return { text: fold(text), starts }
-  const known = new Map<string, string>()
-  // With its marks, whose order makes no difference.
-  return mapForm(form, text, /.\p{M}*/gsu, (character) => {
+  return mapForm(form, text, FOLDED, (character) => {
     const folded = known.get(character) ?? fold(character)
     known.set(character, folded)
     return folded

@@ -1,10 +1,13 @@
 import { consistsOf } from './known-words.ts'
 import { RunIndex } from './run-index.ts'
-import { BORDER, fold, formsOf, squeeze, squeezedForm } from './text-forms.ts'
+import { BORDER, fold, formsOf, squeeze, squeezedForm, type TextForm } from './text-forms.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
+
+// Maximum number of characters of all forms of the texts: 5 ms. Folded, a character may become six.
+const MAX_INDEXED = 34_000
 
 // A number of a card, a telephone or an account may be written in groups, or without them.
 const GROUPED = /^(?=(?:\D*\d){4})[a-z\d ./()-]{8,64}$/
@@ -36,14 +39,36 @@ export class TextMask {
   readonly #shortLabels = new Map<string, string>()
   readonly #shortStarts = new Set<number>()
 
-  /** @param publicWords Words that are shown where nothing else is masked with them, such as a host name. */
-  constructor(texts: readonly string[], publicWords: readonly string[] = []) {
+  /**
+   * Returns a mask; undefined if the forms of the texts have more than {@link MAX_INDEXED} characters.
+   *
+   * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
+   */
+  static of(texts: readonly string[], publicWords: readonly string[] = []): TextMask | undefined {
+    const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
+    // The first form is indexed twice. To fold it as a whole takes a tenth of the time.
+    let left = MAX_INDEXED - fold(joined).length
+    const forms: TextForm[] = []
+    if (left < MAX_INDEXED / 2) return undefined
+    for (const form of formsOf(joined)) {
+      left -= form.text.length
+      if (left < 0) return undefined
+      forms.push(form)
+    }
+    return new TextMask(texts, joined, forms, publicWords)
+  }
+
+  private constructor(
+    texts: readonly string[],
+    joined: string,
+    forms: readonly TextForm[],
+    publicWords: readonly string[],
+  ) {
     this.#texts = texts
-    this.#joined = texts.map((text) => text.toWellFormed()).join(BORDER)
-    const forms = formsOf(this.#joined)
+    this.#joined = joined
     this.#publicWords = new Set(publicWords.map((word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
-    const squeezed = squeezedForm(forms[0])
+    const squeezed = squeezedForm(forms[0] as TextForm)
     this.#squeezedStart = plain.length
     const indexed = plain + BORDER + squeezed.text
     this.#starts = new Int32Array(indexed.length + 1)
@@ -58,19 +83,20 @@ export class TextMask {
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
   }
 
-  /** Masks the characters that the texts share with a value. */
-  cover(label: string, value: string): void {
+  /** Masks the characters that the texts share with a value. Returns the length of the folded value. */
+  cover(label: string, value: string): number {
     const folded = fold(value)
     if (folded.length >= WINDOW) {
       this.#coverRuns(label, folded)
       if (GROUPED.test(folded)) this.#coverRuns(label, squeeze(folded))
-      return
+      return folded.length
     }
-    if (folded.length < HALF_WINDOW) return
+    if (folded.length < HALF_WINDOW) return folded.length
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
       this.#shortStarts.add(first)
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
     })
+    return folded.length
   }
 
   #coverRuns(label: string, folded: string): void {

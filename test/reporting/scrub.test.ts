@@ -320,6 +320,31 @@ describe('scrub()', () => {
     assert.equal(lookups, 8)
   })
 
+  it('searches no texts or values that are long when they are decoded and folded', () => {
+    const hangul = (length: number): string =>
+      Array.from({ length }, (_, i) => String.fromCharCode(0xac00 + (i % 11_000))).join('')
+    const scrubbed = (text: string, key = TOKEN): string =>
+      scrub(text, requestOf({ headers: { 'x-key': key } }))
+    // Each of these characters becomes up to three, and a text has up to six forms.
+    assert.equal(scrubbed(`${TOKEN} ${hangul(4_000)}`), `[x-key] ${hangul(4_000)}`)
+    assert.match(scrubbed(`${TOKEN} ${hangul(8_000)}`), /^\[text\(\d+\)\]$/)
+    assert.equal(scrubbed(`${TOKEN} ${hangul(1_000)}`), `[x-key] ${hangul(1_000)}`)
+    assert.match(scrubbed(`${TOKEN} %2541\\n&lt; ${hangul(4_000)}`), /^\[text\(\d+\)\]$/)
+    assert.equal(scrubbed('plain', hangul(16_000)), 'plain')
+    assert.equal(scrubbed('plain', hangul(32_000)), '[word(5)]')
+  })
+
+  it('folds no character twice, and none that stays as it is', (t) => {
+    const normalize = t.mock.method(String.prototype, 'normalize')
+    const ideographs = Array.from({ length: 10_000 }, (_, i) => String.fromCharCode(0x4e00 + i))
+    const text = `${ideographs.join('')}${'é'.repeat(1_000)}`
+    assert.equal(
+      scrub(`${text} ${TOKEN}`, requestOf({ headers: { 'x-key': TOKEN } })),
+      `${text} [x-key]`,
+    )
+    assert.ok(normalize.mock.callCount() < 20, `${normalize.mock.callCount()} calls`)
+  })
+
   it('finds what any escaping has made of a value', () => {
     const escapings: [value: string, text: string][] = [
       ['/ö/ä/ü/é', encodeURI('/ö/ä/ü/é')],

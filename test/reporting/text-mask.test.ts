@@ -13,7 +13,8 @@ const short = fc
 const long = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '1'), minLength: 8, maxLength: 24 })
 
 function mask(texts: readonly string[], values: readonly Value[]): string[] {
-  const mask = new TextMask(texts)
+  const mask = TextMask.of(texts)
+  assert.ok(mask)
   for (const [label, value] of values) mask.cover(label, value)
   return mask.texts()
 }
@@ -147,7 +148,7 @@ describe('TextMask', () => {
   it('finds each of a hundred thousand values', () => {
     const digits = (i: number): string => i.toString(36).padStart(7, '0')
     const values = Array.from({ length: 100_000 }, (_, i): Value => ['v', digits(i).slice(i % 4)])
-    const text = values.slice(0, 3_000).map(([, value]) => value)
+    const text = values.slice(0, 2_000).map(([, value]) => value)
     assert.equal(mask([text.join(' ')], values)[0], text.map(() => '[v]').join(' '))
   })
 })
