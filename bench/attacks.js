@@ -30,7 +30,14 @@ const forms = {
   'one URL in another, many times': ['a=', 'https%3A%2F%2Fa.example%2F%3Fb%3D'],
   'fields without values, `&a&a...`, up to the limit of 1,000': fields((i) => `a${i}`),
   '1,000 fields of 1 kB': fields((i) => `f${i}=${'v'.repeat(1_000)}${i}`),
+  '48 kB of Hangul, escaped in three ways': `a=%2541%5Cn%26lt%3B${hangul(16_000)}&b=1`,
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
+}
+
+// Folded, each syllable becomes two or three letters.
+function hangul(length) {
+  const syllable = (_, i) => String.fromCharCode(0xac00 + ((i * 7_919) % 11_172))
+  return Array.from({ length }, syllable).join('')
 }
 
 function fields(field) {
@@ -60,6 +67,11 @@ function get(path, part) {
   return Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
 }
 
+function getWithCookie(path, part) {
+  const cookie = `Cookie: a=${''.padEnd(15_000, part)}`
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
+}
+
 // Names that differ in every request, so that each error is the first of its kind.
 const errors = {
   404: (i) => `/${'n'.repeat(60)}${i}`,
@@ -82,6 +94,11 @@ async function measureCpu() {
         ...(await costs(server, (path) => get(path, part))),
       ])
     }
+    const cookie = (path) => getWithCookie(path, 'é')
+    rows.push([
+      'GET, the message quotes a cookie of 15 kB, `é` repeated',
+      ...(await costs(server, cookie)),
+    ])
     return rows
   } finally {
     await server.stop()
