@@ -120,7 +120,9 @@ export class IncomingRequest implements HttpRequestInit {
     this.#bodyState = 'streaming'
     const isBuffered = message.complete || message.readableLength === this.#bodyBytes
     if (!isBuffered || message.destroyed) return this.expose()
-    const bytes: Buffer | string = message.read() ?? ''
+    let bytes: Buffer | string = message.read() ?? ''
+    // Node 26 returns one chunk at a time.
+    while (message.readableLength > 0) bytes = Buffer.concat([Buffer.from(bytes), message.read()])
     if (bytes.length > 0) this.#bodyState = 'consumed'
     if (this.#isExposed) this.expose()
     return bytes

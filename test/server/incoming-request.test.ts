@@ -53,6 +53,22 @@ describe('IncomingRequest.body', () => {
     }
   })
 
+  it('reads all chunks that have arrived before the body is requested', async (t) => {
+    const { port } = await serveActions(t, {
+      async body(request, response) {
+        const message = incomingMessageOf(request)
+        while (message?.complete === false) await new Promise(setImmediate)
+        response.text(await text(request.body))
+      },
+    })
+    const fields = 'Connection: close\r\nTransfer-Encoding: chunked\r\n'
+    const received = await send(
+      port,
+      `${post('body', fields)}1\r\na\r\n2\r\nbc\r\n1\r\nd\r\n0\r\n\r\n`,
+    )
+    assert.equal(parse(received).body, 'abcd')
+  })
+
   it('reads a body that arrives with the headers, in pieces, or with the next request', async (t) => {
     const { port } = await serveActions(t, {
       form: (request, response) => response.text(`${request.form}`),
