@@ -1,4 +1,4 @@
-import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, MalformedMessageError } from '../http/errors.ts'
@@ -27,8 +27,7 @@ const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 const MAX_METHOD_BYTES = 32
 
 /**
- * Handles bytes that the parser of `node:http` rejects, requests that arrive too late, and the
- * method CONNECT.
+ * Handles bytes that the parser of `node:http` rejects, and requests that arrive too late.
  *
  * Sends a minimal response, closes the connection and reports the error. If the error is in the
  * body of an active request, that request fails with it instead, and the error action responds.
@@ -37,7 +36,6 @@ export function handleClientErrors(server: Server, handler: Handler, maxTargetBy
   server.on('clientError', (error: ParserError, socket: Socket) =>
     onClientError(error, statusOf(error, maxTargetBytes), socket, handler),
   )
-  server.on('connect', (message, socket) => onConnect(message, socket, handler))
 }
 
 function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number): number {
@@ -70,6 +68,7 @@ function onClientError(
   // Uses only the code: the message of the parser may quote the bytes of the client.
   const fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
   connection.fault = fault
+  connection.hasLastRequest = true
   if (activeResponse?.req.complete === false) {
     // Reads this before the body fails, because the error action may respond at once.
     const { req, headersSent } = activeResponse
@@ -87,27 +86,17 @@ function onClientError(
   }
 }
 
-function onConnect(message: IncomingMessage, socket: Duplex, handler: Handler): void {
-  // node:http has removed its listeners: without a listener, a reset would end the process.
-  socket.on('error', () => socket.destroy())
-  const { hasLastRequest, activeResponse } = connectionOf(message.socket)
-  if (hasLastRequest) {
-    socket.resume()
-    return
-  }
-  handler.report?.(new MalformedMessageError(405, 'CONNECT'), { status: 405 })
-  afterResponse(activeResponse, () => reject(socket, 405))
-}
-
 // Waits until the responses to earlier requests have been sent, and then calls `act`.
 function afterResponse(active: ServerResponse | undefined, act: () => void): void {
   if (active === undefined) act()
   else active.once('close', act)
 }
 
-// Sends a minimal response, and drops the bytes that still arrive for a while: closing at once
-// would reset the connection, and the client might lose the response.
-function reject(socket: Duplex, status: number): void {
+/**
+ * Sends a minimal response, and drops the bytes that still arrive for a while: closing at once
+ * would reset the connection, and the client might lose the response.
+ */
+export function reject(socket: Duplex, status: number): void {
   // The response before this one has ended the connection.
   if (!socket.writable) return
   socket.end(minimalResponse(status)).resume()

@@ -25,6 +25,8 @@ export class Connection {
   isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
+  /** Whether `node:http` has left the connection to another protocol. */
+  isDetached = false
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
   // The responses to the requests that have started. Empty until a request is pipelined.

@@ -82,13 +82,9 @@ export async function drain(
   return result
 }
 
-function activityOf(
-  socket: Socket & { readonly parser?: object | null },
-  idle: ReadonlySet<Socket>,
-): Activity {
-  const { activeResponse, fault } = connectionOf(socket)
-  // node:http detaches the parser when the connection is upgraded to another protocol.
-  if (fault !== undefined || socket.parser === null) return 'other'
+function activityOf(socket: Socket, idle: ReadonlySet<Socket>): Activity {
+  const { activeResponse, fault, isDetached } = connectionOf(socket)
+  if (fault !== undefined || isDetached) return 'other'
   if (activeResponse !== undefined) {
     const { req, headersSent } = activeResponse
     return req.complete || headersSent ? 'other' : 'receiving-body'

@@ -9,6 +9,7 @@ import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import type { Access, Handler } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
+import { handleUpgrades } from './upgrade.ts'
 
 /** Limits of the server and its connections (SPEC section 7). */
 export interface ServerLimits extends HeaderLimits {
@@ -61,7 +62,10 @@ export interface ServeOptions {
 export interface Service {
   /** The URL of the server, such as `http://127.0.0.1:3000`. */
   readonly url: string
-  /** The server of `node:http`, for events that Portico does not handle, such as `upgrade`. */
+  /**
+   * The server of `node:http`, for events that Portico does not handle, such as `upgrade`. A listener for `upgrade` runs only for
+   * a valid message, after the responses to the requests before it.
+   */
   readonly server: Server
   /**
    * Aborts with a {@link ServerClosingError} when {@link Service.close} is called. Event streams and
@@ -133,6 +137,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     listener(message, out)
   })
   handleClientErrors(server, handler, limits.maxTargetBytes)
+  handleUpgrades(server, handler, limits)
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
 

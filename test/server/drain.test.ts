@@ -18,6 +18,8 @@ import { parse } from '../support/http.ts'
 import { portOf, startServing } from '../support/serving.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
+const upgradeBytes = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
+
 describe('drain()', () => {
   it('waits for the response to a request in flight, which has Connection: close', async () => {
     const started = deferred()
@@ -279,23 +281,29 @@ describe('drain()', () => {
     finish.resolve()
   })
 
-  it('waits for an upgraded connection, also one that had a request before', async (t) => {
-    const bytes = keepAliveBytesOf({ target: '/' })
-    const { service, accepted, client, close, advance } = await startWithMockedTime(t, bytes)
-    const upgraded = once(service.server, 'upgrade')
-    client.write(upgradeBytes)
-    await upgraded
-    const closed = close()
-    await advance(3_000)
-    await advance(6_000)
-    assert.equal(accepted.destroyed, false)
-    accepted.end()
-    client.resume()
-    assert.deepEqual(await closed, { connections: 0, actions: 0 })
-  })
+  for (const [what, bytes] of [
+    ['that had a request before', upgradeBytes],
+    [
+      'that has sent half a body',
+      upgradeBytes.replace('\r\n\r\n', '\r\nContent-Length: 9\r\n\r\nabc'),
+    ],
+  ] as const) {
+    it(`waits for an upgraded connection ${what}`, async (t) => {
+      const first = keepAliveBytesOf({ target: '/' })
+      const { service, accepted, client, close, advance } = await startWithMockedTime(t, first)
+      const upgraded = once(service.server, 'upgrade')
+      client.write(bytes)
+      await upgraded
+      const closed = close()
+      await advance(3_000)
+      await advance(6_000)
+      assert.equal(accepted.destroyed, false)
+      accepted.end()
+      client.resume()
+      assert.deepEqual(await closed, { connections: 0, actions: 0 })
+    })
+  }
 })
-
-const upgradeBytes = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
 
 function connectTo(t: TestContext, { url }: Service): Socket {
   const socket = connect(portOf(url), '127.0.0.1').on('error', () => {})

@@ -1,0 +1,100 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
+import { type HttpError, MalformedMessageError } from '../http/errors.ts'
+import { rejectLongTarget } from '../http/target.ts'
+import { reject } from './client-error.ts'
+import { connectionOf } from './connection.ts'
+import { type HeaderLimits, readFraming } from './framing.ts'
+import type { Handler } from './handler.ts'
+
+/**
+ * Handles the messages after which `node:http` leaves a connection: CONNECT, which is rejected, and upgrades to another
+ * protocol. The listeners of the application for `upgrade` run only for a message that a request may be, and after the
+ * responses to the requests before it.
+ */
+export function handleUpgrades(
+  server: Server,
+  handler: Handler,
+  limits: HeaderLimits & { readonly maxTargetBytes: number },
+): void {
+  server.on('connect', (message, stream) => {
+    const rejection = new MalformedMessageError(405, 'CONNECT')
+    takeOver(message, stream, handler, rejection)
+  })
+  // A listener cannot prevent the ones after it. Replaced only with the first of them: emit() runs for each request.
+  const guard = (name: string | symbol): void => {
+    if (name !== 'upgrade') return
+    server.off('newListener', guard)
+    const emit = server.emit.bind(server)
+    server.emit = (name: string, ...args: unknown[]): boolean => {
+      if (name !== 'upgrade') return emit(name, ...args)
+      const [message, stream] = args as [IncomingMessage, Duplex]
+      const rejection =
+        readFraming(message, limits).rejection ??
+        rejectLongTarget(message.url ?? '', limits.maxTargetBytes)
+      takeOver(message, stream, handler, rejection, () => emit(name, ...args))
+      return true
+    }
+  }
+  server.on('newListener', guard)
+}
+
+// Rejects a message or passes it on, after the responses to the requests before it. Ignores one behind the last request.
+function takeOver(
+  message: IncomingMessage,
+  stream: Duplex,
+  handler: Handler,
+  rejection: HttpError | undefined,
+  pass = (): void => {},
+): void {
+  const { socket } = message
+  const connection = connectionOf(socket)
+  const { hasLastRequest, activeResponse } = connection
+  connection.hasLastRequest = true
+  connection.isDetached = true
+  // node:http has removed its listeners: without a listener, a reset would end the process.
+  stream.on('error', () => stream.destroy())
+  if (hasLastRequest) {
+    attend(socket)
+    startReading(socket.resume())
+    return
+  }
+  if (rejection !== undefined) handler.report?.(rejection, { status: rejection.status })
+  const finish = (): void => {
+    if (rejection !== undefined) reject(stream, rejection.status)
+    else if (socket.writable) pass()
+  }
+  if (activeResponse === undefined) finish()
+  else hold(socket, activeResponse, finish)
+}
+
+// Does what node:http no longer does while responses are sent. Returns a function that ends this.
+function attend(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): () => void {
+  // A client that does not read its responses.
+  const onTimeout = (): void => void socket.destroy()
+  const onDrain = (): void => void socket._httpMessage?.emit('drain')
+  socket.on('timeout', onTimeout).on('drain', onDrain)
+  return () => socket.off('timeout', onTimeout).off('drain', onDrain)
+}
+
+// Reads nothing from a socket until a response has been sent, and then calls `act`.
+function hold(socket: Socket, active: ServerResponse, act: () => void): void {
+  const release = attend(socket)
+  // An action that reads the body of its request resumes the socket.
+  const pause = (): void => void socket.pause()
+  socket.on('resume', pause).pause()
+  active.once('close', () => {
+    release()
+    socket.off('resume', pause)
+    // As node:http leaves it: the first listener for data makes it flow.
+    Object.assign(socket, { readableFlowing: null })
+    startReading(socket)
+    act()
+  })
+}
+
+// After a pause, only the listeners that node:http has removed would make the system read again.
+function startReading(socket: Socket): void {
+  socket._read(0)
+}
