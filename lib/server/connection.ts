@@ -27,6 +27,8 @@ export class Connection {
   hasLastRequest = false
   /** Whether `node:http` has left the connection to another protocol. */
   isDetached = false
+  /** Ends the wait for the rest of a body whose response is written; undefined if there is none. */
+  endLinger: (() => void) | undefined
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
   // The responses to the requests that have started. Empty until a request is pipelined.

@@ -66,7 +66,9 @@ export async function drain(
     result.connections = sockets.size
     const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
-      if (activityOf(socket, idle).startsWith('receiving')) timeOut(server, socket)
+      const { endLinger } = connectionOf(socket)
+      if (endLinger !== undefined) endLinger()
+      else if (activityOf(socket, idle).startsWith('receiving')) timeOut(server, socket)
       else destroy(socket)
     }
     timer = setTimeout(setImmediate, LINGER_MS, () => sockets.forEach(destroy))

@@ -63,7 +63,7 @@ function writeWhole(
     // while the client sends would reset it. The client might then lose the response.
     if (body === undefined || body.length === 0) out.flushHeaders()
     else out.write(body)
-    linger(message, () => out.end())
+    linger(message, connection, () => out.end())
     return
   }
   if (body !== undefined) {
@@ -119,6 +119,7 @@ async function* countBytes(
   }
   const { incoming } = target
   if (incoming.isArriving) {
-    await new Promise<void>((resolve) => linger(incoming.message, resolve))
+    const { message, connection } = incoming
+    await new Promise<void>((resolve) => linger(message, connection, resolve))
   }
 }

@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import {
   type CloseResult,
   FrontController,
   type HttpRequest,
+  type HttpResponse,
   type Service,
   serve,
 } from '../../lib/index.ts'
@@ -268,6 +269,25 @@ describe('drain()', () => {
       [408, 408],
     )
   })
+
+  for (const kind of ['text', 'stream'] as const) {
+    it(`does not count a response (${kind}) that was sent to half a body before the deadline`, async (t) => {
+      const index = (_: unknown, response: HttpResponse): void => {
+        response.body = kind === 'text' ? 'abc' : Readable.from(['a', 'b', 'c'])
+      }
+      const front = createFront({ form: { index } })
+      const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
+      const client = connectTo(t, service)
+      const received = text(client)
+      const bytes = keepAliveBytesOf({ method: 'POST', target: '/form', body: 'a=1' })
+      client.write(bytes.slice(0, -1))
+      await once(client, 'readable')
+      assert.deepEqual(await service.close(), { connections: 1, actions: 0 })
+      const { status, body } = parse(await received)
+      assert.deepEqual([status, body.replace(/[^abc]/g, '')], [200, 'abc'])
+      if (kind === 'stream') assert.match(body, /\r\n0\r\n\r\n$/)
+    })
+  }
 
   it('cuts an action that has not responded a second after the rest of its body was missed', async (t) => {
     const started = deferred()

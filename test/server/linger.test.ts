@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
+import { Connection } from '../../lib/server/connection.ts'
 import { LINGER_MS, linger } from '../../lib/server/linger.ts'
 import { deferred } from '../support/deferred.ts'
 
@@ -10,7 +12,7 @@ describe('linger()', () => {
     it(`calls back when the message emits "${event}", and removes its listeners`, async () => {
       const message = new PassThrough()
       const done = deferred()
-      linger(asMessage(message), done.resolve)
+      linger(asMessage(message), new Connection(new Socket()), done.resolve)
       message.write('rest')
       if (event === 'end') message.end()
       else message.destroy()
@@ -24,7 +26,7 @@ describe('linger()', () => {
     const message = new PassThrough()
     const done = deferred()
     let isDone = false
-    linger(asMessage(message), () => {
+    linger(asMessage(message), new Connection(new Socket()), () => {
       isDone = true
       done.resolve()
     })
@@ -40,7 +42,7 @@ describe('linger()', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const message = new PassThrough()
     let isDone = false
-    linger(asMessage(message), () => {
+    linger(asMessage(message), new Connection(new Socket()), () => {
       isDone = true
     })
     t.mock.timers.tick(LINGER_MS - 1)
