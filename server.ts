@@ -162,7 +162,7 @@ async function supervise(config: Config): Promise<number> {
   const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
   const supervisor = new Supervisor(options)
   const stopped = new Promise<void>((stop) => {
-    if (isWatched()) onStopMessage(stop)
+    if (isWatched()) onStopMessage(stop, () => supervisor.kill())
     else onStopSignal(stop, () => supervisor.kill())
   })
   const health = await listenForHealth(config, () =>
@@ -201,6 +201,7 @@ async function watch(config: Config): Promise<number> {
     files: paths(app),
     program: fileURLToPath(import.meta.url),
     args: [...args, `--env=${config.env}`],
+    hasWorkers: config.workers > 0,
     logger: log,
     stopTimeoutMs: stopTimeoutMs(config),
   })

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import type { Logger } from '../reporting/logger.ts'
-import { exitCodeOf, stopChild } from './child.ts'
+import { exitCodeOf, killChild, stopChild } from './child.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { ConfigError, EXIT_CONFIG } from './settings.ts'
 
@@ -15,6 +15,8 @@ export interface WatcherOptions {
   /** The program to run: the path of a module. */
   readonly program: string
   readonly args: readonly string[]
+  /** Whether the program is a supervisor. */
+  readonly hasWorkers: boolean
   readonly logger: Logger
   /** Milliseconds that the program may take to stop when the watcher stops; then it is killed. */
   readonly stopTimeoutMs: number
@@ -72,14 +74,14 @@ export class Watcher {
    * @throws {ConfigError} If a folder can't be watched.
    */
   async run(): Promise<number> {
-    const { logger, stopTimeoutMs } = this.#options
+    const { logger, stopTimeoutMs, hasWorkers } = this.#options
     const stopped = once(this.#stop.signal, 'abort')
     const watch = await this.#open()
     try {
       for (let changes: readonly string[] = []; ; changes = watch.take()) {
         const child = this.#start(changes)
         await Promise.race([once(child, 'exit'), watch.changed(), stopped])
-        if (this.#stop.signal.aborted) return await stopChild(child, stopTimeoutMs)
+        if (this.#stop.signal.aborted) return await stopChild(child, stopTimeoutMs, hasWorkers)
         const code = exitCodeOf(child)
         if (code !== undefined) {
           if (this.#port === undefined && code !== EXIT_CONFIG) return code
@@ -90,7 +92,7 @@ export class Watcher {
           await Promise.race([watch.changed(), stopped])
           if (this.#stop.signal.aborted) return code
         }
-        await stopChild(child, RESTART_TIMEOUT_MS)
+        await stopChild(child, RESTART_TIMEOUT_MS, hasWorkers)
       }
     } finally {
       watch.close()
@@ -104,7 +106,7 @@ export class Watcher {
 
   /** Kills the program at once. */
   kill(): void {
-    this.#child?.kill('SIGKILL')
+    if (this.#child !== undefined) killChild(this.#child, this.#options.hasWorkers)
   }
 
   async #open(): Promise<FolderWatch> {

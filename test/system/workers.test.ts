@@ -31,6 +31,12 @@ export function crash(request, response) {
 }
 `
 
+// Keeps its process busy for ever.
+const BUSY = `
+export function index(_, response) { response.text(String(process.pid)) }
+export function loop() { for (;;); }
+`
+
 // Prints a line, and is never loaded.
 const HANGING = `
 process.stdout.write('loading ' + process.pid + ';')
@@ -217,3 +223,30 @@ async function waitUntilAccepted(port: number): Promise<void> {
 function newOf(bodies: ReadonlySet<string>, old: ReadonlySet<number>): string[] {
   return [...bodies].filter((body) => !old.has(Number(body)))
 }
+
+describe('node server.js --watch --workers', () => {
+  for (const cause of ['a change', 'a second signal']) {
+    it(`leaves no busy worker behind after ${cause}`, LIMIT, async (t) => {
+      const folder = createFolder(t, { 'index.mjs': BUSY })
+      const args = ['--watch', '--workers=1', '--port=0', `--controllers=${folder}`, PATIENT]
+      const server = new ServerProcess(t, args)
+      const port = await server.port()
+      const pid = Number((await exchange(port, { target: '/' })).body)
+      t.after(() => isRunning(pid) && process.kill(pid, 'SIGKILL'))
+      const client = connect(port, '127.0.0.1').on('error', () => {})
+      t.after(() => client.destroy())
+      client.write(bytesOf({ target: '/index/loop' }))
+      // The worker accepts no other request from now on.
+      await once(client, 'connect')
+      if (cause === 'a change') {
+        writeFileIn(folder, 'index.mjs', `${BUSY}\n`)
+        await server.printed(/Restarted/)
+      } else {
+        server.child.kill('SIGTERM')
+        server.child.kill('SIGINT')
+        await once(server.child, 'exit')
+      }
+      while (isRunning(pid)) await new Promise(setImmediate)
+    })
+  }
+})
