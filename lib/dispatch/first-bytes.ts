@@ -14,17 +14,26 @@ export function waitForFirstBytes(stream: Readable, timeoutMs: number = TIMEOUT_
   return new Promise((resolve, reject) => {
     const settle = (finish: () => void): void => {
       clearTimeout(timer)
-      stream.off('readable', onReadable).off('error', onError).off('close', onClose)
+      for (const [event, listener] of listeners) stream.off(event, listener)
       finish()
     }
     const onReadable = (): void =>
       settle(() => resolve(stream.readableObjectMode ? checkFirstChunk(stream) : undefined))
     const onError = (error: Error): void => settle(() => reject(error))
+    const onEnd = (): void => settle(resolve)
     const onClose = (): void =>
       onError(stream.errored ?? new Error('The body was closed before it was sent'))
     const timer = setTimeout(onReadable, timeoutMs)
-    stream.on('readable', onReadable).on('error', onError).on('close', onClose)
-    if (stream.destroyed) onClose()
+    // A stream without a byte may end without `readable`.
+    const listeners = [
+      ['readable', onReadable],
+      ['end', onEnd],
+      ['error', onError],
+      ['close', onClose],
+    ] as const
+    for (const [event, listener] of listeners) stream.on(event, listener)
+    if (stream.readableEnded) onEnd()
+    else if (stream.destroyed) onClose()
     else if (stream.readableLength > 0) onReadable()
   })
 }

@@ -53,6 +53,24 @@ describe('IncomingRequest.body', () => {
     }
   })
 
+  it('may be the body of the response of an asynchronous action, also without a byte', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      async echo(request, response) {
+        response.body = request.body
+      },
+    })
+    for (const [fields, body] of [
+      ['', ''],
+      ['Content-Length: 0\r\n', ''],
+      ['Transfer-Encoding: chunked\r\n', '0\r\n\r\n'],
+      ['Expect: 100-continue\r\nContent-Length: 0\r\n', ''],
+    ]) {
+      const received = await send(port, post('echo', `Connection: close\r\n${fields}`) + body)
+      assert.match(received, /HTTP\/1\.1 200 OK\r\n.*\r\n\r\n(?:0\r\n\r\n)?$/s, fields)
+    }
+    assert.deepEqual(reports, [])
+  })
+
   it('reads all chunks that have arrived before the body is requested', async (t) => {
     const { port } = await serveActions(t, {
       async body(request, response) {
