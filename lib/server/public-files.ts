@@ -30,6 +30,9 @@ export interface PublicFilesOptions {
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
 }
 
+// The codes of a file that was deleted after the start, or whose path or a part of it became a folder or a file.
+const MISSING: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR']
+
 interface Entry {
   readonly path: string
   readonly type: string
@@ -141,8 +144,7 @@ async function send(
     if (response.body === undefined) await file.close()
     return response
   } catch (error) {
-    // The file was deleted after the start.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return pass(request)
+    if (MISSING.includes((error as NodeJS.ErrnoException).code)) return pass(request)
     throw error
   }
 }

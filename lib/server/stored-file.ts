@@ -84,7 +84,9 @@ export class StoredFile {
     this.#state = { ...state, content }
   }
 
-  #describe({ size, mtimeMs }: Stats): FileState {
+  #describe(stats: Stats): FileState {
+    if (!stats.isFile()) throw Object.assign(new Error('It is not a file'), { code: 'EISDIR' })
+    const { size, mtimeMs } = stats
     const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
     return {
       bytes: size,

@@ -9,7 +9,7 @@ import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { type PublicFilesOptions, withPublicFiles } from '../../lib/server/public-files.ts'
 import { StoredFile } from '../../lib/server/stored-file.ts'
 import { collectReports } from '../support/collectors.ts'
-import { createFolder, type Files } from '../support/folder.ts'
+import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
 import { exchange, type RawResponse } from '../support/http.ts'
 import { startServing } from '../support/serving.ts'
@@ -220,10 +220,17 @@ describe('withPublicFiles', () => {
     assert.notEqual(after.headers.etag, before.headers.etag)
   })
 
-  it('lets the front controller respond if a file was deleted', async (t) => {
-    const { folder, fetch } = await serveFolder(t, { 'a.txt': 'abc' })
-    rmSync(join(folder, 'a.txt'))
-    assert.match((await fetch('/a.txt')).body, /Invalid controller specified \(a.txt\)/)
+  it('lets the front controller respond if a file was deleted, or its path is now another', async (t) => {
+    for (const [path, became] of [
+      ['a.txt', undefined],
+      ['a.txt', 'a.txt/b.txt'],
+      ['a/a.txt', 'a'],
+    ] as const) {
+      const { folder, fetch } = await serveFolder(t, { [path]: 'abc' })
+      rmSync(join(folder, path.split('/')[0] ?? ''), { recursive: true })
+      if (became !== undefined) writeFileIn(folder, became, 'abc')
+      assert.equal((await fetch(`/${path}`)).status, 404, became)
+    }
   })
 
   it('leaves out dot files, except those of .well-known, and links that lead out', async (t) => {
