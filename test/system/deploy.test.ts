@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { createFolder, writeFileIn } from '../support/folder.ts'
-import { exchange } from '../support/http.ts'
+import { exchange, parse, send } from '../support/http.ts'
 import { Load } from '../support/load.ts'
 import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
@@ -160,6 +160,22 @@ for (const proxy of proxies) {
       const { body } = await exchange(site.port, { target: '/app/client', headers })
       const { address, protocol, host } = JSON.parse(body)
       assert.deepEqual([address, protocol, host], ['127.0.0.1', 'http', '127.0.0.1'])
+    })
+
+    it('passes on the host with its port, so that sameOrigin() accepts a form of the site', async (t) => {
+      const site = await startSite(t, proxy)
+      const received = await send(
+        site.port,
+        `GET /app/client HTTP/1.1\r\nHost: a.example:${site.port}\r\nConnection: close\r\n\r\n`,
+      )
+      assert.equal(JSON.parse(parse(received).body).host, `a.example:${site.port}`)
+    })
+
+    it('serves a client of HTTP/1.0 that sends no host', async (t) => {
+      const site = await startSite(t, proxy)
+      const { status, body } = parse(await send(site.port, 'GET /app/client HTTP/1.0\r\n\r\n'))
+      assert.equal(status, 200)
+      assert.match(JSON.parse(body).host, proxy.name === 'nginx' ? /^127\.0\.0\.1:\d+$/ : /^$/)
     })
   })
 }
