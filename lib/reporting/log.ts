@@ -28,7 +28,7 @@ export type Fields = Readonly<Record<string, unknown>>
  * Creates the log of the program: one line of JSON for each event, with `time`, `level`, the fields and `message`.
  *
  * A line has at most about 2,000 bytes: less important fields are removed. While more than 1 MiB waits in the stream, lines
- * are dropped and counted.
+ * are dropped and counted, and so are lines whose write fails.
  *
  * @example
  * new FrontController({ controllers, logger: createLogger({ stream: process.stdout }) })
@@ -47,6 +47,8 @@ const REMOVABLE_FIELDS = ['errors', 'stack', 'params', 'previous', 'second', 'ki
 export class Log implements Logger {
   readonly #options: LogOptions
   #dropped = 0
+  // Whether the last write failed: a part of a line may have been written.
+  #isTorn = false
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -80,14 +82,25 @@ export class Log implements Logger {
       return
     }
     if (this.#dropped > 0) this.#logDropped()
-    this.#options.stream.write(this.#line(level, fields, message))
+    this.#send(this.#line(level, fields, message), 1)
+  }
+
+  // Counts the lines that are lost if the write fails, for example because the disk is full.
+  #send(line: string, count: number): void {
+    const text = this.#isTorn ? `\n${line}` : line
+    this.#isTorn = false
+    this.#options.stream.write(text, (error) => {
+      if (!error) return
+      this.#dropped += count
+      this.#isTorn = true
+    })
   }
 
   #logDropped(): void {
     const dropped = this.#dropped
     this.#dropped = 0
-    const message = `${dropped} lines were dropped because the output was blocked`
-    this.#options.stream.write(this.#line('warn', { event: 'dropped', dropped }, message))
+    const message = `${dropped} lines were dropped because the output was blocked or failed`
+    this.#send(this.#line('warn', { event: 'dropped', dropped }, message), dropped)
   }
 
   #line(level: LogLevel, fields: object, message: string): string {

@@ -44,6 +44,34 @@ function logging(t: TestContext, options: Partial<LogOptions> = {}): { log: Log;
   return { log: new Log({ stream: sink, ...options }), sink }
 }
 
+describe('Log, after a write that failed', () => {
+  it('begins a new line, and writes how many lines were dropped', async () => {
+    let written = ''
+    let isFull = false
+    // As process.stdout for a file: it works again after an error.
+    const stream = {
+      writableLength: 0,
+      destroyed: false,
+      write(text: string, done: (error?: Error) => void = () => {}) {
+        written += isFull ? text.slice(0, 9) : text
+        process.nextTick(done, isFull ? new Error('ENOSPC') : undefined)
+      },
+    } as unknown as Writable
+    const log = new Log({ stream, format: (_, { message }) => `${message}\n` })
+    const info = async (message: string): Promise<void> => {
+      log.info({}, message)
+      await new Promise(setImmediate)
+    }
+    await info('before')
+    isFull = true
+    await info('lost one')
+    await info('lost two')
+    isFull = false
+    await info('after')
+    assert.match(written, /^before\nlost one.*\n2 lines were dropped because [^\n]*\nafter\n$/s)
+  })
+})
+
 describe('Log', () => {
   it('writes one line of JSON for each event: time, level, the fields, the message', (t) => {
     const { log, sink } = logging(t)
@@ -142,7 +170,7 @@ describe('Log', () => {
       [
         ['info', undefined, undefined, '1'],
         ['info', undefined, undefined, '2'],
-        ['warn', 'dropped', 3, '3 lines were dropped because the output was blocked'],
+        ['warn', 'dropped', 3, '3 lines were dropped because the output was blocked or failed'],
         ['info', undefined, undefined, '6'],
         ['info', undefined, undefined, '7'],
       ],
