@@ -106,11 +106,10 @@ export class Connection {
    * nothing is read: node:http would keep each further request until the response to the last one has been sent.
    */
   isBehindLast(): boolean {
-    const { socket, hasLastRequest } = this
-    if (hasLastRequest && !socket.listeners('resume').includes(stayPaused)) {
-      socket.pause().on('resume', stayPaused)
-    }
-    return hasLastRequest
+    if (!this.hasLastRequest) return false
+    const { socket } = this
+    if (!socket.listeners('resume').includes(stayPaused)) socket.pause().on('resume', stayPaused)
+    return true
   }
 
   #track(out: ServerResponse): void {
