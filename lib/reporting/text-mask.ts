@@ -1,13 +1,24 @@
 import { consistsOf } from './known-words.ts'
 import { RunIndex } from './run-index.ts'
-import { BORDER, fold, formsOf, squeeze, squeezedForm, type TextForm } from './text-forms.ts'
+import {
+  BORDER,
+  countFolded,
+  fold,
+  foldedLength,
+  formsOf,
+  squeeze,
+  squeezedForm,
+  type TextForm,
+} from './text-forms.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
 export const WINDOW = 8
 const HALF_WINDOW = 4
 
-// Maximum number of characters of all forms of the texts: 5 ms. Folded, a character may become six.
-const MAX_INDEXED = 34_000
+// Limit of the characters of all forms in both indexes: 4 ms. Folded, a character may become six.
+const MAX_INDEXED = 50_000
+// To fold a character that is no ASCII takes as long as to index six.
+const FOLD_COST = 6
 
 // A number of a card, a telephone or an account may be written in groups, or without them.
 const GROUPED = /^(?=(?:\D*\d){4})[a-z\d ./()-]{8,64}$/
@@ -40,18 +51,20 @@ export class TextMask {
   readonly #shortStarts = new Set<number>()
 
   /**
-   * Returns a mask; undefined if the forms of the texts have more than {@link MAX_INDEXED} characters.
+   * Returns a mask; undefined if the forms of the texts are too long to be indexed.
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
    */
   static of(texts: readonly string[], publicWords: readonly string[] = []): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
-    // The first form is indexed twice. To fold it as a whole takes a tenth of the time.
-    let left = MAX_INDEXED - fold(joined).length
+    const folded = foldedLength(joined)
+    const mapped = FOLD_COST * countFolded(joined)
+    // The first form also without separators.
+    let left = MAX_INDEXED - folded
+    if (left < 2 * folded + mapped) return undefined
     const forms: TextForm[] = []
-    if (left < MAX_INDEXED / 2) return undefined
     for (const form of formsOf(joined)) {
-      left -= form.text.length
+      left -= 2 * form.text.length + mapped
       if (left < 0) return undefined
       forms.push(form)
     }
