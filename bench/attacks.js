@@ -69,7 +69,8 @@ function get(path, part) {
 
 function getWithCookie(path, part) {
   const cookie = `Cookie: a=${''.padEnd(15_000, part)}`
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
+  const lines = [`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: close', cookie, '', '']
+  return Buffer.from(lines.join('\r\n'), 'latin1')
 }
 
 // Names that differ in every request, so that each error is the first of its kind.
