@@ -101,7 +101,8 @@ async function writePackage(
 
 async function readIfPresent(file: string): Promise<string | undefined> {
   return readFile(file, 'utf8').catch((error) => {
-    if (error.code !== 'ENOENT') throw error
+    // The error of a folder has no path.
+    if (error.code !== 'ENOENT') throw Object.assign(error, { path: file })
     return undefined
   })
 }
@@ -127,9 +128,14 @@ function printNext(folder: string, isInstalled: boolean, typescript: boolean): v
   }
   if (typescript) print('Types: npm install --save-dev typescript @types/node && npx tsc\n')
   const steps = [
-    ...(folder === '.' ? [] : [`cd ${printable(folder)}`]),
+    ...(folder === '.' ? [] : [`cd ${shellWord(printable(folder))}`]),
     ...(isInstalled ? [] : ['npm install']),
     ...['npm test', 'npm start'],
   ]
   print(`Next: ${steps.join(' && ')}\n`)
+}
+
+// Quotes a text for a shell, if it needs that.
+function shellWord(text: string): string {
+  return /^[\w./@%+=:,~-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }

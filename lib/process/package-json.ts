@@ -12,7 +12,8 @@ const NO_TEST = 'echo "Error: no test specified" && exit 1'
 /** Parses a `package.json`. Returns undefined if it is not JSON, or if it or one of these parts is not an object. */
 export function parsePackageJson(text: string): PackageJson | undefined {
   try {
-    const value = JSON.parse(text)
+    // Editors of Windows may begin a file with a byte order mark. npm accepts it too.
+    const value = JSON.parse(text.replace(/^\uFEFF/, ''))
     const { scripts = {}, dependencies = {}, devDependencies = {} } = value
     return [value, scripts, dependencies, devDependencies].every(isRecord) ? value : undefined
   } catch {

@@ -175,6 +175,27 @@ describe('portico init', () => {
   }
 })
 
+describe('portico init in an unusual folder', () => {
+  it('names a package.json that is a folder', async (t) => {
+    const folder = createFolder(t, { 'package.json/a': '' })
+    const { code, stderr } = await run(t, [folder])
+    const path = JSON.stringify(join(folder, 'package.json'))
+    assert.deepEqual([code, stderr], [1, `portico: Can't write to ${path}: EISDIR\n`])
+  })
+
+  it('completes a package.json that begins with a byte order mark', async (t) => {
+    const folder = createFolder(t, { 'package.json': '\uFEFF{"private":true}\n' })
+    const { code, stdout } = await run(t, [folder])
+    assert.deepEqual([code, /changed package\.json/.test(stdout)], [0, true])
+  })
+
+  it('quotes the folder in the command to run next', async (t) => {
+    const folder = join(createFolder(t), "a b;c'd")
+    const { stdout } = await run(t, [folder])
+    assert.ok(stdout.includes(`Next: cd '${folder.replace("'", "'\\''")}' && `), stdout)
+  })
+})
+
 for (const [language, extension, args] of [
   ['JavaScript', 'js', []],
   ['TypeScript', 'ts', ['--ts']],
