@@ -113,6 +113,7 @@ async function serve(line: CommandLine): Promise<number> {
   const { front, app, config, logger: log = ownLog } = application
   let isServing = true
   let exitCode = 0
+  let reason = ''
   // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
@@ -120,6 +121,7 @@ async function serve(line: CommandLine): Promise<number> {
       // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
       if (requestSuccessor()) return
       exitCode = EXIT_FAILURE
+      reason = ' by an exception outside of any request'
       stop()
     }
     process.on('uncaughtException', crash).on('unhandledRejection', crash)
@@ -141,11 +143,11 @@ async function serve(line: CommandLine): Promise<number> {
   await leaveCluster()
   await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
     exitCode = EXIT_FAILURE
+    reason ||= ' with an error of `close`'
     front.report(error)
   })
   health?.close()
   if (!cluster.isWorker || connections > 0) {
-    const reason = exitCode === 0 ? '' : ' by an exception outside of any request'
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
     log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`)
   }

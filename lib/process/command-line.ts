@@ -125,7 +125,8 @@ function parseEnvFile(
 ): Environment {
   if (file === undefined) return {}
   try {
-    return parseEnv(readFile(file)) as Environment
+    // Editors of Windows may begin a file with a byte order mark.
+    return parseEnv(readFile(file).replace(/^\uFEFF/, '')) as Environment
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     problems.push(`--env-file is ${quoted(file)}: it can't be read (${code})`)

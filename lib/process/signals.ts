@@ -29,7 +29,8 @@ export function onStopSignal(stop: () => void, onSecond = (): void => {}): void 
 export function onHangup(logger: Logger, stop: () => void): void {
   process.on('SIGHUP', () => {
     if (isatty(STDIN)) return stop()
-    const message = 'SIGHUP replaces workers, and there are none: see --workers'
+    const message =
+      'SIGHUP replaces workers, and this process has none: use --workers without --watch'
     logger.warn({ event: 'hangup' }, message)
   })
 }

@@ -106,6 +106,11 @@ describe('parseCommandLine()', () => {
     }
   })
 
+  it('reads a file of --env-file that begins with a byte order mark', () => {
+    const { config } = parseCommandLine(['--env-file=a'], {}, () => '\uFEFFPORT=82')
+    assert.equal(config.port, 82)
+  })
+
   it('reads the file of --env-file; the environment wins over it', () => {
     const files: string[] = []
     const read = (file: string): string => {

@@ -220,6 +220,8 @@ describe('node server.js --app', { concurrency: 4 }, () => {
         assert.equal(code, 1)
         const errors = logLinesOf(stdout).filter(({ level }) => level === 'error')
         assert.equal(errors.length, 1)
+        const stop = logLinesOf(stdout).findLast(({ event }) => event === 'stop')
+        if (workers === 0) assert.match(stop.message, /^Stopped with an error of `close`, /)
       })
     }
   }

@@ -236,7 +236,9 @@ describe('node server.js on a signal to stop', () => {
     const server = new ServerProcess(t, ['--port=0', `--controllers=${createControllers(t)}`])
     const port = await server.port()
     server.child.kill('SIGHUP')
-    await server.printed(/SIGHUP replaces workers, and there are none/)
+    await server.printed(
+      /SIGHUP replaces workers, and this process has none: use --workers without --watch/,
+    )
     assert.equal((await exchange(port, { target: '/app/no-such' })).status, 404)
     server.child.kill('SIGTERM')
     assert.equal((await server.ended).code, 0)
