@@ -80,7 +80,15 @@ async function readFolder(folder: string): Promise<Record<'files' | 'folders', s
   })
   const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
   // Uses stat(): for a link, readdir() returns the type of the link, not of its target.
-  const stats = await Promise.all(visible.map((name) => stat(join(folder, name))))
+  const stats = await Promise.all(
+    visible.map((name) =>
+      stat(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
+        throw new Error(
+          `"${join(folder, name)}" among the controllers can't be read: ${error.code}`,
+        )
+      }),
+    ),
+  )
   return {
     files: visible.filter(
       (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.([cm]?js|(?<!\.d\.)m?ts)$/.test(name),

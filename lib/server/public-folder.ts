@@ -46,8 +46,8 @@ export function listPublicFolder(
     const root = realpathSync(folder)
     collect(root, root, '', new Set(), files)
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    throw new Error(`The folder of public files "${folder}" can't be read: ${code}`)
+    const { code, path = folder } = error as NodeJS.ErrnoException
+    throw new Error(`The folder of public files "${path}" can't be read: ${code}`)
   }
   const entries = [...files].map(([path, file]) => toPublicFile(path, file, files))
   return new Map(entries.map((entry) => [basePath + entry.path, entry]))

@@ -17,6 +17,14 @@ const runsTypeScript = Boolean((process.features as { typescript?: unknown }).ty
 const list = 'export function list(_, response) { response.text(import.meta.url) }'
 
 describe('loadControllers()', () => {
+  it('names a link to nothing', async (t) => {
+    const folder = createFolder(t)
+    await symlink('nothing', join(folder, 'news.js'))
+    await assert.rejects(loadControllers(folder), {
+      message: `"${join(folder, 'news.js')}" among the controllers can't be read: ENOENT`,
+    })
+  })
+
   it('loads files as controllers, folders as modules, and exported functions as actions', async (t) => {
     const root = createModules(t, {
       'news.js': list,
