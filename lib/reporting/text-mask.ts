@@ -45,7 +45,7 @@ export class TextMask {
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex
   // The label of each run of the texts that a value contains, by the index of its first occurrence.
-  readonly #labels: (string | undefined)[] = []
+  readonly #labels: (string | undefined)[]
   // The shorter values, and the first occurrences of their beginnings.
   readonly #shortLabels = new Map<string, string>()
   readonly #shortStarts = new Set<number>()
@@ -92,6 +92,8 @@ export class TextMask {
       at += starts.length
     }
     this.#runs = new RunIndex(indexed, WINDOW)
+    // With its length: V8 would keep an array that is filled from its end in a slow hash table.
+    this.#labels = Array(indexed.length)
     // Without separators, a short value would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
   }
@@ -151,7 +153,7 @@ export class TextMask {
   // The label of each masked character, by its index in the joined texts.
   #labelsOfCharacters(): readonly (string | undefined)[] {
     const starts = this.#starts
-    const labels: (string | undefined)[] = []
+    const labels: (string | undefined)[] = Array(this.#joined.length)
     const put = (at: number, length: number, label: string | undefined): void => {
       if (label === undefined) return
       const last = at + length - 1
