@@ -107,7 +107,10 @@ export class Dispatcher {
     if (controller === undefined) return new NoControllerError(request.controller)
     const { actions, call } = controller
     return (
-      actions.get(this.#names.action(request.action)) ?? call ?? new NoActionError(request.action)
+      actions.get(this.#names.action(request.action)) ??
+      allowing(request) ??
+      call ??
+      new NoActionError(request.action)
     )
   }
 
@@ -147,6 +150,16 @@ export class Dispatcher {
   #isErrorController(moduleKey: string, key: string): boolean {
     return key === this.#errorKey && moduleKey === 'default'
   }
+}
+
+// Returns what responds to OPTIONS for a REST resource without an action for it.
+function allowing(request: HttpRequest): RegisteredAction | undefined {
+  const { route } = stateOf(request)
+  if (route?.allow === undefined) return undefined
+  const { module, controller, action, allow: methods } = route
+  const run = (): undefined => undefined
+  const others = { owner: {}, run, hasHooks: false, limits: undefined, isHidden: false }
+  return { module, controller, action, methods, ...others }
 }
 
 /** Returns the name of an action, such as `news/list`, `admin/report/daily`. */

@@ -80,6 +80,11 @@ export class FrontController {
     this.#headers = checked.headers
     this.#router = router
     this.#dispatcher = dispatcher
+    for (const { name, canBacktrack } of logger === undefined ? [] : checked.routes) {
+      if (!canBacktrack) continue
+      const problem = 'a regular expression whose time can double with each character'
+      logger?.warn({ event: 'warning', route: name }, `The route "${name}" has ${problem}`)
+    }
     this.#reporter = new Reporter({ ...checked, ...reports, development })
   }
 

@@ -47,7 +47,7 @@ export interface FrontControllerOptions {
   /** A custom router, in place of the one for `/module/controller/action/key/value`. */
   readonly router?: Router | undefined
   /**
-   * Named routes, tried before the default route, the last one first.
+   * Named routes of all kinds of ZF1, tried before the default route, the last one first (default none).
    *
    * @example
    * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }

@@ -22,7 +22,7 @@ export interface RequestSettings {
   readonly buildUrl?: UrlBuilder | undefined
 }
 
-/** Builds the path of a URL. It may take names and pairs from the current request. */
+/** Builds a URL without its query. It may take names and pairs from the current request. */
 export type UrlBuilder = (
   current: RequestState<unknown>,
   params: UrlParams,
@@ -145,10 +145,7 @@ export class RequestState<ErrorHandler> {
   }
 
   get client(): Client {
-    const { source, headers, target } = this.message
-    const host = authorityOf(target) ?? headers.host
-    const { remoteAddress = '', protocol } = source
-    return clientOf(remoteAddress, { ...headers, host }, this.settings.trusted, protocol)
+    return clientOfMessage(this.message, this.settings.trusted)
   }
 
   urlFor(params: UrlParams, options: UrlOptions): string {
@@ -182,6 +179,14 @@ export class RequestState<ErrorHandler> {
     else for (const [name, value] of pairs) params.set(name, value)
     return params
   }
+}
+
+/** Returns the client of a message. */
+export function clientOfMessage(message: Message, trusted: BlockList): Client {
+  const { source, headers, target } = message
+  const host = authorityOf(target) ?? headers.host
+  const { remoteAddress = '', protocol } = source
+  return clientOf(remoteAddress, { ...headers, host }, trusted, protocol)
 }
 
 // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.

@@ -225,9 +225,10 @@ export class HttpRequest {
   }
 
   /**
-   * Returns the path of a URL, with the base path, that is routed to the names and pairs in `params`. As in ZF1, names
-   * and pairs that `params` omits come from this request, if the same route matched it. In the error action, they come
-   * from the original request.
+   * Returns the path of a URL, with the base path, that is routed to the names and pairs in `params`. A route with a host or
+   * another scheme gives an absolute URL. As in ZF1, names and pairs that `params` omits come from this request, if the same
+   * route matched it; from a route with a common parent, the values of that parent. In the error action, they come from the
+   * original request.
    *
    * @example
    * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'

@@ -10,6 +10,8 @@ export interface Route {
   readonly pairs?: string | URLSearchParams | undefined
   /** The name of the route that matched; undefined for the default route. */
   readonly name?: string | undefined
+  /** The methods of `Allow`, for an OPTIONS request to a REST resource that has no action for it. @internal */
+  readonly allow?: readonly string[] | undefined
 }
 
 /** The target of `HttpRequest.forward()`. */

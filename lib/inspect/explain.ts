@@ -5,9 +5,10 @@ import { decodeSegment, isReserved } from '../http/params.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
 import { safeName, shapeOf } from '../reporting/shape.ts'
-import type { PatternSegment } from '../routing/route-pattern.ts'
+import type { Segment } from '../routing/route-part.ts'
 import { isRouteName } from '../routing/route-target.ts'
 import { splitPath, trimSlashes } from '../routing/segments.ts'
+import { kindsOf } from './describe-route.ts'
 import { type ExplainedError, explainError } from './explain-error.ts'
 import { type ActionLocation, locateAction, type Site, siteOf } from './site.ts'
 
@@ -21,6 +22,10 @@ export interface Explanation {
   readonly module: string
   readonly controller: string
   readonly action: string
+  /** The name of the route that matches; absent if there are no named routes. */
+  readonly route?: string
+  /** The named routes that were tried, in this order; absent if there are none. */
+  readonly tried?: readonly ExplainedRoute[]
   readonly parameters: readonly ExplainedParameter[]
   /** The shape of a last key of the path that has no value and is dropped; else null. */
   readonly droppedKey: string | null
@@ -31,6 +36,14 @@ export interface Explanation {
   /** The absolute path of the public file that is sent before any routing; null if none is. */
   readonly file: string | null
   readonly error: ExplainedError | null
+}
+
+/** A named route that was tried. */
+export interface ExplainedRoute {
+  readonly name: string
+  readonly kinds: readonly string[]
+  /** Why it does not match; null if it matches. */
+  readonly reason: string | null
 }
 
 /** The values that one source has for one name. */
@@ -60,8 +73,11 @@ export function explain(
 ): Explanation {
   const site = siteOf(front)
   // A sign-in is recognized by the host of its redirect_uri. A whole URL has the host to compare.
-  const headers = URL.canParse(target) ? { host: new URL(target).host } : {}
-  const request = site.router.route(new HttpRequest({ method, target, headers }))
+  const { host = '', protocol = '' } = URL.canParse(target) ? new URL(target) : {}
+  const init = { method, target, headers: host === '' ? {} : { host } }
+  const request = site.router.route(
+    new HttpRequest({ ...init, protocol: protocol === 'https:' ? 'https' : 'http' }),
+  )
   const { path, droppedKey } = describePath(site, request)
   return {
     method: request.method,
@@ -71,6 +87,7 @@ export function explain(
     module: safeName(request.module),
     controller: safeName(request.controller),
     action: safeName(request.action),
+    ...describeRoutes(site, request),
     parameters: describeParameters(request),
     droppedKey,
     runs: null,
@@ -90,6 +107,17 @@ function outcomeOf(site: Site, request: HttpRequest): Partial<Explanation> {
   return { error: explainError(site, request, methodNotAllowed(methods)) }
 }
 
+function describeRoutes(
+  { router }: Site,
+  request: HttpRequest,
+): Pick<Explanation, 'route' | 'tried'> {
+  if (router.named.size === 0) return {}
+  const tried = router
+    .tried(request)
+    .map(({ route, reason }) => ({ name: route.name, kinds: kindsOf(route), reason }))
+  return { route: stateOf(request).route?.name ?? 'default', tried }
+}
+
 // Everything but the names may be a secret, even a key without a value.
 function describePath(
   { router }: Site,
@@ -97,7 +125,7 @@ function describePath(
 ): { path: string; droppedKey: string | null } {
   const { route } = stateOf(request)
   const pattern = router.named.get(route?.name ?? '')?.segments
-  const { start, pairs } = pattern ? describeStart(pattern, request) : splitNames(request)
+  const { start, pairs } = pattern ? describeStart(pattern, request) : splitNames(router, request)
   const shapes = pairs.map((segment, i) =>
     (i % 2 === 0 && i < pairs.length - 1 ? safeName : shapeOf)(decodeSegment(segment)),
   )
@@ -111,7 +139,7 @@ interface Described {
   readonly pairs: readonly string[]
 }
 
-function describeStart(pattern: readonly PatternSegment[], { path }: HttpRequest): Described {
+function describeStart(pattern: readonly Segment[], { path }: HttpRequest): Described {
   const segments = splitPath(path)
   const start = pattern.slice(0, segments.length).map((part, i) => {
     const segment = segments[i] ?? ''
@@ -121,19 +149,18 @@ function describeStart(pattern: readonly PatternSegment[], { path }: HttpRequest
   return { start, pairs: segments.slice(pattern.length) }
 }
 
-// A custom router may read anything in the path: a segment that is none of the names is a value.
-function splitNames(request: HttpRequest): Described {
+// A custom router, a regex and a chain may read anything in the path: a segment that is none of the names is a value.
+function splitNames(router: Site['router'], request: HttpRequest): Described {
   const { module, controller, action } = request
-  const raw = stateOf(request).route?.pairs
+  const { pairs: raw, name = '' } = stateOf(request).route ?? {}
+  const shown = [module, controller, action, ...(router.named.get(name)?.literals ?? [])]
   const trimmed = trimSlashes(request.path)
   const pairs = typeof raw === 'string' && trimmed.endsWith(raw) ? raw : ''
   const names = trimmed
     .slice(0, trimmed.length - pairs.length)
     .split('/')
     .filter(Boolean)
-  const start = names.map((name) =>
-    ([module, controller, action].includes(name) ? safeName : shapeOf)(name),
-  )
+  const start = names.map((each) => (shown.includes(each) ? safeName : shapeOf)(each))
   return { start, pairs: pairs === '' ? [] : pairs.split('/') }
 }
 

@@ -1,6 +1,6 @@
 import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
 import type { ExplainedError } from '../inspect/explain-error.ts'
-import type { ListedRoute } from '../inspect/list-routes.ts'
+import type { ListedNamedRoute, ListedRoute } from '../inspect/list-routes.ts'
 import type { ActionLocation } from '../inspect/site.ts'
 import { printable } from '../reporting/printable.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
@@ -11,15 +11,27 @@ export interface RoutesStyle extends TextStyle {
   readonly formatFile: (file: string) => string
 }
 
-/** Formats routes as a table: URLs, methods, action, file and line. */
-export function routesText(routes: readonly ListedRoute[], style: RoutesStyle): string {
+/** Formats routes as a table: URLs, methods, action, file and line; and named routes as another one. */
+export function routesText(
+  routes: readonly ListedRoute[],
+  style: RoutesStyle,
+  named: readonly ListedNamedRoute[] = [],
+): string {
   const rows = routes.map((route) => [
     route.urls.join(', ') || '(errors)',
     route.methods?.join(', ') ?? 'any',
     route.name,
     locationText(route, style),
   ])
-  return terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
+  const table = terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
+  if (named.length === 0) return table
+  const routeRows = named.map(({ route, kinds, matches, to }) => [
+    route,
+    kinds.join(', '),
+    matches,
+    to,
+  ])
+  return `${table}\n${terminalTable([['ROUTE', 'KIND', 'MATCHES', 'ACTION'], ...routeRows], style)}`
 }
 
 /** Formats the number of the files of a public folder. */
@@ -34,6 +46,7 @@ export function explanationText(explanation: Explanation, style: RoutesStyle): s
   const routed = [
     ['Path', explanation.path],
     ['q', explanation.q],
+    ...routeRows(explanation),
     ['Module', explanation.module],
     ['Controller', explanation.controller],
     ['Action', explanation.action],
@@ -51,6 +64,16 @@ export function explanationText(explanation: Explanation, style: RoutesStyle): s
     `${paint(label, 'dim', style)}  ${text}`.trimEnd(),
   )
   return [...lines, '', outcomeText(explanation, style), ''].join('\n')
+}
+
+function routeRows({ route, tried = [] }: Explanation): readonly (readonly string[])[] {
+  const misses = tried.flatMap(({ name, kinds, reason }) =>
+    reason === null ? [] : [`${name} (${kinds.join(', ')}): ${reason}`],
+  )
+  return [
+    ...misses.map((line, i) => [i === 0 ? 'Tried' : '', line]),
+    ...(route === undefined ? [] : [['Route', route]]),
+  ]
 }
 
 function parameterRows(parameters: readonly ExplainedParameter[]): readonly (readonly string[])[] {

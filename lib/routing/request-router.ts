@@ -9,8 +9,9 @@ import { rejectLongTarget, splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
 import type { NamedRoute } from './named-route.ts'
+import { RequestFacts, type SharedFacts } from './request-facts.ts'
 import { type Rewritten, rewrite } from './rewrite.ts'
-import { RouteTable } from './route-table.ts'
+import { RouteTable, type Tried } from './route-table.ts'
 import type { Router } from './router.ts'
 import { createUrlBuilder } from './url-builder.ts'
 
@@ -45,17 +46,21 @@ type RoutedPath = Rewritten & { readonly route: Route }
 export class RequestRouter {
   readonly #options: RoutingOptions
   readonly #table: RouteTable
-  // The path alone decides the route, and clients request the same paths repeatedly: the memo saves 5 % of W1 CPU.
-  // It has only paths of registered names: nothing else of a request may stay in memory.
+  // Clients request the same paths repeatedly: the memo saves 5 % of W1 CPU. It has only paths that decide the route
+  // alone, without host, scheme and method, and that lead to registered names: nothing else of a request may stay in memory.
   readonly #remembered = new Map<string, RoutedPath>()
   readonly #settings: RequestSettings
+  readonly #shared: SharedFacts
 
   constructor(options: RoutingOptions) {
     this.#options = options
     const { modules, names, basePath, routes, router, limits, trusted, isRegistered } = options
-    this.#table = new RouteTable(routes, new ModuleRoute(new Map(modules).keys(), names))
+    const defaultRoute = new ModuleRoute(new Map(modules).keys(), names)
+    this.#table = new RouteTable(routes, defaultRoute)
+    const isModule = (name: string): boolean => defaultRoute.isModule(name)
+    this.#shared = { trusted, isModule, hasAction: options.hasAction }
     // A custom router has no inverse, so no URL can be built.
-    const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table)
+    const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table, this.#shared)
     const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
     const literals = new Set(routes.flatMap((route) => route.literals))
     this.#settings = {
@@ -70,6 +75,11 @@ export class RequestRouter {
   /** The routes of the option `routes`, by their names. */
   get named(): ReadonlyMap<string, NamedRoute> {
     return this.#table.named
+  }
+
+  /** Returns the named routes that come first for a routed request, up to the one that matches. */
+  tried(request: HttpRequest): readonly Tried[] {
+    return this.#table.tried(request.path, new RequestFacts(stateOf(request).message, this.#shared))
   }
 
   /** Returns the request with its `path` and `q`. */
@@ -116,19 +126,22 @@ export class RequestRouter {
     const { path, q, rejection } = this.#isRewritten(request)
       ? stateOf(request)
       : rewrite(target, this.#options.basePath)
-    const routed = { path, q, rejection, route: this.#table.routePath(path) }
+    const facts = new RequestFacts(stateOf(request).message, this.#shared)
+    const routed = { path, q, rejection, route: this.#table.routePath(path, facts) }
     const isMemorable = rejection === undefined && raw.length <= MAX_REMEMBERED_LENGTH
-    if (isMemorable && routed.route.pairs === '') this.#remember(raw, routed.route)
+    if (isMemorable && routed.route.pairs === '' && !facts.isRead) {
+      this.#remember(raw, routed.route, facts)
+    }
     return routed
   }
 
-  #remember(raw: string, route: Route): void {
+  #remember(raw: string, route: Route, facts: RequestFacts): void {
     const { hasAction, basePath } = this.#options
     if (!hasAction(route)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
-    this.#remembered.set(copy, { path, q, rejection, route: this.#table.routePath(path) })
+    this.#remembered.set(copy, { path, q, rejection, route: this.#table.routePath(path, facts) })
   }
 
   // With plugins, a request is rewritten before it is routed. Another front controller, with another

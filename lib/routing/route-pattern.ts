@@ -1,77 +1,172 @@
 import { checkNames } from '../http/check-options.ts'
-import { isReserved } from '../http/params.ts'
-import { isRouteName, mergeTarget, type RouteTarget, routeNames } from './route-target.ts'
-import { encodeSegment, isSegment, splitPath } from './segments.ts'
+import { HostPattern } from './host-pattern.ts'
+import { RegexPart } from './regex-part.ts'
+import { RestPart } from './rest-part.ts'
+import { checkKey } from './route-checks.ts'
+import { routeError } from './route-error.ts'
+import type { RouteLink } from './route-link.ts'
+import type { PathPart } from './route-part.ts'
+import { isRouteName } from './route-target.ts'
+import { SegmentsPart } from './segments-part.ts'
 
-/** A custom route, with the syntax of Zend_Controller_Router_Route. */
-export interface RoutePattern {
+/**
+ * A custom route. It has exactly one of `path`, `regex` and `rest`, unless it has only a `host`.
+ *
+ * A mistake is a `TypeError` of the front controller, which names the route and the member.
+ */
+export type RoutePattern = {
   /**
    * The path, such as `/news/:id`. Each segment is a literal or a variable. A `*` at the end accepts
    * key/value pairs. `::` at the start of a segment stands for a colon.
    */
-  readonly path: string
+  readonly path?: string | undefined
+  /**
+   * A regular expression for the whole path, without its outer slashes and percent-decoded, such as `archive/(\\d{4})`.
+   * A string ignores case; of a `RegExp`, the flags `i` and `u` count. As a parent, it matches the start of the path. What
+   * it finds for `module`, `controller` and `action` must be unencoded in the path.
+   */
+  readonly regex?: string | RegExp | undefined
+  /**
+   * The variables of the groups of `regex`, either way round: `{ 1: 'year' }` or `{ year: 1 }` (default: the name of the
+   * group, else its number). A group that took no part is absent.
+   */
+  readonly map?: Readonly<Record<string, string | number>> | undefined
+  /**
+   * The format of the URLs of `regex`, with a place for each group: `%s`, `%d` for a whole number, or `%1$s` with the
+   * number of the group (default: the route makes no URL).
+   */
+  readonly reverse?: string | undefined
+  /**
+   * REST resources: `true` for all modules, a list of modules, or the controllers of each module. The method chooses the
+   * action: `index`, `get`, `post`, `put`, `patch`, `delete`, `head` and `options`; `new` and `edit` are pages.
+   */
+  readonly rest?: true | readonly string[] | Readonly<Record<string, readonly string[]>> | undefined
+  /**
+   * The host of the request without its port, such as `:account.news.example`; it ignores case. A variable is one label,
+   * and a parameter in lower case (default: any host).
+   */
+  readonly host?: string | undefined
+  /** The protocol of the request (default: any). */
+  readonly scheme?: 'http' | 'https' | undefined
+  /** The name of the parent: this route matches what the parent leaves of the path (default: no parent). */
+  readonly under?: string | undefined
+  /** The text between the path of the parent and this one (default `/`); another one must follow text or a regex. */
+  readonly separator?: string | undefined
+  /** Whether it matches only as the parent of another route (default false). */
+  readonly abstract?: boolean | undefined
   /**
    * The target (`module`, `controller` and `action`; default `default`, `index` and `index`), and the
    * values of variables that a path may omit at its end. `null` lets a path omit a variable, which then
    * sets no pair.
    */
   readonly defaults?: Readonly<Record<string, string | number | null>> | undefined
-  /** A regular expression for each variable. It must match the whole decoded value. */
+  /** A regular expression for variables of `path` and `host`. It must match the whole decoded value. */
   readonly requirements?: Readonly<Record<string, string | RegExp>> | undefined
-}
+} & (
+  | { readonly path: string }
+  | { readonly regex: string | RegExp }
+  | { readonly rest: true | readonly string[] | Readonly<Record<string, readonly string[]>> }
+  | { readonly host: string }
+)
+
+type Member = keyof RoutePattern
 
 /** Routes by name. The last route is tried first. */
 export type RoutePatterns =
   | ReadonlyMap<string, RoutePattern>
   | Readonly<Record<string, RoutePattern>>
 
-/** A segment of a pattern: a literal, with its text as a URL has it, or a variable with its requirement. @internal */
-export type PatternSegment =
-  | { readonly literal: string; readonly encoded: string }
-  | { readonly variable: string; readonly requirement: RegExp | undefined }
-
 /** A parsed {@link RoutePattern}. @internal */
-export interface ParsedPattern {
-  readonly segments: readonly PatternSegment[]
-  readonly variables: ReadonlySet<string>
-  /** Whether the path ends in a `*`. */
-  readonly acceptsPairs: boolean
-  /** The target of a path that sets no variable. */
-  readonly defaults: RouteTarget
-  /** The keys of all defaults, null included: a path may omit these variables. */
-  readonly optional: ReadonlySet<string>
-  /** The keys that the pairs of the `*` must not set. */
-  readonly ownKeys: ReadonlySet<string>
+export interface ParsedRoute {
+  readonly link: RouteLink
+  readonly under: string | undefined
+  readonly isAbstract: boolean
 }
 
-type Defaults = NonNullable<RoutePattern['defaults']>
-type Requirements = NonNullable<RoutePattern['requirements']>
+const MEMBERS: readonly Member[] = [
+  'path',
+  'regex',
+  'map',
+  'reverse',
+  'rest',
+  'host',
+  'scheme',
+  'under',
+  'separator',
+  'abstract',
+  'defaults',
+  'requirements',
+]
 
-/** Parses a pattern. A TypeError has the name of the route and the invalid part. @internal */
-export function parsePattern(name: string, pattern: RoutePattern): ParsedPattern {
+/** Parses a pattern. A TypeError has the name of the route and the invalid member. @internal */
+export function parsePattern(name: string, pattern: RoutePattern): ParsedRoute {
   if (name === 'default') throw routeError(name, 'is built in: choose another name')
-  if (typeof pattern?.path !== 'string') throw routeError(name, 'has no "path"')
-  checkNames(`fields of the route "${name}"`, pattern, ['path', 'defaults', 'requirements'])
-  const { path, defaults = {}, requirements = {} } = pattern
-  checkDefaults(name, defaults)
-  const parts = splitPath(path)
-  const acceptsPairs = parts.at(-1) === '*'
-  if (acceptsPairs) parts.pop()
-  const segments = parts.map((part) => toSegment(name, part, requirements))
-  const variables = segments.flatMap((each) => ('variable' in each ? [each.variable] : []))
-  checkVariables(name, variables, Object.keys(requirements))
-  const optional = Object.keys(defaults)
-  return {
-    segments,
-    variables: new Set(variables),
-    acceptsPairs,
-    defaults: mergeTarget(defaults, 'decoded'),
-    optional: new Set(optional),
-    ownKeys: new Set([...routeNames, ...variables, ...optional]),
+  checkMembers(name, pattern)
+  const { host: hostText, requirements = {}, scheme, under, separator = '/' } = pattern
+  const given = checkedDefaults(name, pattern.defaults ?? {})
+  const part = partOf(name, pattern, given)
+  const defaults = defaultsOf(part, given)
+  const host =
+    hostText === undefined ? undefined : new HostPattern(name, hostText, requirements, defaults)
+  const twice = [...(host?.variables ?? [])].find((variable) => part?.variables.has(variable))
+  if (twice !== undefined && part?.kind !== 'rest') {
+    throw routeError(name, `has the variable "${twice}" in both "host" and "${part?.kind}"`)
   }
+  checkRequirements(name, Object.keys(requirements), [
+    ...(host?.variables ?? []),
+    ...(part?.kind === 'path' ? part.variables : []),
+  ])
+  const link = { scheme, host, part, separator, defaults }
+  return { link, under, isAbstract: pattern.abstract ?? false }
 }
 
-function checkDefaults(name: string, defaults: Defaults): void {
+function checkMembers(name: string, pattern: RoutePattern): void {
+  const has = (member: Member): boolean => pattern?.[member] !== undefined
+  const [kind, another] = (['path', 'regex', 'rest'] as const).filter(has)
+  if (kind === undefined && !has('host')) {
+    throw routeError(name, 'has no "path", "regex", "rest" or "host"')
+  }
+  if (another !== undefined) throw routeError(name, `has "${kind}" and "${another}": expected one`)
+  checkNames(`fields of the route "${name}"`, pattern, MEMBERS)
+  const { scheme, abstract = false, regex, under } = pattern
+  for (const [member, needed] of [
+    ['map', 'regex'],
+    ['reverse', 'regex'],
+    ['separator', 'under'],
+  ] as const) {
+    if (has(member) && !has(needed)) throw routeError(name, `has "${member}" without "${needed}"`)
+  }
+  if (scheme !== undefined && scheme !== 'http' && scheme !== 'https') {
+    throw routeError(name, 'has an invalid "scheme": expected "http" or "https"')
+  }
+  if (typeof abstract !== 'boolean') throw routeError(name, 'has an invalid "abstract"')
+  if (under !== undefined && typeof under !== 'string') {
+    throw routeError(name, 'has an invalid "under": expected the name of a route')
+  }
+  if (regex === undefined || pattern.map === undefined) return
+  if (Object(pattern.map) !== pattern.map) throw routeError(name, 'has an invalid "map"')
+}
+
+function partOf(
+  name: string,
+  pattern: RoutePattern,
+  defaults: RouteLink['defaults'],
+): PathPart | undefined {
+  const { path, regex, map, reverse, rest, requirements = {}, separator = '/' } = pattern
+  if (typeof separator !== 'string' || !/^[\w.~!$&'()*+,;=:@/-]+$/.test(separator)) {
+    throw routeError(name, 'has an invalid "separator": expected text such as "-"')
+  }
+  if (regex !== undefined) return new RegexPart(name, { regex, map, reverse })
+  if (rest !== undefined) return new RestPart(name, rest, defaults)
+  if (path === undefined) return undefined
+  if (typeof path !== 'string') throw routeError(name, 'has an invalid "path": expected text')
+  return new SegmentsPart(name, path, requirements, defaults)
+}
+
+function checkedDefaults(
+  name: string,
+  defaults: NonNullable<RoutePattern['defaults']>,
+): RouteLink['defaults'] {
   for (const [key, value] of Object.entries(defaults)) {
     if (isRouteName(key)) {
       if (typeof value === 'string' && value !== '') continue
@@ -82,57 +177,26 @@ function checkDefaults(name: string, defaults: Defaults): void {
     }
     checkKey(name, key)
   }
+  return new Map(Object.entries(defaults))
 }
 
-function checkVariables(name: string, variables: readonly string[], keys: readonly string[]): void {
-  const repeated = variables.find((variable, at) => variables.indexOf(variable) < at)
-  if (repeated !== undefined) throw routeError(name, `has the variable "${repeated}" twice`)
+function defaultsOf(
+  part: PathPart | undefined,
+  given: RouteLink['defaults'],
+): RouteLink['defaults'] {
+  // As in ZF1, a REST route takes no names of its parent.
+  if (part instanceof RestPart) return new Map([...part.names, ...given])
+  if (!(part instanceof RegexPart)) return given
+  return new Map([...given].map(([key, value]) => [part.variableOf(key), value]))
+}
+
+function checkRequirements(
+  name: string,
+  keys: readonly string[],
+  variables: readonly string[],
+): void {
   const unknown = keys.find((key) => !variables.includes(key))
   if (unknown !== undefined) {
     throw routeError(name, `has a requirement for "${unknown}", but no such variable`)
   }
-}
-
-// Only routing sets reserved names: a pair with such a key would never be read.
-function checkKey(name: string, key: string): void {
-  if (!isRouteName(key) && isReserved(key)) {
-    throw routeError(name, `must not set "${key}", which is reserved`)
-  }
-}
-
-function toSegment(name: string, part: string, requirements: Requirements): PatternSegment {
-  if (!part.startsWith(':') || part.startsWith('::')) return toLiteral(name, part)
-  const variable = part.slice(1)
-  if (!/^[\w-]+$/.test(variable)) {
-    throw routeError(name, `has an invalid variable "${part}": expected a name such as ":id"`)
-  }
-  checkKey(name, variable)
-  const value = Object.hasOwn(requirements, variable) ? requirements[variable] : undefined
-  const requirement = value === undefined ? undefined : toRequirement(name, variable, value)
-  return { variable, requirement }
-}
-
-function toLiteral(name: string, part: string): PatternSegment {
-  const literal = part.startsWith('::') ? part.slice(1) : part
-  if (literal === '' || literal === '*' || /[%?#\\]/.test(literal)) {
-    throw routeError(name, `has an invalid path segment "${part}"`)
-  }
-  const encoded = isSegment(literal) ? literal : encodeSegment(literal, `the segment "${literal}"`)
-  return { literal, encoded }
-}
-
-function toRequirement(name: string, variable: string, value: unknown): RegExp {
-  const problem = `has a requirement for "${variable}" that is not a regular expression`
-  if (typeof value !== 'string' && !(value instanceof RegExp)) throw routeError(name, problem)
-  const { source, flags } = typeof value === 'string' ? { source: value, flags: '' } : value
-  try {
-    return new RegExp(`^(?:${source})$`, flags.includes('i') ? 'iu' : 'u')
-  } catch (cause) {
-    throw routeError(name, problem, { cause })
-  }
-}
-
-/** Returns the error of an invalid route, or of values that a route cannot hold. */
-export function routeError(name: string, problem: string, options?: ErrorOptions): TypeError {
-  return new TypeError(`The route "${name}" ${problem}`, options)
 }

@@ -1,7 +1,16 @@
 import type { ModuleRoute, PathRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
-import { type RoutePattern, type RoutePatterns, routeError } from './route-pattern.ts'
-import { splitPath } from './segments.ts'
+import { PathText } from './path-text.ts'
+import { routeError } from './route-error.ts'
+import type { RouteLink } from './route-link.ts'
+import type { RouteFacts } from './route-part.ts'
+import {
+  type ParsedRoute,
+  parsePattern,
+  type RoutePattern,
+  type RoutePatterns,
+} from './route-pattern.ts'
+import { trimSlashes } from './segments.ts'
 
 /** The named routes and the default route, which is tried last. */
 export class RouteTable {
@@ -9,28 +18,68 @@ export class RouteTable {
   readonly defaultRoute: ModuleRoute
   // As in ZF1, the last route is tried first.
   readonly #lastFirst: readonly NamedRoute[]
+  // The routes that a path can match, by its first segment. 500 routes are then not 500 tries.
+  readonly #byFirst: ReadonlyMap<string, readonly NamedRoute[]>
+  readonly #others: readonly NamedRoute[]
 
   /** @throws {TypeError} If the module of a route is not registered. */
   constructor(routes: readonly NamedRoute[], defaultRoute: ModuleRoute) {
     this.named = new Map(routes.map((route) => [route.name, route]))
     this.defaultRoute = defaultRoute
-    this.#lastFirst = routes.toReversed()
-    for (const { name, defaults } of routes) {
-      if (!defaultRoute.isModule(defaults.module)) {
-        throw routeError(name, `leads to the module "${defaults.module}", which is not registered`)
+    this.#lastFirst = routes.filter(({ isAbstract }) => !isAbstract).reverse()
+    this.#others = this.#lastFirst.filter(({ first }) => first === undefined)
+    this.#byFirst = groupByFirst(this.#lastFirst)
+    for (const { name, modules } of routes) {
+      const unknown = modules.find((module) => !defaultRoute.isModule(module))
+      if (unknown !== undefined) {
+        throw routeError(name, `leads to the module "${unknown}", which is not registered`)
       }
     }
   }
 
-  /** Finds the route of a path, such as `/news/42`. */
-  routePath(path: string): PathRoute {
-    const segments = this.#lastFirst.length > 0 ? splitPath(path) : []
+  /** Returns the routes that come first for a path, up to the one that matches. */
+  tried(path: string, facts: RouteFacts): readonly Tried[] {
+    const text = new PathText(trimSlashes(path))
+    const all: Tried[] = []
     for (const route of this.#lastFirst) {
-      const found = route.match(segments)
-      if (found !== undefined) return found
+      const found = route.match(text, facts)
+      all.push({ route, reason: typeof found === 'string' ? found : null })
+      if (typeof found !== 'string') break
+    }
+    return all
+  }
+
+  /** Finds the route of a path, such as `/news/42`. */
+  routePath(path: string, facts: RouteFacts): PathRoute {
+    if (this.#lastFirst.length > 0) {
+      const text = new PathText(trimSlashes(path))
+      const [first = ''] = text.segments
+      for (const route of this.#byFirst.get(first) ?? this.#others) {
+        const found = route.match(text, facts)
+        if (typeof found !== 'string') return found
+      }
     }
     return this.defaultRoute.routePath(path)
   }
+}
+
+/** A route that was tried for a path. */
+export interface Tried {
+  readonly route: NamedRoute
+  /** Why it does not match; null if it matches. */
+  readonly reason: string | null
+}
+
+function groupByFirst(routes: readonly NamedRoute[]): Map<string, NamedRoute[]> {
+  const firsts = new Set(routes.map(({ first }) => first))
+  const groups = new Map<string, NamedRoute[]>()
+  for (const each of firsts) if (each !== undefined) groups.set(each, [])
+  for (const route of routes) {
+    const { first } = route
+    if (first !== undefined) groups.get(first)?.push(route)
+    else for (const group of groups.values()) group.push(route)
+  }
+  return groups
 }
 
 /**
@@ -44,5 +93,30 @@ export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
   }
   const entries: [string, RoutePattern][] =
     routes instanceof Map ? [...routes] : Object.entries(routes)
-  return entries.map(([name, pattern]) => new NamedRoute(name, pattern))
+  const parsed = new Map(entries.map(([name, pattern]) => [name, parsePattern(name, pattern)]))
+  return [...parsed].map(
+    ([name, { isAbstract }]) => new NamedRoute(name, linksOf(name, parsed), isAbstract),
+  )
+}
+
+// Returns the links of a route: those of its parents first.
+function linksOf(
+  name: string,
+  parsed: ReadonlyMap<string, ParsedRoute>,
+  children: readonly string[] = [],
+): RouteLink[] {
+  const { link, under } = parsed.get(name) as ParsedRoute
+  if (under === undefined) return [link]
+  const parent = parsed.get(under)
+  if (parent === undefined) throw routeError(name, `is "under" the unknown route "${under}"`)
+  if ([name, ...children].includes(under)) throw routeError(name, `is "under" itself`)
+  if (parent.link.part?.kind === 'rest') {
+    throw routeError(name, `is "under" the REST route "${under}", which leaves nothing of a path`)
+  }
+  const links = linksOf(under, parsed, [name, ...children])
+  const before = links.findLast(({ part }) => part)?.part
+  if (link.part && link.separator !== '/' && before?.endsInText !== true) {
+    throw routeError(name, `has a "separator", but its parent does not end in text or a regex`)
+  }
+  return [...links, link]
 }

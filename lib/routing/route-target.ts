@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
-import { checkSegment, type Pair, type PairEncoding } from './segments.ts'
+import { routeError } from './route-error.ts'
+import { checkSegment, type Pair, type PairEncoding, writeValue } from './segments.ts'
 
 /** The names in a route. */
 export type RouteNames = Pick<Route, 'module' | 'controller' | 'action'>
@@ -8,8 +9,11 @@ export type RouteNames = Pick<Route, 'module' | 'controller' | 'action'>
 export interface RouteTarget extends RouteNames {
   readonly pairs: readonly Pair[]
   /** The names that the client sent, if the target was derived from a request. */
-  readonly received?: RouteNames | undefined
+  readonly received?: Partial<RouteNames> | undefined
 }
+
+/** The values of the current request that a URL takes over. */
+export type CurrentTarget = Partial<RouteNames> & Pick<RouteTarget, 'pairs'>
 
 /** The keys of the names, in the order of the default route. */
 export const routeNames = ['module', 'controller', 'action'] as const
@@ -44,6 +48,32 @@ export function writeName(target: RouteTarget, key: keyof RouteNames): string {
   return isReceived && RECEIVED_NAME.test(name) ? name : checkSegment(name, what)
 }
 
+/** Returns the value that a target has for a variable. */
+export function valueIn(variable: string, target: RouteTarget): string | undefined {
+  if (isRouteName(variable)) return target[variable]
+  return target.pairs.find(({ key }) => key === variable)?.value
+}
+
+/**
+ * Writes the value of a variable as a segment.
+ *
+ * @throws {TypeError} If there is no value, or no segment can hold it.
+ */
+export function writeVariable(
+  name: string,
+  variable: string,
+  target: RouteTarget,
+  canBeEmpty = false,
+): string {
+  if (isRouteName(variable)) return writeName(target, variable)
+  const [pair, another] = target.pairs.filter(({ key }) => key === variable)
+  if (pair === undefined || (pair.value === '' && !canBeEmpty)) {
+    throw routeError(name, `needs "${variable}"`)
+  }
+  if (another !== undefined) throw routeError(name, `accepts only one "${variable}"`)
+  return writeValue(pair)
+}
+
 /**
  * Merges the defaults of a route, the target of the current request, and parameters. Later values
  * overwrite earlier ones.
@@ -54,7 +84,7 @@ export function writeName(target: RouteTarget, key: keyof RouteNames): string {
 export function mergeTarget(
   params: Readonly<Record<string, unknown>>,
   encoding: PairEncoding,
-  current?: RouteTarget,
+  current?: CurrentTarget,
   defaults: RouteTarget = DEFAULT_TARGET,
 ): RouteTarget {
   const values = new Map(Object.entries(params).map(([key, value]) => [key, toTexts(key, value)]))

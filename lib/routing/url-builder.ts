@@ -1,12 +1,31 @@
 import { parsePairs } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
+import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
+import type { NamedRoute } from './named-route.ts'
+import { PathText } from './path-text.ts'
+import { RequestFacts, type SharedFacts } from './request-facts.ts'
+import { routeError } from './route-error.ts'
+import type { RouteFacts } from './route-part.ts'
 import type { RouteTable } from './route-table.ts'
-import { mergeTarget, type RouteTarget, routeNames, writeName } from './route-target.ts'
-import { decodePair, type Pair, writePairs } from './segments.ts'
+import {
+  type CurrentTarget,
+  mergeTarget,
+  type RouteTarget,
+  routeNames,
+  writeName,
+} from './route-target.ts'
+import { decodePair, type Pair, trimSlashes, writePairs } from './segments.ts'
+
+// Clients resolve these segments, so the path would be another one.
+const HAS_DOTS = /(?:^|\/)\.\.?(?:\/|$)/
 
 /** Returns the inverse of routing. */
-export function createUrlBuilder(basePath: string, table: RouteTable): UrlBuilder {
+export function createUrlBuilder(
+  basePath: string,
+  table: RouteTable,
+  shared: SharedFacts,
+): UrlBuilder {
   return (request, params, options) => {
     const currentName = request.route?.name ?? 'default'
     const { name = currentName, reset = false, encode = true } = options
@@ -14,20 +33,27 @@ export function createUrlBuilder(basePath: string, table: RouteTable): UrlBuilde
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
-    // As in ZF1, the values that another route found are not used.
-    const current = reset || name !== currentName ? undefined : targetOf(request)
-    const target = mergeTarget(params, encode ? 'decoded' : 'encoded', current, route?.defaults)
-    const candidates = route ? [route.build(target)] : buildDefault(target, table.defaultRoute)
-    const segments = candidates.find((each) => leadsTo(target, each, table))
-    if (segments === undefined) {
-      throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
+    const facts = new RequestFacts(request.message, shared)
+    const currentOf = (): CurrentTarget | undefined => {
+      if (name === currentName) return targetOf(request)
+      // As in ZF1, only the values that a common parent found are used.
+      const path = new PathText(trimSlashes(request.path))
+      return route?.sharedWith(table.named.get(currentName), path, facts)
     }
-    return `${basePath}/${segments.join('/')}`
+    const current = reset ? undefined : currentOf()
+    const target = mergeTarget(params, encode ? 'decoded' : 'encoded', current, route?.defaults)
+    const paths = route?.build(target) ?? buildDefault(target, table.defaultRoute)
+    // The default route alone routes each path that it builds to its target.
+    if (table.named.size === 0) return `${basePath}/${paths[0]}`
+    const { origin, from } = originOf(route, target, facts)
+    const path = paths.find((each) => leadsTo({ target, route, table }, each, from))
+    if (path !== undefined) return `${origin}${basePath}/${path}`
+    throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
   }
 }
 
 // Returns two forms: the short one, and the one with all names, which fewer named routes match.
-function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[][] {
+function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] {
   if (!defaultRoute.isModule(target.module)) {
     throw new TypeError(`There is no module "${target.module}"`)
   }
@@ -40,14 +66,42 @@ function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[][
   // Routing would read a controller with the name of a module as that module.
   const canOmitModule =
     module === 'default' && (first === undefined || !defaultRoute.isModule(first))
-  return [[...(canOmitModule ? [] : [module]), ...names, ...pairs], whole]
+  const short = [...(canOmitModule ? [] : [module]), ...names, ...pairs]
+  return [short.join('/'), whole.join('/')]
 }
 
-function leadsTo(target: RouteTarget, segments: readonly string[], table: RouteTable): boolean {
-  // The default route alone routes each path that it builds to its target.
-  if (table.named.size === 0) return true
-  const found = table.routePath(`/${segments.join('/')}`)
-  const hasNames = routeNames.every((key) => found[key] === target[key])
+// Returns the origin that the URL needs, '' for that of the request, and the facts of a request for the URL.
+function originOf(
+  route: NamedRoute | undefined,
+  target: RouteTarget,
+  facts: RequestFacts,
+): { origin: string; from: RouteFacts } {
+  const { protocol } = facts
+  const here = parseHost(facts.client.host)
+  const scheme = route?.scheme ?? protocol
+  const built = route?.buildHost(target)
+  const host = built ?? here?.name
+  const from = facts.getFrom(scheme, host && parseHost(host)?.name)
+  if (route === undefined || (built === undefined && scheme === protocol)) {
+    return { origin: '', from }
+  }
+  if (!host) throw routeError(route.name, 'needs the host of the request')
+  const port = scheme === protocol && here?.port ? `:${here.port}` : ''
+  return { origin: `${scheme}://${host}${port}`, from }
+}
+
+interface Expected {
+  readonly target: RouteTarget
+  readonly route: NamedRoute | undefined
+  readonly table: RouteTable
+}
+
+function leadsTo({ target, route, table }: Expected, path: string, from: RouteFacts): boolean {
+  // Clients read a second slash as the start of a host.
+  if (path.startsWith('/') || HAS_DOTS.test(path)) return false
+  const found = table.routePath(`/${path}`, from)
+  const hasNames =
+    route?.leadsTo(target, found) ?? routeNames.every((key) => found[key] === target[key])
   return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
 }
 

@@ -4,6 +4,7 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { type Explanation, explain } from '../../lib/inspect/explain.ts'
+import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 
 const action = (): undefined => undefined
 const save = Object.assign((): undefined => undefined, { methods: ['POST'] })
@@ -217,5 +218,60 @@ describe('explain()', () => {
         assert.equal(error?.status ?? (allow ? 204 : 200), status, `${method} ${target}`)
       }
     }
+  })
+})
+
+describe('explain() with named routes', () => {
+  const routes: RoutePatterns = {
+    account: { host: ':account.news.example', path: '/in/:secret' },
+    secure: { scheme: 'https', path: '/in/:secret' },
+    other: { path: '/elsewhere' },
+    digits: { path: '/in/:secret', requirements: { secret: '\\d+' } },
+    regex: { regex: 'x-(?<secret>\\w+)', defaults: { controller: 'news', action: 'view' } },
+    rest: { rest: { default: ['news'] } },
+  }
+  const reasonsOf = ({ tried = [] }: Explanation) =>
+    tried.map(({ name, kinds, reason }) => [name, kinds.join(' '), reason])
+
+  it('shows which route matched, and why those before it did not', () => {
+    const missed = [
+      ['rest', 'rest', 'the controller is not one of its resources'],
+      ['regex', 'regex', 'the regex does not match'],
+      ['digits', 'path', 'the requirement for "secret" is not met'],
+      ['other', 'path', 'the path differs'],
+    ]
+    const secure = ['secure', 'scheme path']
+    const found = explained('https://a.example/in/hunter2', 'GET', { routes })
+    assert.equal(found.route, 'secure')
+    assert.deepEqual(reasonsOf(found), [...missed, [...secure, null]])
+    const byHost = explained('http://acme.news.example/in/hunter2', 'GET', { routes })
+    assert.deepEqual(reasonsOf(byHost), [
+      ...missed,
+      [...secure, 'the scheme differs'],
+      ['account', 'host path', null],
+    ])
+    const byDefault = explained('/in/hunter2', 'GET', { routes })
+    assert.equal(byDefault.route, 'default')
+    assert.deepEqual(reasonsOf(byDefault).at(-1), ['account', 'host path', 'the host differs'])
+  })
+
+  it('never shows a value', () => {
+    for (const target of [
+      'https://a.example/in/hunter2',
+      '/x-hunter2',
+      '/in/77777',
+      '/news/hunter2',
+    ]) {
+      const found = explained(target, 'GET', { routes })
+      assert.doesNotMatch(JSON.stringify(found), /hunter2|77777/, target)
+    }
+    assert.equal(explained('/in/77777', 'GET', { routes }).path, '/in/digits(5)')
+  })
+
+  it('shows Allow of a REST resource', () => {
+    const more = { controllers: new Map([['news', { get: action, put: action }]]), routes }
+    assert.deepEqual(explained('/news/5', 'OPTIONS', more).allow, [
+      ...['GET', 'HEAD', 'POST', 'PUT', 'OPTIONS'],
+    ])
   })
 })

@@ -7,7 +7,8 @@ import type { Controllers } from '../../lib/controllers/controller.ts'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
-import { listRoutes } from '../../lib/inspect/list-routes.ts'
+import { listNamedRoutes, listRoutes } from '../../lib/inspect/list-routes.ts'
+import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 import { createFolderInPackage } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
 import { repositoryFile } from '../support/repository.ts'
@@ -195,5 +196,44 @@ describe('listRoutes()', () => {
     const account = { init() {}, preDispatch() {}, postDispatch() {}, list() {}, __call() {} }
     const urls = listRoutes(createFront({ account })).map((route) => route.urls)
     assert.deepEqual(urls, [['/account/list/...'], ['/account', '/account/*/...'], []])
+  })
+})
+
+describe('listNamedRoutes()', () => {
+  it('lists the routes with their kinds, in the order in which they are tried', () => {
+    const routes: RoutePatterns = {
+      article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' } },
+      archive: { regex: '(\\d+)/x', defaults: { module: 'admin' } },
+      site: { host: ':site.example', abstract: true, scheme: 'https' },
+      page: { under: 'site', path: ':controller/*' },
+      item: { under: 'article', separator: '/', regex: 'i-(\\d+)' },
+      api: { rest: { default: ['news'], admin: ['index'] } },
+      all: { rest: true },
+      host: { host: 'www.example' },
+    }
+    const front = new FrontController({
+      controllers: controllers('news'),
+      modules: { admin: { index: { index: action } } },
+      basePath: '/app',
+      routes,
+    })
+    assert.deepEqual(
+      listNamedRoutes(front).map(({ route, kinds, matches, to }) => [
+        route,
+        `${kinds}`,
+        matches,
+        to,
+      ]),
+      [
+        ['host', 'host', '//www.example/app/', 'index/index'],
+        ['all', 'rest', '/app/[:module/]:controller', ':module/:controller/:action'],
+        ['api', 'rest', '/app/news|admin/index', ':module/:controller/:action'],
+        ['item', 'regex,under', '/app/news/:id/i-(\\d+)', 'news/view'],
+        ['page', 'path,under', 'https://:site.example/app/:controller/*', ':controller/index'],
+        ['site', 'scheme,host,abstract', 'https://:site.example/app/', 'index/index'],
+        ['archive', 'regex', '/app/(\\d+)/x', 'admin/index/index'],
+        ['article', 'path', '/app/news/:id', 'news/view'],
+      ],
+    )
   })
 })

@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { explain } from '../../lib/inspect/explain.ts'
-import { listRoutes } from '../../lib/inspect/list-routes.ts'
+import { listNamedRoutes, listRoutes } from '../../lib/inspect/list-routes.ts'
 import { explanationText, routesText } from '../../lib/process/routes-text.ts'
 import { createFolder } from '../support/folder.ts'
 
@@ -41,6 +41,31 @@ describe('routesText()', () => {
     const route = { name: 'a/b', builtIn: false, urls: ['/a/b/...'], methods: null }
     assert.match(routesText([{ ...route, file: 'x', line: null }], style), /a\/b {5}news\.mjs\n/)
     assert.match(routesText([{ ...route, file: null, line: null }], style), /a\/b\n/)
+  })
+})
+
+describe('Named routes', () => {
+  const named = new FrontController({
+    controllers: { news: { view() {} } },
+    routes: {
+      article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' } },
+      account: { host: ':account.example', rest: true },
+    },
+  })
+
+  it('are a second table', () => {
+    const text = routesText([], style, listNamedRoutes(named))
+    assert.deepEqual(text.split('\n').slice(-4), [
+      'ROUTE    KIND        MATCHES                                   ACTION',
+      'account  host, rest  //:account.example/[:module/]:controller  :module/:controller/:action',
+      'article  path        /news/:id                                 news/view',
+      '',
+    ])
+  })
+
+  it('are listed in an explanation up to the one that matches', () => {
+    const text = explanationText(explain(named, { method: 'GET', target: '/news/5' }), style)
+    assert.match(text, /\nTried +account \(host, rest\): the host differs\nRoute +article\nModule/)
   })
 })
 

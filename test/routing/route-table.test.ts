@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { stateOf } from '../../lib/http/request.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
+import type { RoutePattern } from '../../lib/routing/route-pattern.ts'
 import { createFront } from '../support/front.ts'
 import { found, routing } from '../support/routing.ts'
 
@@ -17,6 +19,54 @@ describe('RouteTable', () => {
     assert.deepEqual(found(target('/news/list/id/5')), ['default/news/list', ['id', '5']])
     const reversed = routing(new Map(Object.entries(routes).reverse()))
     assert.deepEqual(found(reversed('/news/5')), ['default/first/index', ['id', '5']])
+  })
+
+  it('tries only the routes whose first segment is that of the path, in their order', (t) => {
+    const many = Array.from({ length: 500 }, (_, i): [string, RoutePattern] => [
+      `r${i}`,
+      { path: `/p${i % 250}/:id`, requirements: { id: `${i}|\\d{4,}` } },
+    ])
+    const target = routing(
+      new Map<string, RoutePattern>([
+        ['any', { path: '/:a/:b', defaults: { controller: 'any' } }],
+        ...many.slice(0, 250),
+        ['seven', { path: '/:seven/7', defaults: { controller: 'seven' } }],
+        ...many.slice(250),
+      ]),
+    )
+    const test = t.mock.method(RegExp.prototype, 'test')
+    const foundAt = (path: string): [unknown, number] => {
+      test.mock.resetCalls()
+      const { route } = stateOf(target(path))
+      // The other tests are of whole paths.
+      const calls = test.mock.calls.filter(({ arguments: [text] }) => !text.startsWith('/'))
+      return [route?.name, calls.length]
+    }
+    assert.deepEqual(foundAt('/p7/257'), ['r257', 1])
+    assert.deepEqual(foundAt('/p7/7'), ['seven', 1])
+    assert.deepEqual(foundAt('/p8/8'), ['r8', 2])
+    assert.deepEqual(foundAt('/p8/x'), ['any', 2])
+    assert.deepEqual(foundAt('/q/7'), ['seven', 0])
+    assert.deepEqual(foundAt('/q/p7'), ['any', 0])
+  })
+
+  it('decodes and tests a long path once for all routes', (t) => {
+    const requirements = { a: '\\D+' }
+    const routes = Array.from({ length: 500 }, (_, i): [string, RoutePattern] =>
+      i % 2 === 0
+        ? [`r${i}`, { path: '/:a', requirements, defaults: { module: 'admin' } }]
+        : [`r${i}`, { under: `r${i - 1}`, path: `x${i}/:b` }],
+    )
+    const target = routing(new Map(routes))
+    const test = t.mock.method(RegExp.prototype, 'test')
+    const decode = t.mock.method(Buffer, 'from')
+    const path = `/${'%C3%A4'.repeat(1_300)}1/x`
+    assert.deepEqual(found(target(path))[0], `default${path}`)
+    const long = test.mock.calls.filter(({ arguments: [text] }) => String(text).length > 1_000)
+    const decoded = decode.mock.calls.filter(({ arguments: [text] }) => String(text).length > 1_000)
+    // The paths and q are also checked for control characters.
+    assert.ok(long.length <= 5, `${long.length} tests`)
+    assert.ok(decoded.length <= 2, `${decoded.length} times decoded`)
   })
 
   it('matches the path past the base path', () => {

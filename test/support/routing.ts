@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { DEFAULT_LIMITS } from '../../lib/dispatch/options.ts'
 import { networks } from '../../lib/http/forwarded.ts'
+import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
-import type { UrlParams } from '../../lib/http/route.ts'
+import type { Route, UrlParams } from '../../lib/http/route.ts'
 import { nameKeys } from '../../lib/routing/name-rules.ts'
 import { RequestRouter } from '../../lib/routing/request-router.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 import { checkedRoutes } from '../../lib/routing/route-table.ts'
 
 /** Creates a request for a target, and routes it. */
-export type Routing = (target: string) => HttpRequest
+export type Routing = (target: string, init?: Partial<HttpRequestInit>) => HttpRequest
 
 /** Returns a function that routes targets like a front controller with these routes. */
 export function routing(
@@ -18,6 +19,8 @@ export function routing(
     names = 'exact' as keyof typeof nameKeys,
     basePath = '',
     modules = ['default', 'admin', 'api-v2'],
+    hasAction = (_: Route): boolean => true,
+    trusted = [] as string[],
   } = {},
 ): Routing {
   const request = new RequestRouter({
@@ -27,10 +30,10 @@ export function routing(
     router: undefined,
     routes: checkedRoutes(routes),
     limits: DEFAULT_LIMITS,
-    hasAction: () => true,
-    trusted: networks([]),
+    hasAction,
+    trusted: networks(trusted),
   })
-  return (target) => request.route(new HttpRequest({ target }))
+  return (target, init) => request.route(new HttpRequest({ ...init, target }))
 }
 
 /** Returns the route that was found: `module/controller/action` and the pairs. */

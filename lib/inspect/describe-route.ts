@@ -1,0 +1,47 @@
+import { fullName } from '../dispatch/dispatcher.ts'
+import type { NameKeys } from '../routing/name-rules.ts'
+import type { NamedRoute } from '../routing/named-route.ts'
+import { isRouteName, type RouteNames, routeNames } from '../routing/route-target.ts'
+
+/** Returns what a route has, such as `host`, `regex`, `under`. */
+export function kindsOf({ links, isAbstract }: NamedRoute): readonly string[] {
+  const { scheme, host, part } = links.at(-1) ?? {}
+  const kinds = [scheme && 'scheme', host && 'host', part?.kind, links.length > 1 && 'under']
+  return [...kinds, isAbstract && 'abstract'].filter((kind) => typeof kind === 'string')
+}
+
+/** Returns what a route matches, such as `https://:account.news.example/news/:id`. */
+export function textOf({ links, scheme }: NamedRoute, basePath = ''): string {
+  const host = links.findLast((link) => link.host)?.host?.text
+  const origin = host || scheme ? `${scheme ? `${scheme}:` : ''}//${host ?? '*'}` : ''
+  let path = ''
+  for (const { part, separator } of links) {
+    if (part) path += (path === '' ? '' : separator) + part.text
+  }
+  return `${origin}${basePath}/${path}`
+}
+
+/** Returns the action that a route leads to; a variable has a colon. */
+export function targetOf({ defaults, variables }: NamedRoute): string {
+  const nameOf = (key: 'module' | 'controller' | 'action'): string =>
+    variables.has(key) ? `:${key}` : defaults[key]
+  return fullName({
+    module: nameOf('module'),
+    controller: nameOf('controller'),
+    action: nameOf('action'),
+  })
+}
+
+/** Returns the paths that lead to an action, such as `/article/:id`; `...` stands for pairs. Undefined if none does. */
+export function pathTo(route: NamedRoute, action: RouteNames, keys: NameKeys): string | undefined {
+  const { segments, variables, defaults, links } = route
+  const leads = routeNames.every(
+    (key) => variables.has(key) || keys[key](defaults[key]) === keys[key](action[key]),
+  )
+  if (!leads || segments === undefined) return undefined
+  const parts = segments.map((part) => {
+    if ('literal' in part) return part.encoded
+    return isRouteName(part.variable) ? action[part.variable] : `:${part.variable}`
+  })
+  return `/${[...parts, ...(links[0]?.part?.acceptsPairs ? ['...'] : [])].join('/')}`
+}

@@ -1,0 +1,111 @@
+import {
+  checkedVariable,
+  type Requirements,
+  requirementOf,
+  unmet,
+  unmetError,
+} from './route-checks.ts'
+import { routeError } from './route-error.ts'
+import { type RouteTarget, valueIn } from './route-target.ts'
+
+// Matches an address of version 6, or a name in ASCII; then the port.
+const HOST = /^(\[[\da-f:.]+\]|(?!\.)[\w.-]*)(?::(\d{1,5}))?$/i
+const PATTERN = /^(?:\[[\da-f:]+\]|:?[\w-]+(?:\.:?[\w-]+)*)$/i
+const LABEL = /^[\w-]{1,63}$/
+const MAX_PORT = 65_535
+const OTHER_HOST = 'the host differs'
+
+type Label =
+  | { readonly text: string }
+  | { readonly variable: string; readonly requirement: RegExp | undefined }
+
+/** Returns the name of a host in lower case, without final dots, and its port; undefined if it is invalid. */
+export function parseHost(host: string): { name: string; port: string } | undefined {
+  const [, name, port = ''] = HOST.exec(host) ?? []
+  if (name === undefined || Number(port) > MAX_PORT) return undefined
+  let end = name.length
+  while (name[end - 1] === '.') end--
+  return { name: name.slice(0, end).toLowerCase(), port }
+}
+
+/** The host of a route, with the syntax of Zend_Controller_Router_Route_Hostname. */
+export class HostPattern {
+  readonly text: string
+  readonly variables: ReadonlySet<string>
+  readonly #name: string
+  readonly #labels: readonly Label[]
+  readonly #defaults: ReadonlyMap<string, unknown>
+
+  constructor(
+    name: string,
+    host: unknown,
+    requirements: Requirements,
+    defaults: ReadonlyMap<string, unknown>,
+  ) {
+    if (typeof host !== 'string' || !PATTERN.test(host)) {
+      throw routeError(
+        name,
+        'has an invalid "host": expected labels such as ":account.news.example"',
+      )
+    }
+    this.#name = name
+    this.text = host
+    this.#labels = host.split('.').map((label): Label => {
+      if (!label.startsWith(':')) return { text: label.toLowerCase() }
+      const variable = checkedVariable(name, label.slice(1), label)
+      return { variable, requirement: requirementOf(name, requirements, variable, true) }
+    })
+    this.#defaults = defaults
+    const variables = this.#labels.flatMap((each) => ('text' in each ? [] : [each.variable]))
+    this.variables = new Set(variables)
+    if (variables.length > this.variables.size) {
+      throw routeError(name, 'has a variable twice in its "host"')
+    }
+  }
+
+  /** The regular expressions that run on labels. */
+  get expressions(): readonly RegExp[] {
+    return this.#labels.flatMap((label) => ('text' in label ? [] : (label.requirement ?? [])))
+  }
+
+  /** Returns the values of the variables, or why the host does not match. */
+  match(host: string | undefined): [string, string][] | string {
+    const labels = host === undefined || host === '' ? [] : host.split('.')
+    if (host === undefined || labels.length > this.#labels.length) return OTHER_HOST
+    const values: [string, string][] = []
+    for (const [i, part] of this.#labels.entries()) {
+      const label = labels[i]
+      if ('text' in part) {
+        if (label !== part.text) return OTHER_HOST
+        continue
+      }
+      const { variable, requirement } = part
+      if (label === undefined) {
+        if (!this.#defaults.has(variable)) return OTHER_HOST
+        continue
+      }
+      if (!LABEL.test(label)) return OTHER_HOST
+      if (requirement?.test(label) === false) return unmet(variable)
+      values.push([variable, label])
+    }
+    return values
+  }
+
+  /** Builds the host of a target; it writes all variables. */
+  build(target: RouteTarget): string {
+    const labels = this.#labels.map((part) => {
+      if ('text' in part) return part.text
+      const { variable, requirement } = part
+      const value = valueIn(variable, target)
+      if (value === undefined) throw routeError(this.#name, `needs "${variable}"`)
+      if (!LABEL.test(value)) {
+        throw new TypeError(`No URL can hold the value of "${variable}": it is not a host label`)
+      }
+      if (requirement?.test(value) === false) {
+        throw unmetError(this.#name, variable)
+      }
+      return value
+    })
+    return labels.join('.')
+  }
+}

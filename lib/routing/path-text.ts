@@ -1,0 +1,90 @@
+import { decodeSegment } from '../http/params.ts'
+
+// Matches one encoded character, or one that is not encoded.
+const CHARACTER = /%[c-f][\da-f](?:%[89ab][\da-f])*|%[\da-f]{2}|./gisu
+
+const LONG = 64
+
+/**
+ * A path without its outer slashes, or what a parent leaves of it. Each form is derived once, so that 500 routes do
+ * not decode the same path 500 times.
+ */
+export class PathText {
+  readonly raw: string
+  #segments: readonly string[] | undefined
+  #text: string | undefined
+  #offsets: readonly number[] | undefined
+  #decoded: string[] | undefined
+  #results: Map<unknown, unknown> | undefined
+
+  constructor(raw: string) {
+    this.raw = raw
+  }
+
+  /** The raw segments; none if the path is empty. */
+  get segments(): readonly string[] {
+    this.#segments ??= this.raw === '' ? [] : this.raw.split('/')
+    return this.#segments
+  }
+
+  /** The path, decoded as a segment is. */
+  get text(): string {
+    this.#text ??= decodeSegment(this.raw)
+    return this.#text
+  }
+
+  /** Returns a segment, decoded. */
+  decodedAt(i: number): string {
+    this.#decoded ??= []
+    this.#decoded[i] ??= decodeSegment(this.segments[i] ?? '')
+    return this.#decoded[i]
+  }
+
+  /** Returns where a position of the decoded text is in the raw path; undefined inside of an encoded character. */
+  offsetOf(position: number): number | undefined {
+    if (!this.raw.includes('%')) return position
+    this.#offsets ??= offsetsOf(this.raw)
+    return this.#offsets[position]
+  }
+
+  /** Returns a result that depends on this path and a key alone, such as that of a parent with 500 children. */
+  once<T>(key: unknown, compute: () => T): T {
+    this.#results ??= new Map()
+    if (!this.#results.has(key)) this.#results.set(key, compute())
+    return this.#results.get(key) as T
+  }
+
+  /** Reports whether a segment meets a requirement. */
+  meets(requirement: RegExp, i: number, isDecoded: boolean): boolean {
+    const value = isDecoded ? this.decodedAt(i) : (this.segments[i] ?? '')
+    // Many routes have the same requirement in the same place.
+    if (value.length < LONG) return requirement.test(value)
+    const results = this.once(requirement, () => new Map<number, boolean>())
+    const result = results.get(i) ?? requirement.test(value)
+    results.set(i, result)
+    return result
+  }
+
+  /** Returns what is left after a length and a separator, which only an empty rest may lack; else undefined. */
+  after(length: number, separator: string): PathText | undefined {
+    return this.once(`${length}${separator}`, () => this.#after(length, separator))
+  }
+
+  #after(length: number, separator: string): PathText | undefined {
+    const end = this.raw.startsWith(separator, length) ? length + separator.length : length
+    return end > length || length === this.raw.length
+      ? new PathText(this.raw.slice(end))
+      : undefined
+  }
+}
+
+function offsetsOf(raw: string): number[] {
+  const offsets: number[] = []
+  let position = 0
+  for (const { 0: character, index } of raw.matchAll(CHARACTER)) {
+    offsets[position] = index
+    position += decodeSegment(character).length
+  }
+  offsets[position] = raw.length
+  return offsets
+}

@@ -1,0 +1,184 @@
+import type { PathText } from './path-text.ts'
+import { checkedVariable, repeatedIn } from './route-checks.ts'
+import { routeError } from './route-error.ts'
+import type { Found, PathPart, RouteFacts } from './route-part.ts'
+import { isRouteName, type RouteTarget, valueIn, writeVariable } from './route-target.ts'
+
+/** The members of a route with a regular expression. */
+export interface RegexMembers {
+  readonly regex: string | RegExp
+  readonly map?: Readonly<Record<string, string | number>> | undefined
+  readonly reverse?: string | undefined
+}
+
+// A place of `reverse` or its text.
+type Piece = string | { readonly group: number; readonly isNumber: boolean }
+
+// Matches a group that captures, with its name, and skips what only looks like one.
+const GROUP = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])([^>]*)>/gs
+// Matches what PHP and JavaScript read in different ways.
+const FOREIGN = /\\(?:[^a-z]|[bBdDfnrsStvwWxk])|(\\.|\[\^?\]|\[:)/gi
+const OTHER_PATH = 'the regex does not match'
+const FORMAT = /%(?:([1-9]\d?)\$)?([sd])/
+
+/** A regular expression that matches the decoded path, as in Zend_Controller_Router_Route_Regex. */
+export class RegexPart implements PathPart {
+  readonly kind = 'regex'
+  readonly acceptsPairs = false
+  readonly endsInText = true
+  readonly text: string
+  readonly variables: ReadonlySet<string>
+  readonly #name: string
+  readonly #whole: RegExp
+  readonly #start: RegExp
+  // Text that each match begins with, in lower case: the expressions of most routes need not run.
+  readonly #prefix: string
+  // The variable of each group.
+  readonly #groups: readonly string[]
+  readonly #reverse: readonly Piece[] | undefined
+
+  constructor(name: string, { regex, map = {}, reverse }: RegexMembers) {
+    this.#name = name
+    const { source, flags } = checkedRegex(name, regex)
+    this.text = source
+    this.#groups = variablesOf(name, source, map)
+    this.variables = new Set(this.#groups)
+    const indices = this.#groups.some(isRouteName) ? 'd' : ''
+    try {
+      this.#whole = new RegExp(`^(?:${source})$`, flags + indices)
+      this.#start = new RegExp(`^(?:${source})`, flags + indices)
+    } catch (cause) {
+      throw routeError(name, 'has a "regex" that is not a regular expression', { cause })
+    }
+    this.#prefix = flags.includes('u') || source.includes('|') ? '' : prefixOf(source)
+    this.#reverse = reverse === undefined ? undefined : piecesOf(name, reverse, this.#groups.length)
+  }
+
+  get expressions(): readonly RegExp[] {
+    return [this.#whole]
+  }
+
+  /** Returns the variable of a group, such as `year` for `1`; any other key is returned unchanged. */
+  variableOf(key: string): string {
+    return (/^[1-9]\d*$/.test(key) ? this.#groups[Number(key) - 1] : undefined) ?? key
+  }
+
+  first(): undefined {
+    return undefined
+  }
+
+  match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
+    const prefix = this.#prefix
+    const start = path.text.slice(0, prefix.length).toLowerCase()
+    if (start !== prefix) return OTHER_PATH
+    const found = (separator === undefined ? this.#whole : this.#start).exec(path.text)
+    if (found === null) return OTHER_PATH
+    const length = path.offsetOf(found[0].length)
+    if (length === undefined) return 'the regex ends inside of an encoded character'
+    const values: [string, string][] = []
+    for (const [i, variable] of this.#groups.entries()) {
+      const value = found[i + 1]
+      if (value === undefined) continue
+      if (!isRouteName(variable)) {
+        values.push([variable, encodeURIComponent(value.toWellFormed())])
+      } else if (value !== '') {
+        // A proxy whose rule is for /admin must not be bypassed by /%61dmin.
+        if (!isRaw(path, value, found.indices?.[i + 1])) return `the ${variable} is encoded`
+        values.push([variable, value])
+      }
+    }
+    return { values, length }
+  }
+
+  build(target: RouteTarget): string {
+    if (this.#reverse === undefined) {
+      throw routeError(this.#name, 'makes no URL, because it has no "reverse"')
+    }
+    const pieces = this.#reverse.map((piece) => {
+      if (typeof piece === 'string') return piece
+      const variable = this.#groups[piece.group - 1] as string
+      if (piece.isNumber && !/^(?:0|-?[1-9]\d*)$/.test(valueIn(variable, target) ?? '0')) {
+        throw routeError(this.#name, `needs a whole number as "${variable}"`)
+      }
+      return writeVariable(this.#name, variable, target, true)
+    })
+    return pieces.join('')
+  }
+}
+
+function prefixOf(source: string): string {
+  const [text = ''] = /^[\w/-]*/.exec(source) ?? []
+  // The last character may be optional.
+  return (/^[?*+{]/.test(source.slice(text.length)) ? text.slice(0, -1) : text).toLowerCase()
+}
+
+function isRaw(path: PathText, value: string, [start, end]: [number, number] = [0, 0]): boolean {
+  return path.raw.slice(path.offsetOf(start), path.offsetOf(end)) === value
+}
+
+function checkedRegex(name: string, regex: unknown): { source: string; flags: string } {
+  if (regex instanceof RegExp) {
+    return { source: regex.source, flags: regex.flags.replace(/[^iu]/g, '') }
+  }
+  if (typeof regex !== 'string') {
+    throw routeError(name, 'has a "regex" that is not a regular expression')
+  }
+  for (const [, foreign] of regex.matchAll(FOREIGN)) {
+    if (foreign !== undefined) {
+      throw routeError(name, `has a "regex" with "${foreign}", which JavaScript does not know`)
+    }
+  }
+  return { source: regex, flags: 'i' }
+}
+
+// Returns the variable of each group: by the map, by the name of the group, or its number.
+function variablesOf(name: string, source: string, map: RegexMembers['map'] = {}): string[] {
+  const groups = [...source.matchAll(GROUP)].filter(([text]) => text.startsWith('('))
+  const variables = groups.map(([, variable], i) => variable ?? String(i + 1))
+  const mapped = Object.entries(map).map(([key, value]): [string, unknown] =>
+    /^\d+$/.test(key) ? [key, value] : [String(value), key],
+  )
+  for (const [group, variable] of mapped) {
+    if (typeof variable !== 'string') {
+      throw routeError(name, `has a "map" with an invalid name for the group ${group}`)
+    }
+    if (!/^[1-9]\d*$/.test(group) || Number(group) > groups.length) {
+      throw routeError(name, `has a "map" with the group "${group}", but "regex" has no such group`)
+    }
+    variables[Number(group) - 1] = variable
+  }
+  for (const variable of variables) checkedVariable(name, variable)
+  const repeated = repeatedIn(variables) ?? repeatedIn(mapped.map(([group]) => group))
+  if (repeated !== undefined) throw routeError(name, `has "${repeated}" twice in its "map"`)
+  return variables
+}
+
+function piecesOf(name: string, reverse: unknown, groups: number): Piece[] {
+  if (typeof reverse !== 'string') throw routeError(name, 'has a "reverse" that is not text')
+  // The pieces are: text, number or undefined, type, text, ...
+  const parts = reverse.replace(/^\/+/, '').split(FORMAT)
+  const pieces: Piece[] = []
+  let next = 1
+  for (let i = 0; i < parts.length; i += 3) {
+    pieces.push(literalOf(name, parts[i] ?? ''))
+    if (i + 2 >= parts.length) break
+    const isNumber = parts[i + 2] === 'd'
+    pieces.push({ group: Number(parts[i + 1] ?? next), isNumber })
+    if (parts[i + 1] === undefined) next++
+  }
+  const places = new Set(pieces.flatMap((each) => (typeof each === 'string' ? [] : [each.group])))
+  if (places.size !== groups || Math.max(0, ...places) !== groups) {
+    throw routeError(
+      name,
+      `has a "reverse" with other places than the ${groups} groups of its "regex"`,
+    )
+  }
+  return pieces
+}
+
+function literalOf(name: string, text: string): string {
+  if (/[%?#\\\p{Cc}\p{Cs}]/u.test(text)) {
+    throw routeError(name, 'has an invalid "reverse": expected text and "%s", "%d" or "%1$s"')
+  }
+  return text.replace(/[^\w.~!$&'()*+,;=:@/-]+/g, encodeURIComponent)
+}

@@ -1,0 +1,61 @@
+import type { BlockList } from 'node:net'
+import type { Client } from '../http/forwarded.ts'
+import type { Message } from '../http/message.ts'
+import { clientOfMessage } from '../http/request-state.ts'
+import type { Route } from '../http/route.ts'
+import { parseHost } from './host-pattern.ts'
+import type { RouteFacts } from './route-part.ts'
+
+/** What the routes of one front controller share. */
+export interface SharedFacts {
+  readonly trusted: BlockList
+  isModule(name: string): boolean
+  hasAction(route: Route): boolean
+}
+
+/** The facts of a request. They are read when a route needs them. */
+export class RequestFacts implements RouteFacts {
+  /** Whether a route has read more than the path. */
+  isRead = false
+  readonly #message: Message
+  readonly #shared: SharedFacts
+  #client: Client | undefined
+
+  constructor(message: Message, shared: SharedFacts) {
+    this.#message = message
+    this.#shared = shared
+  }
+
+  get method(): string {
+    this.isRead = true
+    return this.#message.method
+  }
+
+  get protocol(): 'http' | 'https' {
+    return this.client.protocol
+  }
+
+  get host(): string | undefined {
+    return parseHost(this.client.host)?.name
+  }
+
+  get client(): Client {
+    this.isRead = true
+    this.#client ??= clientOfMessage(this.#message, this.#shared.trusted)
+    return this.#client
+  }
+
+  isModule(name: string): boolean {
+    return this.#shared.isModule(name)
+  }
+
+  hasAction(route: Route): boolean {
+    return this.#shared.hasAction(route)
+  }
+
+  /** Returns the facts of a GET request for another origin. */
+  getFrom(protocol: string, host: string | undefined): RouteFacts {
+    const { isModule, hasAction } = this.#shared
+    return { method: 'GET', protocol, host, isModule, hasAction }
+  }
+}

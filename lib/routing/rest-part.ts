@@ -1,0 +1,158 @@
+import type { PathText } from './path-text.ts'
+import { routeError } from './route-error.ts'
+import type { Found, PathPart, RouteFacts } from './route-part.ts'
+import { type RouteTarget, routeNames, writeName } from './route-target.ts'
+import { type Pair, writePairs, writeValue } from './segments.ts'
+
+// An action that has a URL of its own; the method chooses all others.
+const PAGES: readonly string[] = ['new', 'edit']
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** REST resources, as in Zend_Rest_Route: the method chooses the action. */
+export class RestPart implements PathPart {
+  readonly kind = 'rest'
+  readonly variables: ReadonlySet<string> = new Set(routeNames)
+  readonly expressions: readonly RegExp[] = []
+  readonly acceptsPairs = true
+  readonly endsInText = false
+  // The controllers of each module; undefined for all.
+  readonly #resources: ReadonlyMap<string, readonly string[] | undefined> | undefined
+  readonly #module: string
+  readonly #controller: string
+
+  constructor(name: string, rest: unknown, defaults: ReadonlyMap<string, unknown>) {
+    this.#resources = rest === true ? undefined : resourcesOf(name, rest)
+    this.#module = String(defaults.get('module') ?? 'default')
+    this.#controller = String(defaults.get('controller') ?? 'index')
+  }
+
+  /** The target of the root. */
+  get names(): readonly [string, string][] {
+    return [
+      ['module', this.#module],
+      ['controller', this.#controller],
+      ['action', 'index'],
+    ]
+  }
+
+  /** Such as `news|admin/report`; `:controller` stands for all. */
+  get text(): string {
+    const all = [...(this.#resources ?? [['default', undefined] as const])]
+    const texts = all.flatMap(([module, controllers = [':controller']]) =>
+      controllers.map((each) => (module === 'default' ? each : `${module}/${each}`)),
+    )
+    return this.#resources === undefined ? '[:module/]:controller' : texts.join('|')
+  }
+
+  /** The modules that it names. */
+  get modules(): readonly string[] {
+    return [...(this.#resources?.keys() ?? [])]
+  }
+
+  first(): undefined {
+    return undefined
+  }
+
+  match(path: PathText, facts: RouteFacts): Found | string {
+    const { segments, raw } = path
+    const { length } = raw
+    // As in ZF1, the root is no resource.
+    if (length === 0) return { values: [], length }
+    const isModule = facts.isModule(segments[0] as string)
+    const module = isModule ? (segments[0] as string) : this.#module
+    const hasModule = isModule && (this.#resources?.has(module) ?? true)
+    const named = segments[hasModule ? 1 : 0] ?? ''
+    const controller = named || this.#controller
+    if (!this.#covers(module, controller)) return 'the controller is not one of its resources'
+    const rest = segments.slice((hasModule ? 1 : 0) + (named === '' ? 0 : 1))
+    const { id, page, pairs } = resourceIn(rest)
+    const to = (method: string): { module: string; controller: string; action: string } => ({
+      module,
+      controller,
+      action: actionOf(method, page, rest.length),
+    })
+    const has = (method: string): boolean => facts.hasAction(to(method))
+    let { method } = facts
+    if (method === 'HEAD' && !has('HEAD')) method = 'GET'
+    const allow = METHODS.filter((each) => method === 'OPTIONS' && !has('OPTIONS') && has(each))
+    if (allow.includes('GET') && !allow.includes('HEAD')) allow.splice(1, 0, 'HEAD')
+    return {
+      values: [...Object.entries(to(method)), ...(id === undefined ? [] : [['id', id] as const])],
+      pairs,
+      length,
+      allow: allow.length > 0 ? [...allow, 'OPTIONS'] : undefined,
+    }
+  }
+
+  #covers(module: string, controller: string): boolean {
+    if (this.#resources === undefined) return true
+    if (!this.#resources.has(module)) return false
+    return this.#resources.get(module)?.includes(controller) ?? true
+  }
+
+  build(target: RouteTarget, pairs: readonly Pair[]): string[] {
+    const module = writeName(target, 'module')
+    const rest = tailOf(target.action, pairs)
+    const short = [writeName(target, 'controller'), ...rest]
+    const whole = [module, ...short]
+    if (rest.length === 0 && target.controller === this.#controller) short.pop()
+    return [module === this.#module ? short : [module, ...short], whole].map((each) =>
+      each.join('/'),
+    )
+  }
+}
+
+/** Reports whether a found action is the one of a target, whose URL does not name it unless it is a page. */
+export function isSameResource(action: string, found: string): boolean {
+  return PAGES.includes(action) ? found === action : found === 'index' || found === 'get'
+}
+
+function resourcesOf(
+  name: string,
+  rest: unknown,
+): ReadonlyMap<string, readonly string[] | undefined> {
+  const entries: [string, unknown][] = Array.isArray(rest)
+    ? rest.map((module) => [module, undefined])
+    : Object.entries(Object(rest))
+  const isList = (value: unknown): boolean =>
+    value === undefined || (Array.isArray(value) && value.every((each) => typeof each === 'string'))
+  const isValid = entries.every(([key, value]) => typeof key === 'string' && isList(value))
+  if (entries.length === 0 || !isValid) {
+    throw routeError(
+      name,
+      'has an invalid "rest": expected true, a list of modules, or lists of controllers by module',
+    )
+  }
+  return new Map(entries as [string, readonly string[] | undefined][])
+}
+
+// Returns the id or the page of a resource, and the pairs; all are raw.
+function resourceIn(rest: readonly string[]): { id?: string; page?: string; pairs: string[] } {
+  const [first = '', second] = rest
+  if (first === 'index' || first === 'new') return { page: first, pairs: pairsIn(rest.slice(1)) }
+  if (rest.length === 2 && second === 'edit' && first !== '') {
+    return { id: first, page: second, pairs: [] }
+  }
+  if (rest.length === 1) return { id: first, pairs: [] }
+  return rest.length === 0 ? { page: 'index', pairs: [] } : { pairs: pairsIn(rest) }
+}
+
+// A last key without a value is dropped.
+function pairsIn(segments: readonly string[]): string[] {
+  return segments.slice(0, segments.length - (segments.length % 2))
+}
+
+function actionOf(method: string, page: string | undefined, count: number): string {
+  if (method === 'GET') return page ?? 'get'
+  if (method === 'POST') return count > 0 ? 'put' : 'post'
+  return method.toLowerCase()
+}
+
+function tailOf(action: string, pairs: readonly Pair[]): string[] {
+  const [first] = pairs
+  const isId = pairs.length === 1 && first?.key === 'id' && first.value !== ''
+  if (isId && action !== 'new') return [writeValue(first), ...(action === 'edit' ? ['edit'] : [])]
+  if (PAGES.includes(action)) return [action, ...writePairs(pairs)]
+  const hasId = pairs.some(({ key }) => key === 'id')
+  return pairs.length === 0 ? [] : [...(hasId ? [] : ['index']), ...writePairs(pairs)]
+}

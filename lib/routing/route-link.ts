@@ -1,0 +1,30 @@
+import type { HostPattern } from './host-pattern.ts'
+import type { PathText } from './path-text.ts'
+import type { Found, PathPart, RouteFacts } from './route-part.ts'
+
+/** What one route of a chain defines: its conditions, its part of the path, and its defaults. */
+export interface RouteLink {
+  readonly scheme: string | undefined
+  readonly host: HostPattern | undefined
+  readonly part: PathPart | undefined
+  /** The text between the path of the parent and this one. */
+  readonly separator: string
+  /** A variable whose default is null may be missing, and then sets no pair. */
+  readonly defaults: ReadonlyMap<string, string | number | null>
+}
+
+/** Matches a part; a parent with 500 children is matched once. */
+export function matchOnce(
+  part: PathPart,
+  path: PathText,
+  facts: RouteFacts,
+  separator: string | undefined,
+): Found | string {
+  if (separator !== '/') return part.match(path, facts, separator)
+  return path.once(part, () => part.match(path, facts, separator))
+}
+
+/** Returns the variables of a link. */
+export function variablesOf({ host, part }: RouteLink): string[] {
+  return [...(host?.variables ?? []), ...(part?.variables ?? [])]
+}

@@ -1,0 +1,68 @@
+import type { Route } from '../http/route.ts'
+import type { PathText } from './path-text.ts'
+import type { RouteTarget } from './route-target.ts'
+import type { Pair } from './segments.ts'
+
+/** What decides beside the path. Reading a property notes that the route depends on it. */
+export interface RouteFacts {
+  readonly method: string
+  readonly protocol: string
+  /** The host in lower case, without port and final dots; undefined if it is invalid. */
+  readonly host: string | undefined
+  isModule(name: string): boolean
+  /** Reports whether a route leads to an action that a client can request. */
+  hasAction(route: Route): boolean
+}
+
+/** What a part of a route finds. */
+export interface Found {
+  /** The values of variables: raw segments, and host labels. */
+  readonly values: readonly (readonly [variable: string, segment: string])[]
+  /** The raw keys and values behind a `*`. */
+  readonly pairs?: readonly string[]
+  /** The number of characters that match of the raw path. */
+  readonly length: number
+  /** The methods of a REST resource whose controller has no action for OPTIONS. */
+  readonly allow?: readonly string[] | undefined
+}
+
+/** A literal, with its text as a URL has it. */
+export interface Literal {
+  readonly literal: string
+  readonly encoded: string
+}
+
+/** A literal, or a variable with its requirement and why a path does not match if it is not met. */
+export type Segment =
+  | Literal
+  | { readonly variable: string; readonly requirement: RegExp | undefined; readonly miss: string }
+
+/** The part of a route that matches the path: its segments, a regular expression, or a REST resource. */
+export interface PathPart {
+  readonly kind: 'path' | 'regex' | 'rest'
+  /** What it matches, for a list of routes, such as `news/:id`. */
+  readonly text: string
+  readonly variables: ReadonlySet<string>
+  /** The segments of a `path`. */
+  readonly segments?: readonly Segment[]
+  /** The regular expressions that run on the path. */
+  readonly expressions: readonly RegExp[]
+  readonly acceptsPairs: boolean
+  /** Whether a child can follow with another separator than a slash. */
+  readonly endsInText: boolean
+  /**
+   * Matches a path, or its start for a child with a separator.
+   *
+   * @returns Why the path does not match, if it does not.
+   */
+  match(path: PathText, facts: RouteFacts, separator?: string): Found | string
+  /** Returns the first segment of each path that matches; undefined if there are several. */
+  first(separator?: string): string | undefined
+  /**
+   * Builds a path that leads to a target, or several.
+   *
+   * @param pairs The pairs for the `*`.
+   * @param isParent Whether the path of a child follows.
+   */
+  build(target: RouteTarget, pairs: readonly Pair[], isParent: boolean): string | string[]
+}

@@ -1,0 +1,172 @@
+import { decodeSegment } from '../http/params.ts'
+import type { PathText } from './path-text.ts'
+import {
+  checkedVariable,
+  encodedLiteral,
+  type Requirements,
+  repeatedIn,
+  requirementOf,
+  unmet,
+  unmetError,
+} from './route-checks.ts'
+import { routeError } from './route-error.ts'
+import type { Found, Literal, PathPart, RouteFacts, Segment } from './route-part.ts'
+import { isRouteName, type RouteTarget, valueIn, writeVariable } from './route-target.ts'
+import { type Pair, splitPath, writePairs } from './segments.ts'
+
+const OTHER_PATH = 'the path differs'
+
+/** The path of a route, with the syntax of Zend_Controller_Router_Route. */
+export class SegmentsPart implements PathPart {
+  readonly kind = 'path'
+  readonly text: string
+  readonly variables: ReadonlySet<string>
+  readonly acceptsPairs: boolean
+  readonly #name: string
+  readonly #parts: readonly Segment[]
+  readonly #defaults: ReadonlyMap<string, unknown>
+
+  constructor(
+    name: string,
+    path: string,
+    requirements: Requirements,
+    defaults: ReadonlyMap<string, unknown>,
+  ) {
+    const parts = splitPath(path)
+    this.text = parts.join('/')
+    this.acceptsPairs = parts.at(-1) === '*'
+    if (this.acceptsPairs) parts.pop()
+    this.#name = name
+    this.#parts = parts.map((part) => toSegment(name, part, requirements))
+    this.#defaults = defaults
+    const variables = this.#parts.flatMap((each) => ('variable' in each ? [each.variable] : []))
+    this.variables = new Set(variables)
+    const repeated = repeatedIn(variables)
+    if (repeated !== undefined) throw routeError(name, `has the variable "${repeated}" twice`)
+  }
+
+  get segments(): readonly Segment[] {
+    return this.#parts
+  }
+
+  get expressions(): readonly RegExp[] {
+    return this.#parts.flatMap((part) => ('literal' in part ? [] : (part.requirement ?? [])))
+  }
+
+  get endsInText(): boolean {
+    const last = this.#parts.at(-1)
+    return !this.acceptsPairs && last !== undefined && 'literal' in last
+  }
+
+  first(separator?: string): string | undefined {
+    const [part] = this.#parts
+    const isPrefix = separator !== undefined && (part === undefined || separator !== '/')
+    if (part === undefined) return isPrefix || this.acceptsPairs ? undefined : ''
+    if (!('literal' in part) || part.literal !== part.encoded) return undefined
+    return isPrefix && this.#parts.length === 1 ? undefined : part.literal
+  }
+
+  match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
+    const parts = this.#parts
+    const { segments } = path
+    const { length } = segments
+    const isWhole = separator === undefined
+    if (isWhole && length > parts.length && !this.acceptsPairs) return OTHER_PATH
+    const prefixAt = isWhole || separator === '/' ? -1 : parts.length - 1
+    // Requirements last: they take longer, and differ less often.
+    for (let i = 0; i < parts.length; i++) {
+      const part = parts[i] as Segment
+      const isMatch =
+        'literal' in part
+          ? segments[i] === part.literal || isLiteral(part, path, i, i === prefixAt)
+          : segments[i] || this.#defaults.has(part.variable)
+      if (!isMatch) return OTHER_PATH
+    }
+    for (let i = 0; i < parts.length && i < length; i++) {
+      const part = parts[i] as Segment
+      if ('literal' in part || part.requirement === undefined) continue
+      // Module, controller and action are never decoded.
+      if (!path.meets(part.requirement, i, !isRouteName(part.variable))) return part.miss
+    }
+    return this.#found(path, prefixAt)
+  }
+
+  #found(path: PathText, prefixAt: number): Found {
+    const { segments } = path
+    const values: [string, string][] = []
+    const count = this.#parts.length
+    for (let i = 0; i < count && i < segments.length; i++) {
+      const part = this.#parts[i] as Segment
+      const segment = segments[i] ?? ''
+      if ('variable' in part && segment !== '') values.push([part.variable, segment])
+    }
+    const pairs = this.acceptsPairs ? segments.slice(count) : []
+    // A last key without a value is dropped.
+    if (pairs.length % 2 === 1) pairs.pop()
+    return { values, pairs, length: this.#lengthIn(path, prefixAt) }
+  }
+
+  // Returns the length without final slashes, as ZF1 does.
+  #lengthIn({ raw, segments }: PathText, prefixAt: number): number {
+    const count = this.#parts.length
+    if (this.acceptsPairs || (segments.length <= count && prefixAt < 0)) return raw.length
+    const matched = segments.slice(0, count)
+    const last = this.#parts[prefixAt]
+    if (last !== undefined && 'literal' in last) matched[prefixAt] = last.encoded
+    while (matched.at(-1) === '') matched.pop()
+    return matched.join('/').length
+  }
+
+  build(target: RouteTarget, pairs: readonly Pair[], isParent: boolean): string {
+    const segments = this.acceptsPairs ? writePairs(pairs) : []
+    for (const part of this.#parts.toReversed()) {
+      // A path omits default values at its end.
+      if (!isParent && segments.length === 0 && this.#isDefault(part, target)) continue
+      segments.unshift(this.#write(part, target))
+    }
+    return segments.join('/')
+  }
+
+  #isDefault(part: Segment, target: RouteTarget): boolean {
+    if ('literal' in part || !this.#defaults.has(part.variable)) return false
+    const value = this.#defaults.get(part.variable) ?? undefined
+    return valueIn(part.variable, target) === (value === undefined ? value : String(value))
+  }
+
+  #write(part: Segment, target: RouteTarget): string {
+    if ('literal' in part) return part.encoded
+    const { variable, requirement } = part
+    const segment = writeVariable(this.#name, variable, target)
+    const value = isRouteName(variable) ? segment : decodeSegment(segment)
+    if (requirement?.test(value) === false) throw unmetError(this.#name, variable)
+    return segment
+  }
+}
+
+function isLiteral(
+  { literal, encoded }: Literal,
+  path: PathText,
+  i: number,
+  isPrefix: boolean,
+): boolean {
+  const segment = path.segments[i]
+  if (segment === undefined) return false
+  if (isPrefix) return segment.startsWith(encoded)
+  // One URL for one action: an encoded form matches only a literal that needs encoding.
+  return literal !== encoded && path.decodedAt(i) === literal
+}
+
+function toSegment(name: string, part: string, requirements: Requirements): Segment {
+  if (!part.startsWith(':') || part.startsWith('::')) return toLiteral(name, part)
+  const variable = checkedVariable(name, part.slice(1), part)
+  const requirement = requirementOf(name, requirements, variable)
+  return { variable, requirement, miss: unmet(variable) }
+}
+
+function toLiteral(name: string, part: string): Segment {
+  const literal = part.startsWith('::') ? part.slice(1) : part
+  if (literal === '' || literal === '*') {
+    throw routeError(name, `has an invalid path segment "${part}"`)
+  }
+  return { literal, encoded: encodedLiteral(name, literal, part) }
+}
