@@ -13,7 +13,7 @@ import { type CommandLine, parseCommandLine } from './lib/process/command-line.t
 import type { CommandName } from './lib/process/commands.ts'
 import { probeHealth } from './lib/process/health.ts'
 import { helpText } from './lib/process/help-text.ts'
-import { init } from './lib/process/init.ts'
+import { init, routesFromIni } from './lib/process/init.ts'
 import { listen, listenForHealth, logStart, rejectInheritedSocket } from './lib/process/listen.ts'
 import {
   createLog,
@@ -81,6 +81,7 @@ process.on('SIGUSR1', () => {})
 try {
   const args = process.argv.slice(2)
   if (args[0] === 'init') await init(args.slice(1), TEMPLATES)
+  else if (args[0] === 'routes-from-ini') await exit(routesFromIni(args.slice(1)))
   else await run(args)
 } catch (error) {
   if (!(error instanceof ConfigError)) throw error

@@ -15,6 +15,7 @@ export function helpText(): string {
     'Usage: portico [command] [options] [settings], or node server.js in place of portico.',
     'Without a command, it starts the server.',
     'portico init [DIR] [--ts] writes a small application into a folder, and overwrites no file.',
+    'portico routes-from-ini FILE [SECTION] prints the routes of an application.ini or routes.ini of ZF1.',
     ...sections.flatMap(([title, rows]) => [
       '',
       title,

@@ -1,0 +1,231 @@
+import type { RoutePattern } from '../routing/route-pattern.ts'
+import { checkedRoutes } from '../routing/route-table.ts'
+
+/** A value of an INI file, with the line that sets it, or the values below a key. */
+type Node = { text: string; line: number } | Tree
+type Tree = Map<string, Node>
+type Pattern = { -readonly [Member in keyof RoutePattern]: unknown }
+
+const PREFIXES = ['resources.router.routes.', 'routes.']
+const CLASS = /^(?:Zend_Controller_Router_)?(?=Route)|^(?=Zend_Rest_Route)/
+const BOOLEANS: Readonly<Record<string, string>> = {
+  ...{ true: '1', on: '1', yes: '1', false: '', off: '', no: '', none: '', null: '' },
+}
+
+/**
+ * Translates the routes of a section of an `application.ini` or `routes.ini` of ZF1 (default: `production`, else the first
+ * one). A problem has the number of its line.
+ *
+ * @throws {RangeError} If there is no such section.
+ */
+export function translateIni(
+  text: string,
+  section?: string,
+): { routes: Record<string, RoutePattern>; problems: [line: number, problem: string][] } {
+  const ini = new Ini(text)
+  const { routes } = new Translation(ini.routesOf(section), ini.problems)
+  return { routes, problems: ini.problems.sort(([a], [b]) => a - b) }
+}
+
+// The syntax of Zend_Config_Ini: sections that extend others, and keys with dots.
+class Ini {
+  readonly problems: [number, string][] = []
+  readonly #sections = new Map<string, { parent: string; entries: [string, string, number][] }>()
+
+  constructor(text: string) {
+    let entries: [string, string, number][] = []
+    this.#sections.set('', { parent: '', entries })
+    for (const [i, raw] of text.split(/\r?\n/).entries()) {
+      const line = raw.trim()
+      const [, name, parent = ''] = /^\[([^\]:]*)(?::([^\]]*))?\]/.exec(line) ?? []
+      if (name !== undefined) {
+        entries = []
+        this.#sections.set(name.trim(), { parent: parent.trim(), entries })
+        continue
+      }
+      const [, key = '', rest = ''] = /^([^;#=\s][^=]*?)\s*=\s*(.*)$/.exec(line) ?? []
+      if (key === '' || !PREFIXES.some((prefix) => key.startsWith(prefix))) continue
+      const value = plainValue(rest)
+      if (value === undefined) this.problems.push([i + 1, `${key}: the value is not plain text`])
+      else entries.push([key, value, i + 1])
+    }
+  }
+
+  routesOf(section = this.#default): Tree {
+    const tree: Tree = new Map()
+    for (const [key, text, line] of this.#entriesOf(section)) {
+      const prefix = PREFIXES.find((each) => key.startsWith(each)) ?? ''
+      const path = key.slice(prefix.length).split('.')
+      let at = tree
+      for (const name of path.slice(0, -1)) {
+        const next = at.get(name)
+        if (!(next instanceof Map)) at.set(name, new Map())
+        at = at.get(name) as Tree
+      }
+      at.set(path.at(-1) ?? '', { text, line })
+    }
+    return tree
+  }
+
+  get #default(): string {
+    const names = [...this.#sections.keys()]
+    return names.includes('production') ? 'production' : (names[1] ?? '')
+  }
+
+  #entriesOf(section: string, children: readonly string[] = []): [string, string, number][] {
+    const { parent, entries } = this.#sections.get(section) ?? {}
+    if (entries === undefined || parent === undefined || children.includes(section)) {
+      throw new RangeError(`There is no section ${JSON.stringify(section)}`)
+    }
+    if (section === '') return entries
+    return [...this.#entriesOf(parent, [...children, section]), ...entries]
+  }
+}
+
+// Returns a value as PHP reads it; undefined if it has constants or several parts.
+function plainValue(rest: string): string | undefined {
+  const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:;.*)?$/s.exec(rest) ?? []
+  const quoted = double?.replace(/\\(["\\])/g, '$1') ?? single
+  if (quoted !== undefined) return quoted
+  const plain = rest.replace(/\s*;.*$/, '')
+  if (/["'${}]/.test(plain) || /^[A-Z]+_[A-Z_]+$/.test(plain)) return undefined
+  return BOOLEANS[plain.toLowerCase()] ?? plain
+}
+
+// Translates routes, with their chains, and collects problems.
+class Translation {
+  readonly routes: Record<string, RoutePattern> = {}
+  readonly #problems: [number, string][]
+
+  constructor(tree: Tree, problems: [number, string][]) {
+    this.#problems = problems
+    for (const [name, node] of tree) if (node instanceof Map) this.#add(name, node)
+  }
+
+  #add(name: string, node: Tree, under?: string): void {
+    const pattern = this.#patternOf(name, node)
+    if (pattern === undefined) return
+    if (under !== undefined) pattern.under = under
+    const chains = node.get('chains')
+    // As in ZF1, a route with chains matches only as a part of them.
+    if (chains instanceof Map) pattern.abstract = true
+    if (this.#check(name, node, pattern)) this.routes[name] = pattern as RoutePattern
+    for (const [child, below] of chains instanceof Map ? chains : []) {
+      if (below instanceof Map) this.#add(`${name}-${child}`, below, name)
+      else this.#addExisting(`${name}-${below.text}`, below.text, name, below.line)
+    }
+  }
+
+  #addExisting(name: string, existing: string, under: string, line: number): void {
+    const pattern = this.routes[existing]
+    if (pattern === undefined) this.#problems.push([line, `there is no route "${existing}" before`])
+    else this.routes[name] = { ...pattern, under, abstract: false }
+  }
+
+  #patternOf(name: string, node: Tree): Pattern | undefined {
+    const kind = textOf(node, 'type')?.replace(CLASS, '') ?? 'Route'
+    const route = textOf(node, 'route')
+    const defaults = this.#texts(node, 'defaults')
+    const requirements = this.#texts(node, 'reqs')
+    const common = { ...(defaults && { defaults }), ...(requirements && { requirements }) }
+    const known = ['type', 'route', 'defaults', 'reqs', 'abstract', 'chains']
+    const abstract = textOf(node, 'abstract') ? { abstract: true } : {}
+    switch (kind) {
+      case 'Route':
+      case 'Route_Static':
+        this.#reportOthers(name, node, known)
+        if (/(?:^|\/):?@/.test(route ?? '')) return this.#reportAll(name, node, 'is translated')
+        return { path: route ?? '', ...common, ...abstract }
+      case 'Route_Regex': {
+        this.#reportOthers(name, node, [...known, 'map', 'reverse'])
+        const map = this.#texts(node, 'map')
+        const reverse = textOf(node, 'reverse')
+        return {
+          regex: route,
+          ...(map && { map }),
+          ...(reverse && { reverse }),
+          ...common,
+          ...abstract,
+        }
+      }
+      case 'Route_Hostname':
+        this.#reportOthers(name, node, [...known, 'scheme'])
+        return {
+          host: route,
+          ...(node.has('scheme') && { scheme: textOf(node, 'scheme') }),
+          ...common,
+          ...abstract,
+        }
+      case 'Zend_Rest_Route': {
+        const modules = [...node.keys()].filter((key) => key !== 'type' && key !== 'defaults')
+        const rest = modules.map((key) => [key, textOf(node, key)?.split(',')])
+        return {
+          rest: rest.length > 0 ? Object.fromEntries(rest) : true,
+          ...(defaults && { defaults }),
+        }
+      }
+      case 'Route_Chain':
+        this.#addChain(name, node)
+        return undefined
+      default:
+        return this.#reportAll(name, node, `has the type ${kind}, which Portico does not have`)
+    }
+  }
+
+  // chain = "one, two": the last route, under the others.
+  #addChain(name: string, node: Tree): void {
+    const value = node.get('chain')
+    const names = value === undefined || value instanceof Map ? '' : value.text
+    const [first = '', ...others] = names.split(',').map((each) => each.trim())
+    let under = first
+    for (const [i, each] of others.entries()) {
+      const isLast = i === others.length - 1
+      const own = isLast ? name : `${name}-${each}`
+      this.#addExisting(own, each, under, lineOf(value ?? node))
+      const added = this.routes[own]
+      if (!isLast && added) this.routes[own] = { ...added, abstract: true }
+      under = own
+    }
+    if (others.length === 0) this.#reportAll(name, node, 'has no list "chain"')
+  }
+
+  #texts(node: Tree, key: string): Record<string, string> | undefined {
+    const below = node.get(key)
+    if (!(below instanceof Map)) return undefined
+    return Object.fromEntries([...below.keys()].map((name) => [name, textOf(below, name) ?? '']))
+  }
+
+  #reportOthers(name: string, node: Tree, known: readonly string[]): void {
+    for (const [key, value] of node) {
+      if (known.includes(key)) continue
+      this.#problems.push([
+        lineOf(value),
+        `the route "${name}" has "${key}", which is not translated`,
+      ])
+    }
+  }
+
+  #reportAll(name: string, node: Tree, problem: string): undefined {
+    this.#problems.push([lineOf(node), `the route "${name}" ${problem}`])
+  }
+
+  // The checks are those of the front controller; parents are checked when all routes are there.
+  #check(name: string, node: Tree, { under: _, ...pattern }: Pattern): boolean {
+    try {
+      checkedRoutes({ [name]: pattern as RoutePattern })
+      return true
+    } catch (error) {
+      this.#problems.push([lineOf(node), (error as Error).message])
+      return false
+    }
+  }
+}
+
+function textOf(node: Tree, key: string): string | undefined {
+  const value = node.get(key)
+  return value === undefined || value instanceof Map ? undefined : value.text
+}
+
+function lineOf(node: Node): number {
+  return node instanceof Map ? Math.min(...[...node.values()].map(lineOf)) : node.line
+}

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { translateIni } from '../../lib/inspect/ini-routes.ts'
+import { checkedRoutes } from '../../lib/routing/route-table.ts'
+
+const INI = `
+phpSettings.display_errors = 0
+; a comment
+[production]
+resources.db.adapter = "pdo" ; not a route
+resources.router.routes.article.route = "/news/:id"
+resources.router.routes.article.defaults.controller = news
+resources.router.routes.article.defaults.action = 'view'
+resources.router.routes.article.reqs.id = "\\d+"
+resources.router.routes.archive.type = "Zend_Controller_Router_Route_Regex"
+resources.router.routes.archive.route = "archive/(\\d{4})-(\\w+)\\.html"
+resources.router.routes.archive.map.1 = year
+resources.router.routes.archive.map.slug = 2
+resources.router.routes.archive.reverse = "archive/%d-%s.html"
+resources.router.routes.about.type = Zend_Controller_Router_Route_Static
+resources.router.routes.about.route = about
+resources.router.routes.site.type = Zend_Controller_Router_Route_Hostname
+resources.router.routes.site.route = ":account.news.example"
+resources.router.routes.site.scheme = https
+resources.router.routes.site.chains.home.route = home
+resources.router.routes.site.chains.home.chains.page.route = ":page"
+resources.router.routes.site.chains.1 = article
+resources.router.routes.api.type = Zend_Rest_Route
+resources.router.routes.api.default = "news,account"
+resources.router.routes.all.type = Zend_Rest_Route
+resources.router.routes.hidden.route = hidden
+resources.router.routes.hidden.abstract = on
+resources.router.routes.both.type = Zend_Controller_Router_Route_Chain
+resources.router.routes.both.chain = "hidden, article"
+
+[staging : production]
+resources.router.routes.article.reqs.id = "[0-9]+"
+resources.router.routes.extra.route = extra
+`
+
+describe('translateIni()', () => {
+  it('translates each type, and chains', () => {
+    const { routes, problems } = translateIni(INI)
+    assert.deepEqual(problems, [])
+    const article = {
+      path: '/news/:id',
+      defaults: { controller: 'news', action: 'view' },
+      requirements: { id: '\\d+' },
+    }
+    assert.deepEqual(routes, {
+      article,
+      archive: {
+        regex: 'archive/(\\d{4})-(\\w+)\\.html',
+        map: { 1: 'year', slug: '2' },
+        reverse: 'archive/%d-%s.html',
+      },
+      about: { path: 'about' },
+      site: { host: ':account.news.example', scheme: 'https', abstract: true },
+      'site-home': { path: 'home', under: 'site', abstract: true },
+      'site-home-page': { path: ':page', under: 'site-home' },
+      'site-article': { ...article, under: 'site', abstract: false },
+      api: { rest: { default: ['news', 'account'] } },
+      all: { rest: true },
+      hidden: { path: 'hidden', abstract: true },
+      both: { ...article, under: 'hidden', abstract: false },
+    })
+    assert.equal(checkedRoutes(routes).length, 11)
+  })
+
+  it('applies a section over those that it extends', () => {
+    const { routes } = translateIni(INI, 'staging')
+    assert.deepEqual(routes.article?.requirements, { id: '[0-9]+' })
+    assert.deepEqual(Object.keys(routes).at(-1), 'extra')
+    assert.throws(() => translateIni(INI, 'nosuch'), /no section "nosuch"/)
+    assert.throws(() => translateIni('[a : b]\n[b : a]\nroutes.x.route = x'), /no section/)
+    assert.deepEqual(translateIni('routes.x.route = x').routes, { x: { path: 'x' } })
+  })
+
+  it('names each line that it cannot translate', () => {
+    const { routes, problems } = translateIni(`[production]
+routes.a.type = My_Route
+routes.a.route = a
+routes.b.route = "@news/:id"
+routes.c.route = c
+routes.c.locale = de
+routes.d.route = APPLICATION_ROUTE
+routes.e.type = Zend_Controller_Router_Route_Regex
+routes.e.route = "(a)"
+routes.e.reverse = "%05d"
+routes.f.type = Zend_Controller_Router_Route_Module
+routes.g.type = Zend_Controller_Router_Route_Chain
+routes.g.chain = "c, nosuch"
+`)
+    assert.deepEqual(Object.keys(routes), ['c'])
+    assert.deepEqual(
+      problems.map(([line, problem]) => [line, problem.replace(/(.{48}).*/, '$1')]),
+      [
+        [2, 'the route "a" has the type My_Route, which Porti'],
+        [4, 'the route "b" is translated'],
+        [6, 'the route "c" has "locale", which is not transla'],
+        [7, 'routes.d.route: the value is not plain text'],
+        [8, 'The route "e" has an invalid "reverse": expected'],
+        [11, 'the route "f" has the type Route_Module, which P'],
+        [13, 'there is no route "nosuch" before'],
+      ],
+    )
+  })
+})

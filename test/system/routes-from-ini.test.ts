@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { createFolder } from '../support/folder.ts'
+import { repositoryFile } from '../support/repository.ts'
+import { runNode } from '../support/run-node.ts'
+
+describe('portico routes-from-ini', () => {
+  it('prints the routes, and the problems with their lines', async (t) => {
+    const folder = createFolder(t, {
+      'routes.ini': '[production]\nroutes.a.route = a\nroutes.b.type = X',
+    })
+    const program = repositoryFile('dist/server.js')
+    const { code, output } = await runNode([program, 'routes-from-ini', `${folder}/routes.ini`])
+    assert.equal(code, 1)
+    assert.ok(output.includes('export const routes = {\n  "a": {\n    "path": "a"\n  }\n}\n'))
+    assert.match(output, /routes\.ini:3: the route "b" has the type X/)
+  })
+
+  it('rejects wrong arguments, and a file that cannot be read', async () => {
+    const program = repositoryFile('dist/server.js')
+    for (const [args, message] of [
+      [[], /Expected routes-from-ini FILE/],
+      [['/nosuch/x.ini'], /"\/nosuch\/x\.ini" can't be translated: ENOENT/],
+      [['package.json', 'nosection'], /There is no section "nosection"/],
+    ] as const) {
+      const { code, output } = await runNode([program, 'routes-from-ini', ...args])
+      assert.equal(code, 2)
+      assert.match(output, message)
+    }
+  })
+})
