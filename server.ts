@@ -13,7 +13,7 @@ import { type CommandLine, parseCommandLine } from './lib/process/command-line.t
 import type { CommandName } from './lib/process/commands.ts'
 import { probeHealth } from './lib/process/health.ts'
 import { helpText } from './lib/process/help-text.ts'
-import { init, routesFromIni } from './lib/process/init.ts'
+import { init } from './lib/process/init.ts'
 import { listen, listenForHealth, logStart, rejectInheritedSocket } from './lib/process/listen.ts'
 import {
   createLog,
@@ -25,6 +25,7 @@ import {
   routesStyle,
   version,
 } from './lib/process/output.ts'
+import { routesFromIni } from './lib/process/routes-from-ini.ts'
 import { explanationText, publicText, routesText } from './lib/process/routes-text.ts'
 import { type Config, ConfigError, EXIT_CONFIG } from './lib/process/settings.ts'
 import { onHangup, onStopSignal } from './lib/process/signals.ts'

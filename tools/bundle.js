@@ -14,6 +14,9 @@ const dist = join(root, 'dist')
 const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 const entryPoints = ['server.js', 'lib/index.js', 'lib/testing.js'].map((file) => join(dist, file))
 
+// A class or an arrow function has the name of its variable.
+const NAMED = /([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
+
 // List the built files first: esbuild overwrites some of them with the bundle.
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 const { outputFiles } = await build({
@@ -42,13 +45,14 @@ for (const file of built.map((name) => join(dist, name))) {
   if (!kept.has(file)) await rm(file)
 }
 
-// Removes white space and renames local variables: a third of the bundle. The names of functions and classes stay, so that a
+// Removes white space and renames variables: a third of the bundle. The names of functions and classes stay, so that a
 // stack trace is readable. terser, because esbuild would keep these names by a call at run time for each function.
 async function shorten(text) {
+  const reserved = [...text.matchAll(NAMED)].map(([, name]) => name)
   const { code } = await minify(text, {
     parse: { module: true },
     compress: false,
-    mangle: { toplevel: false, keep_classnames: true, keep_fnames: true },
+    mangle: { toplevel: true, reserved, keep_classnames: true, keep_fnames: true },
     format: { max_line_len: 240 },
   })
   return code

@@ -1,8 +1,9 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
 import type { Logger } from '../reporting/logger.ts'
+import { safeNames } from '../reporting/request-names.ts'
+import type { Access } from '../server/handler.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
-import { logAccess } from './access-log.ts'
 import { type Application, limitsOf } from './application.ts'
 import { serveHealth } from './health.ts'
 import { EXIT_FAILURE, fail, version } from './output.ts'
@@ -71,4 +72,21 @@ export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   logger.info(fields, `Portico ${version()} listens on ${url}`)
   reportListening(Number(new URL(url).port))
+}
+
+/** Logs one line for a request, with its id, method, its names and the outcome. It never logs a value of a parameter. */
+export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
+  const { status, request } = response
+  const names = safeNames(request)
+  const roundedMs = Math.round(durationMs * 10) / 10
+  const fields = {
+    event: 'access',
+    id: request?.id,
+    method,
+    ...names,
+    status,
+    durationMs: roundedMs,
+    bytes,
+  }
+  logger.info(fields, `${status} ${method} ${names.module}/${names.controller}/${names.action}`)
 }

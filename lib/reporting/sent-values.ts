@@ -38,9 +38,6 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
-// The value of a cookie that has other characters than a name.
-const COOKIE = /=\s*"?((?=[^;]*[^\w.;-])[^;]*?)"?\s*(?:;|$)/g
-
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
 
@@ -160,14 +157,21 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const label = labelOf(name)
   const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
   yield [label, own]
-  // Only a value with separators: any other one is a piece of the field.
-  if (name === 'cookie') for (const [, value = ''] of field.matchAll(COOKIE)) yield [label, value]
+  if (name === 'cookie') yield* cookieValues(label, field)
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
   // Basic credentials are a user and a password in base64.
   yield [label, credentials]
   for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
     yield [label, part]
+  }
+}
+
+// Only values with separators: any other one is a piece of the field.
+function* cookieValues(label: string, field: string): Generator<LabelledValue> {
+  for (const cookie of field.split(';')) {
+    const value = cookie.slice(cookie.indexOf('=') + 1).trim()
+    if (/[^\w.-]/.test(value)) yield [label, value.replace(/^"(.*)"$/, '$1')]
   }
 }
 

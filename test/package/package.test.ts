@@ -7,7 +7,7 @@ import { createFolder, writeFileIn } from '../support/folder.ts'
 import { install, type Packed, pack, runCommand } from '../support/package.ts'
 import { repositoryFile } from '../support/repository.ts'
 
-const MAX_BYTES = 336 * 1_024
+const MAX_BYTES = 330 * 1_024
 
 describe('The installed package', () => {
   const project = createFolder({ after })
@@ -58,7 +58,7 @@ describe('The installed package', () => {
     assert.deepEqual(others, [])
   })
 
-  it('has less than 336 KiB', () => {
+  it('has less than 330 KiB', () => {
     assert.ok(packed.unpackedSize < MAX_BYTES, `${packed.unpackedSize} bytes`)
   })
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Controllers, FrontController, HttpRequest, HttpResponse } from '../../lib/index.ts'
-import { logAccess } from '../../lib/process/access-log.ts'
+import { logAccess } from '../../lib/process/listen.ts'
 
 async function logged(
   target: string,

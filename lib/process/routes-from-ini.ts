@@ -1,0 +1,29 @@
+import { readFileSync } from 'node:fs'
+import { translateIni } from '../inspect/ini-routes.ts'
+import { jsonLine } from '../reporting/printable.ts'
+import { EXIT_FAILURE, print, printProblems } from './output.ts'
+import { ConfigError } from './settings.ts'
+
+/**
+ * Runs `portico routes-from-ini FILE [SECTION]`: prints the routes of an `application.ini` or a `routes.ini` of ZF1 as the
+ * option `routes`, and names on stderr each line that it cannot translate.
+ *
+ * @returns The exit code: 1 if there is such a line.
+ * @throws {ConfigError} If the arguments are invalid, or the file cannot be read.
+ */
+export function routesFromIni([file = '', section, ...others]: readonly string[]): number {
+  if (file === '' || others.length > 0)
+    throw new ConfigError(['Expected routes-from-ini FILE [SECTION]'])
+  const { routes, problems } = translated(file, section)
+  print(`export const routes = ${JSON.stringify(routes, null, 2)}\n`)
+  printProblems(problems.map(([line, problem]) => `${file}:${line}: ${problem}`))
+  return problems.length > 0 ? EXIT_FAILURE : 0
+}
+
+function translated(file: string, section?: string): ReturnType<typeof translateIni> {
+  try {
+    return translateIni(readFileSync(file, 'utf8'), section)
+  } catch (error) {
+    throw new ConfigError([`${jsonLine(file)} can't be translated: ${(error as Error).message}`])
+  }
+}
