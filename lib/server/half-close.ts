@@ -3,6 +3,7 @@ import type { Connection } from './connection.ts'
 
 // The silence after which a client that has half-closed counts as gone.
 const HALF_CLOSE_MS = 1_000
+const MAX_LISTENERS = 20
 
 /**
  * Calls `onGone` if the client ends its side of the connection, and then nothing is sent to it for a second.
@@ -33,6 +34,8 @@ export function watchHalfClose(
     socket.off('end', wait)
     connection.removeOnClose(stop)
   }
+  // Node warns of more than 10 listeners: its own ones, and those of 8 requests in flight.
+  socket.setMaxListeners(Math.max(socket.getMaxListeners() || Infinity, MAX_LISTENERS))
   if (socket.readableEnded) wait()
   else socket.on('end', wait)
   // `close` of the response is not emitted if the socket closes during an earlier response.

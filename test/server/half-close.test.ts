@@ -46,6 +46,23 @@ describe('A client that half-closes', () => {
     assert.equal(parse(await sendAndEnd(port, get('slow'))).body, 'slow')
   })
 
+  it('causes no warning of Node with 8 requests in flight, and others that wait', async (t) => {
+    const warnings: Error[] = []
+    const onWarning = (warning: Error): void => void warnings.push(warning)
+    process.on('warning', onWarning)
+    t.after(() => void process.off('warning', onWarning))
+    const { port } = await serveActions(t, {
+      async slow({ signal }, response) {
+        await sleep(1, undefined, { signal })
+        response.text('slow')
+      },
+    })
+    const received = await sendAndEnd(port, get('slow').repeat(12))
+    assert.equal(splitResponses(received).length, 12)
+    await new Promise(setImmediate)
+    assert.deepEqual(warnings, [])
+  })
+
   it('is disconnected at once if it has no request in flight', async (t) => {
     const { port } = await serveActions(t, { quick: (_, response) => response.text('quick') })
     assert.equal(await sendAndEnd(port, ''), '')
