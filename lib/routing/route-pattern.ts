@@ -63,10 +63,22 @@ export type RoutePattern = {
   /** A regular expression for variables of `path` and `host`. It must match the whole decoded value. */
   readonly requirements?: Readonly<Record<string, string | RegExp>> | undefined
 } & (
-  | { readonly path: string }
-  | { readonly regex: string | RegExp }
-  | { readonly rest: true | readonly string[] | Readonly<Record<string, readonly string[]>> }
-  | { readonly host: string }
+  | {
+      /** The path. */
+      readonly path: string
+    }
+  | {
+      /** The regular expression. */
+      readonly regex: string | RegExp
+    }
+  | {
+      /** The REST resources. */
+      readonly rest: true | readonly string[] | Readonly<Record<string, readonly string[]>>
+    }
+  | {
+      /** The host. */
+      readonly host: string
+    }
 )
 
 type Member = keyof RoutePattern
