@@ -43,7 +43,7 @@ export function listPublicFolder(
 ): ReadonlyMap<string, PublicFile> {
   const files = new Map<string, string>()
   try {
-    const root = realpathSync(folder)
+    const root = realpathSync.native(folder)
     collect(root, root, '', new Set(), files)
   } catch (error) {
     const { code, path = folder } = error as NodeJS.ErrnoException
@@ -76,7 +76,7 @@ function collect(
 // Returns the real path of a file; undefined if it is outside of the root, or is a link to nothing.
 function targetOf(root: string, file: string): string | undefined {
   try {
-    const target = realpathSync(file)
+    const target = realpathSync.native(file)
     const isInside = target.startsWith(root.endsWith(sep) ? root : root + sep)
     const isHidden = /(?:^|[\\/])\.(?!well-known(?:[\\/]|$))/.test(target.slice(root.length))
     return isInside && !isHidden ? target : undefined

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs'
-import { open, readFile, stat } from 'node:fs/promises'
+import { lstat, open, realpath, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
 /** The state of a file at one time. */
@@ -30,14 +30,16 @@ export interface OpenFile {
   readonly close: () => Promise<void>
 }
 
-/** A file that is read again when it changes. */
+/** A file that is read again when it changes. It is missing if its path is no longer the real one. */
 export class StoredFile {
   readonly #file: string
   readonly #encoding: string
   readonly #cache: Cache
   #state: FileState | undefined
+  #checkedId = ''
   #checkedAt = Number.NEGATIVE_INFINITY
 
+  /** @param file The real path, without links. */
   constructor(file: string, encoding: string, cache: Cache) {
     this.#file = file
     this.#encoding = encoding
@@ -58,7 +60,7 @@ export class StoredFile {
       // An empty file has no last byte.
       handle.createReadStream({ start, end: Math.max(start, end) })
     try {
-      return { state: this.#describe(await handle.stat()), stream, close }
+      return { state: await this.#describe(await handle.stat()), stream, close }
     } catch (error) {
       await close()
       throw error
@@ -66,7 +68,7 @@ export class StoredFile {
   }
 
   async #refresh(): Promise<FileState> {
-    const state = this.#describe(await stat(this.#file))
+    const state = await this.#describe(await stat(this.#file))
     if (this.#state?.etag !== state.etag) await this.#load(state)
     this.#checkedAt = performance.now()
     return this.#state ?? state
@@ -77,15 +79,38 @@ export class StoredFile {
     this.#state = state
     const isSmall = state.bytes <= MAX_CACHED_FILE_BYTES
     if (!isSmall || this.#cache.bytes + state.bytes > MAX_CACHE_BYTES) return
-    const content = await readFile(this.#file)
+    const content = await this.#readContent()
     // The file may have changed meanwhile: it is then streamed, until the next look at it.
     if (this.#state !== state || content.length !== state.bytes) return
     this.#cache.bytes += content.length
     this.#state = { ...state, content }
   }
 
-  #describe(stats: Stats): FileState {
+  async #readContent(): Promise<Buffer> {
+    const handle = await open(this.#file)
+    try {
+      await this.#describe(await handle.stat())
+      return await handle.readFile()
+    } finally {
+      await handle.close()
+    }
+  }
+
+  // A link may have replaced the file, or a folder above it, since the start.
+  async #checkPlace({ dev, ino, ctimeMs }: Stats): Promise<void> {
+    const id = `${dev}:${ino}:${ctimeMs}`
+    if (id === this.#checkedId) return
+    const isReal = (await realpath(this.#file)) === this.#file
+    const found = await lstat(this.#file)
+    if (!isReal || found.ino !== ino || found.dev !== dev) {
+      throw Object.assign(new Error('It is in another place'), { code: 'ENOENT' })
+    }
+    this.#checkedId = id
+  }
+
+  async #describe(stats: Stats): Promise<FileState> {
     if (!stats.isFile()) throw Object.assign(new Error('It is not a file'), { code: 'EISDIR' })
+    await this.#checkPlace(stats)
     const { size, mtimeMs } = stats
     const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
     return {

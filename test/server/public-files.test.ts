@@ -277,6 +277,33 @@ describe('withPublicFiles', () => {
     }
   })
 
+  it('does not follow a link that replaced a file or its folder after the start', async (t) => {
+    const outside = createFolder(t, { 'small.txt': 'secret', 'large.txt': LARGE })
+    const names = ['a/small.txt', 'a/large.txt', 'b/small.txt', 'b/large.txt']
+    const files = Object.fromEntries(names.map((name) => [name, 'public']))
+    const { folder, fetch } = await serveFolder(t, files)
+    rmSync(join(folder, 'a'), { recursive: true })
+    symlinkSync(outside, join(folder, 'a'))
+    for (const name of ['small.txt', 'large.txt']) {
+      rmSync(join(folder, 'b', name))
+      symlinkSync(join(outside, name), join(folder, 'b', name))
+    }
+    for (const name of names) {
+      for (const method of ['GET', 'HEAD']) {
+        assert.equal((await fetch(`/${name}`, {}, method)).status, 404, `${method} ${name}`)
+      }
+    }
+  })
+
+  it('does not follow a link that replaced a file after it was sent', async (t) => {
+    const outside = createFolder(t, { 'large.txt': LARGE })
+    const { folder, fetch } = await serveFolder(t, { 'large.txt': `${LARGE}.` })
+    assert.equal((await fetch('/large.txt')).status, 200)
+    rmSync(join(folder, 'large.txt'))
+    symlinkSync(join(outside, 'large.txt'), join(folder, 'large.txt'))
+    assert.equal((await fetch('/large.txt')).status, 404)
+  })
+
   it('finds nothing outside of the folder in 400 spellings of a traversal', async (t) => {
     const { port } = await serveFolder(t, { 'site/a.txt': 'public', 'a.txt': 'public' })
     const dots = [
