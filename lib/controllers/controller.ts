@@ -77,11 +77,25 @@ export function functionsOf(controller: Controller): ReadonlyMap<string, Action>
 function prototypesOf(controller: Controller): readonly object[] {
   const prototypes: object[] = []
   let each: object | null = Object.getPrototypeOf(controller)
-  while (each !== null && each !== Object.prototype && isPrototypeOfClass(each)) {
+  while (each !== null && isPrototypeOfClass(each) && !isRoot(each)) {
     prototypes.push(each)
     each = Object.getPrototypeOf(each)
   }
   return prototypes
+}
+
+/** Returns the name of the built-in class of an object, such as `Map`; undefined for a controller. @internal */
+export function builtInClassOf(object: object): string | undefined {
+  return prototypesOf(object).find(isBuiltIn)?.constructor.name
+}
+
+// Object.prototype, also that of another realm.
+function isRoot(prototype: object): boolean {
+  return Object.getPrototypeOf(prototype) === null && isBuiltIn(prototype)
+}
+
+function isBuiltIn({ constructor }: object): boolean {
+  return /\[native code\] \}$/.test(Function.prototype.toString.call(constructor))
 }
 
 function isPrototypeOfClass(object: object): boolean {

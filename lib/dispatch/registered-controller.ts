@@ -1,5 +1,6 @@
 import {
   type Action,
+  builtInClassOf,
   type Controller,
   functionsOf,
   type LimitOverrides,
@@ -50,6 +51,13 @@ export function registerController(
   const { controller, owner } = names
   if (typeof owner !== 'object' || owner === null) {
     throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
+  }
+  const builtIn = builtInClassOf(owner)
+  if (builtIn !== undefined) {
+    const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
+    throw new TypeError(
+      `Expected the controller "${controller}" to be an object of functions, got a ${builtIn}${hint}`,
+    )
   }
   const functions = functionsOf(owner)
   const hooks = hooksOf(functions)

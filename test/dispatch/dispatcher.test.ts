@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { METHODS } from 'node:http'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
+import { runInNewContext } from 'node:vm'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HttpError } from '../../lib/http/errors.ts'
@@ -54,6 +55,32 @@ describe('new Dispatcher()', () => {
         message: 'Expected the controller "news" to be an object of functions',
       })
     }
+  })
+
+  it('rejects an instance of a built-in class, whose methods would be actions', () => {
+    const expected = 'Expected the controller "news" to be an object of functions, got a '
+    class Cache extends Map {
+      index(): void {}
+    }
+    for (const [controller, got] of [
+      [Promise.resolve({ index() {} }), 'Promise: is an "await" missing?'],
+      [new Map([['index', () => {}]]), 'Map'],
+      [new Cache(), 'Map'],
+      [[() => {}], 'Array'],
+      [new Date(), 'Date'],
+      [Buffer.alloc(1), 'Uint8Array'],
+    ] as const) {
+      const message = expected + got
+      assert.throws(() => dispatcher({ news: controller }), { name: 'TypeError', message })
+    }
+    const actions = (controller: object): readonly string[] =>
+      dispatcher({ news: controller }).registered
+    class News {
+      index(): void {}
+    }
+    assert.deepEqual(actions(new News()), ['news/index'])
+    assert.deepEqual(actions(runInNewContext('({ index() {} })')), ['news/index'])
+    assert.deepEqual(actions(Object.assign(Object.create(null), new News())), [])
   })
 
   it('accepts every method of node:http except TRACE and CONNECT', () => {
