@@ -41,9 +41,16 @@ const MAX_TIME = Date.UTC(10_000, 0)
 const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 // The characters that a value cannot hold (RFC 6265bis, 4.1.1), and `%`, which starts an escape.
 const ESCAPED = /[^!#$&-+\--:<-[\]-~]/gu
+const PREFIX = /^__(?:Host|Secure)-/i
 // A path, or a label of a domain. Neither may hold a control character or a semicolon.
 const PATH = /^\/[ -:<-~]*$/
 const DOMAIN = /^\.?[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i
+
+const readOnly = {
+  value: () => {
+    throw new TypeError('The cookies of a request are read-only: use response.cookies')
+  },
+}
 
 /**
  * Parses a `Cookie` header. Skips pairs that it cannot read. The first of several cookies with one name counts: it
@@ -58,7 +65,7 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
     const name = pair.slice(0, Math.max(0, equals)).trim()
     if (TOKEN.test(name) && !cookies.has(name)) cookies.set(name, decoded(pair.slice(equals + 1)))
   }
-  return cookies
+  return Object.defineProperties(cookies, { set: readOnly, delete: readOnly, clear: readOnly })
 }
 
 function decoded(raw: string): string {
@@ -102,12 +109,14 @@ export class ResponseCookies {
   }
 
   /**
-   * Removes a cookie from the client. `path`, `domain` and the other attributes must be those that it was set with.
+   * Removes a cookie from the client. `path`, `domain` and the other attributes must be those that it was set with. The
+   * default of `secure` is true for the prefixes `__Host-` and `__Secure-`.
    *
    * @throws {TypeError} As {@link ResponseCookies.set} does.
    */
   delete(name: string, attributes: Omit<CookieAttributes, 'maxAgeSeconds' | 'expires'> = {}): this {
-    return this.set(name, '', { ...attributes, maxAgeSeconds: 0, expires: new Date(0) })
+    const secure = attributes.secure ?? PREFIX.test(name)
+    return this.set(name, '', { ...attributes, secure, maxAgeSeconds: 0, expires: new Date(0) })
   }
 
   get #lines(): readonly string[] {
@@ -154,7 +163,7 @@ function attributeTexts(name: string, attributes: CookieAttributes): readonly st
     check(typeof flag === 'boolean', 'true or false as "httpOnly", "secure" and "partitioned"')
   }
   check(secure || (sameSite !== 'none' && !partitioned), '"secure" with "none" and "partitioned"')
-  check(secure || !/^__(?:Host|Secure)-/i.test(name), '"secure" for the prefix')
+  check(secure || !PREFIX.test(name), '"secure" for the prefix')
   const isHostOnly = path === '/' && domain === undefined
   check(isHostOnly || !/^__Host-/i.test(name), 'the path "/" and no "domain" for the prefix')
   return [

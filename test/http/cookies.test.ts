@@ -62,6 +62,15 @@ describe('parseCookies', () => {
     )
   })
 
+  it('returns a Map that cannot be changed', () => {
+    const cookies = parseCookies('a=1') as Map<string, string>
+    const expected = { name: 'TypeError', message: /read-only/ }
+    assert.throws(() => cookies.set('b', '2'), expected)
+    assert.throws(() => cookies.delete('a'), expected)
+    assert.throws(() => cookies.clear(), expected)
+    assert.deepEqual(cookies, new Map([['a', '1']]))
+  })
+
   it('reads any header without an error', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 200 }), (header) => {
@@ -140,6 +149,18 @@ describe('ResponseCookies', () => {
       headers.get('Set-Cookie'),
       'a=; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=0; Path=/; HttpOnly; SameSite=Lax',
     )
+  })
+
+  it('deletes a cookie with a prefix', () => {
+    for (const name of ['__Host-s', '__Secure-s']) {
+      const headers = new ResponseHeaders()
+      new ResponseCookies(headers).set(name, '1', { secure: true }).delete(name)
+      assert.match(
+        String(headers.get('Set-Cookie')),
+        /^__\w+-s=; .*Max-Age=0; Path=\/; Secure; HttpOnly; SameSite=Lax$/,
+      )
+      assert.throws(() => new ResponseCookies(headers).delete(name, { secure: false }), TypeError)
+    }
   })
 
   it('sets a value that parseCookies() reads back, whatever the text is', () => {
