@@ -33,8 +33,9 @@ export interface Destination {
  */
 export function routeTo(
   current: Pick<Route, 'module' | 'controller'> & { readonly pairs: URLSearchParams },
-  { action, module, controller, params = {} }: Destination,
+  destination: Destination,
 ): Route {
+  const { action, module, controller, params = {} } = Object(destination) as Destination
   if (typeof action !== 'string') throw new TypeError('A forward needs an "action"')
   const pairs = new URLSearchParams(current.pairs)
   for (const [name, value] of Object.entries(params)) pairs.set(name, value)

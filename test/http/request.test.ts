@@ -239,8 +239,9 @@ describe('HttpRequest.forward()', () => {
   })
 
   it('needs an action', () => {
-    for (const destination of [{}, { controller: 'news' }, { action: undefined }, { action: 1 }]) {
-      assert.throws(() => routed().forward(destination as Destination), {
+    const destinations = [undefined, null, 'list', {}, { controller: 'news' }, { action: 1 }]
+    for (const destination of destinations) {
+      assert.throws(() => routed().forward(destination as unknown as Destination), {
         name: 'TypeError',
         message: 'A forward needs an "action"',
       })
