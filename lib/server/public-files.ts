@@ -129,8 +129,8 @@ async function send(
   cacheControlOf: (path: string) => string,
   pass: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
 ): Promise<HttpResponse> {
-  const { encoding, stored } = chooseVariant(entry, headerOf(request, 'accept-encoding'))
   try {
+    const { encoding, stored } = await chooseVariant(entry, headerOf(request, 'accept-encoding'))
     const response = responseFor(entry, encoding, cacheControlOf(entry.path))
     const state = await stored.read()
     const { content } = state
@@ -149,15 +149,17 @@ async function send(
   }
 }
 
-// Prefers brotli, as the order of ENCODINGS does. A weight of 0 rejects an encoding.
-function chooseVariant(
+// Prefers brotli, as the order of ENCODINGS does. A weight of 0 rejects an encoding. A file older than its original is stale.
+async function chooseVariant(
   { original, variants }: Entry,
   accepted: string | undefined,
-): { readonly encoding: string; readonly stored: StoredFile } {
+): Promise<{ readonly encoding: string; readonly stored: StoredFile }> {
   if (variants.size > 0 && accepted !== undefined) {
     for (const encoding of Object.values(ENCODINGS)) {
       const stored = variants.get(encoding)
-      if (stored !== undefined && acceptsEncoding(accepted, encoding)) return { encoding, stored }
+      if (stored === undefined || !acceptsEncoding(accepted, encoding)) continue
+      const { modifiedMs } = await original.read()
+      if ((await stored.read()).modifiedMs >= modifiedMs) return { encoding, stored }
     }
   }
   return { encoding: '', stored: original }

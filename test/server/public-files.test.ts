@@ -192,6 +192,19 @@ describe('withPublicFiles', () => {
     assert.equal(gunzipSync(Buffer.from(body, 'latin1')).toString(), 'zipped')
   })
 
+  it('sends no precompressed file that is older than its original', async (t) => {
+    const files = { 'app.js': 'new', 'app.js.br': 'old', 'app.js.gz': 'new, zipped' }
+    const { folder, fetch } = await serveFolder(t, files)
+    utimesSync(join(folder, 'app.js.br'), 1_000, 1_000)
+    utimesSync(join(folder, 'app.js'), 2_000, 2_000)
+    for (const [accepted, expected] of [
+      ['br', 'new'],
+      ['br, gzip', 'new, zipped'],
+    ] as const) {
+      assert.equal((await fetch('/app.js', { 'Accept-Encoding': accepted })).body, expected)
+    }
+  })
+
   it('splits no header by a pattern, which may take quadratic time', async (t) => {
     const { fetch } = await serveFolder(t, { 'app.js': 'plain', 'app.js.br': 'brotli' })
     const split = t.mock.method(String.prototype, 'split')
