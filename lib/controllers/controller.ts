@@ -94,8 +94,8 @@ function isRoot(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null && isBuiltIn(prototype)
 }
 
-function isBuiltIn({ constructor }: object): boolean {
-  return /\[native code\] \}$/.test(Function.prototype.toString.call(constructor))
+function isBuiltIn(prototype: object): boolean {
+  return /\[native code\] \}$/.test(Function.prototype.toString.call(prototype.constructor))
 }
 
 function isPrototypeOfClass(object: object): boolean {

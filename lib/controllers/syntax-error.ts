@@ -2,18 +2,27 @@ import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
 import { Script } from 'node:vm'
 
+const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g
+
 /**
- * Returns the URL and the line of a syntax error in a module, such as `file:///news.js:2`.
+ * Returns the URL and the line of a syntax error in a module, or in one that it imports by a relative path, such as
+ * `file:///news.js:2`.
  *
  * The SyntaxError of `import()` has neither (Node 20 to 26). Other errors have both in their stack.
  *
- * @returns undefined if the line is not certain, such as for an error in another module that the file imports.
+ * @returns undefined if the line is not certain.
  */
 export async function locateSyntaxError(file: string, error: Error): Promise<string | undefined> {
   if (!(error instanceof SyntaxError)) return undefined
-  const source = await readFile(file, 'utf8').catch(() => '')
-  const line = lineOf(source, error.message)
-  return line === undefined ? undefined : `${pathToFileURL(file).href}:${line}`
+  const urls = new Set([pathToFileURL(file).href])
+  // The loop also visits what it adds.
+  for (const url of urls) {
+    const source = await readFile(new URL(url), 'utf8').catch(() => '')
+    const line = lineOf(source, error.message)
+    if (line !== undefined) return `${url}:${line}`
+    for (const [, specifier = ''] of source.matchAll(IMPORT)) urls.add(new URL(specifier, url).href)
+  }
+  return undefined
 }
 
 // Parses the text as a script, because the stack of that SyntaxError begins with the line. The line

@@ -38,6 +38,20 @@ describe('locateSyntaxError()', () => {
     })
   }
 
+  it('finds the line in a module that is imported, also by another one', async (t) => {
+    const folder = createFolder(t, {
+      'app.mjs': "import * as news from './controllers/news.mjs'\nexport default news\n",
+      'controllers/news.mjs': "import '../app.mjs'\nexport { list } from '../lib/list.mjs'\n",
+      'lib/list.mjs': '\nexport const list = (;\n',
+    })
+    const href = (name: string): string => pathToFileURL(join(folder, name)).href
+    const error = await import(href('app.mjs')).catch((thrown: Error) => thrown)
+    assert.equal(
+      await locateSyntaxError(join(folder, 'app.mjs'), error),
+      `${href('lib/list.mjs')}:2`,
+    )
+  })
+
   it('finds nothing for an error of another kind, and for a file that is gone', async () => {
     assert.equal(await locateSyntaxError('/no/such.js', new TypeError('x')), undefined)
     assert.equal(await locateSyntaxError('/no/such.js', new SyntaxError('x')), undefined)
