@@ -1,4 +1,4 @@
-import { type Action, checkReturned } from '../controllers/controller.ts'
+import { type Action, checkReturned, wrapAction } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { run, type Steps, wait } from './steps.ts'
@@ -33,9 +33,10 @@ export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks
  * action does not run, but `postDispatch` does.
  */
 export function withHooks(hooks: ControllerHooks, action: Action): Action {
-  return function (this: unknown, ...args) {
+  const wrapped: Action = function (this: unknown, ...args) {
     return run(around(hooks, action, this, args)) as ReturnType<Action>
   }
+  return wrapAction(wrapped, action)
 }
 
 function* around(

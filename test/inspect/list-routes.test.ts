@@ -37,6 +37,11 @@ describe('listRoutes()', () => {
     })
   })
 
+  it('locates the actions of a controller with hooks', () => {
+    const [listed] = listRoutes(createFront({ news: { init: action, index: action } }))
+    assert.equal(listed?.file, fileURLToPath(import.meta.url))
+  })
+
   it('applies modules and the base path', () => {
     const modules = new Map([['admin', controllers('index')]])
     assert.deepEqual(urls({ controllers: controllers('news'), modules, basePath: '/app' }), {
