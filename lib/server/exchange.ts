@@ -146,20 +146,22 @@ export class Exchange implements ResponseTarget {
   // Sends a 500 without a body, or closes the connection if the headers have been sent.
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
+    // The request of the response has the form and the route.
+    const request = this.#response?.request ?? this.#request
     // A middleware of `before` failed after it had responded.
     if (!out.writableEnded) {
-      const response = this.#emptyResponse(500)
+      const response = this.#emptyResponse(500, request)
       this.#recordAccess(response)
       if (out.headersSent) connection.socket.destroy()
       else writeResponse(response, this)
     }
-    this.#handler.report?.(error, { request: this.#request, status: 500 })
+    this.#handler.report?.(error, { request, status: 500 })
   }
 
-  #emptyResponse(status: number): HttpResponse {
+  #emptyResponse(status: number, request = this.#request): HttpResponse {
     const response = new HttpResponse()
     response.status = status
-    response.request = this.#request
+    response.request = request
     return response
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -7,10 +8,18 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import compression from 'compression'
 import helmet from 'helmet'
 import { fetch, request } from 'undici'
-import { type Access, createRequestListener, type ServeOptions, serve } from '../../lib/index.ts'
+import {
+  type Access,
+  createRequestListener,
+  type ErrorReport,
+  type HttpRequest,
+  type ServeOptions,
+  serve,
+} from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { exchange } from '../support/http.ts'
+import { startServing } from '../support/serving.ts'
 import { type Actions, keepAliveBytesOf, serveActions, withClose } from '../support/wire.ts'
 
 type Before = NonNullable<ServeOptions['before']>
@@ -44,6 +53,37 @@ describe('The option "before"', () => {
     assert.deepEqual([status, body, calls], [200, 'short', ['One', 'Two']])
     assert.deepEqual([headers['x-one'], headers['x-two']], ['1', '1'])
   })
+
+  for (const when of ['while the response is sent', 'after next()']) {
+    it(`removes the values of the form from an error ${when}, and names the action`, async (t) => {
+      const reported = deferred<ErrorReport>()
+      let user: string | undefined
+      const save = (request: HttpRequest): void => {
+        user = String(request.param('user'))
+      }
+      const front = createFront({ login: { save } }, { onReport: reported.resolve })
+      const middleware: Before[number] = async (_, out, next) => {
+        const sent = once(out, 'finish')
+        if (when !== 'after next()') {
+          const { writeHead } = out
+          out.writeHead = () => {
+            out.writeHead = writeHead
+            throw new Error(`no entry for ${user}`)
+          }
+        }
+        next()
+        await sent
+        if (when === 'after next()') throw new Error(`no entry for ${user}`)
+      }
+      const { url } = await startServing(t, front, { before: [middleware] })
+      await fetch(`${url}/login/save`, {
+        method: 'POST',
+        body: new URLSearchParams({ user: 'c4n4ry-Token' }),
+      })
+      const { message, controller, action } = await reported.promise
+      assert.deepEqual([message, controller, action], ['no entry for [user]', 'login', 'save'])
+    })
+  }
 
   it('ends a request that a middleware responds to, and records its access', async (t) => {
     const accesses: Access[] = []
