@@ -125,10 +125,10 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
   }
 }
 
-/** Returns the first errors of an AggregateError. Reads by index: the iterator of an untrusted value may throw. */
-export function firstErrors(errors: unknown, max: number = MAX_ERRORS): readonly unknown[] {
+// Reads by index: the iterator of an untrusted value may throw.
+function firstErrors(errors: unknown): readonly unknown[] {
   if (errors === undefined) return []
-  return Array.from({ length: max }, (_, i) => read(errors, String(i))).filter(
+  return Array.from({ length: MAX_ERRORS }, (_, i) => read(errors, String(i))).filter(
     (error) => error !== undefined,
   )
 }

@@ -5,7 +5,6 @@ import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
-import { claim, isMadeFor } from './scrubbed-exception.ts'
 
 /** The options of a {@link Reporter}. */
 export interface ReporterOptions extends ReportOptions {
@@ -91,16 +90,12 @@ export class Reporter {
 
   #admit(failure: Failure): Admission {
     const { logger, onReport } = this.#options
-    const { exceptions, request } = failure
-    // Also for an error that nobody reads: another request may share it.
-    const own = request ? exceptions.filter((each) => !isMadeFor(each, request)) : []
-    if (request && own.length > 0) claim(own, request)
     const isObserved = onReport !== undefined || channels.error.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
     const detail = this.#spend(this.#budgetOf(failure), fingerprint)
     const isFindable = logger === undefined || detail !== 'count'
-    return { detail, fingerprint, id: isFindable ? request?.id : undefined }
+    return { detail, fingerprint, id: isFindable ? failure.request?.id : undefined }
   }
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
