@@ -8,6 +8,7 @@ export default defineController({
       exception instanceof HttpError ? exception : new HttpError(500)
     response.status = status
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value)
+    response.headers.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer')
     // The message of a 5xx is only for the log. The log has the id, too.
     const detail = status < 500 ? message : 'The server failed to answer this request.'
     return response.html(html`<!doctype html><title>${status}</title>

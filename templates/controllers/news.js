@@ -6,13 +6,15 @@ export default defineController({
   // GET /news
   index(request, response) {
     const items = [...titles].map(([id, title]) => {
-      const url = request.urlFor({ action: 'view', id })
+      // Without `reset`, the link would also have the pairs of this request, such as /page/2.
+      const url = request.urlFor({ controller: 'news', action: 'view', id }, { reset: true })
       return html`<li><a href="${url}">${title}</a></li>`
     })
+    const action = request.urlFor({ controller: 'news', action: 'save' }, { reset: true })
     return response.html(html`<!doctype html><title>News</title>
 <h1>News</h1>
 <ul>${items}</ul>
-<form method="post" action="${request.urlFor({ action: 'save' })}">
+<form method="post" action="${action}">
   <input name="title" aria-label="Title" required> <button>Add</button>
 </form>`)
   },
@@ -30,6 +32,7 @@ export default defineController({
     if (!title) throw new HttpError(400, 'An article needs a title')
     const id = String(titles.size + 1)
     titles.set(id, title)
-    return response.redirect(request.urlFor({ action: 'view', id }), 303)
+    const url = request.urlFor({ controller: 'news', action: 'view', id }, { reset: true })
+    return response.redirect(url, 303)
   }),
 })

@@ -15,6 +15,7 @@ it('shows the error page for an unknown article', async () => {
   const response = await front.handle(new HttpRequest({ target: '/news/view/id/unknown' }))
   assert.equal(response.status, 404)
   assert.match(String(response.body), /There is no such article/)
+  assert.equal(response.headers.get('cache-control'), 'no-store')
 })
 
 it('saves an article that its own form sends, and shows it', async () => {
@@ -23,6 +24,11 @@ it('saves an article that its own form sends, and shows it', async () => {
   const target = String(saved.headers.get('location'))
   const { body } = await front.handle(new HttpRequest({ target }))
   assert.match(String(body), /Milk &amp; honey/)
+})
+
+it('links to an article without the pairs of the request', async () => {
+  const response = await front.handle(new HttpRequest({ target: '/news/index/page/2' }))
+  assert.match(String(response.body), /href="\/news\/view\/id\/1"/)
 })
 
 it('rejects a form that another site sends', async () => {
