@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
 import { listNamedRoutes, listRoutes } from './lib/inspect/list-routes.ts'
-import { closeApp, isAppReady, startApp } from './lib/process/app-file.ts'
+import { closeApp, createReadyCheck, startApp } from './lib/process/app-file.ts'
 import { loadApplication, publicFileOf, publicFilesOf } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
@@ -133,7 +133,8 @@ async function serve(line: CommandLine): Promise<number> {
   const service = await listen(application, log)
   // Before any connection is accepted. A failure is an exception outside of any request.
   startApp(app, service)
-  const isReady = async (): Promise<boolean> => isServing && isAppReady(app)
+  const isAppReady = createReadyCheck(app, (error) => front.report(error))
+  const isReady = async (): Promise<boolean> => isServing && isAppReady()
   answerReady(isReady)
   const health = await listenForHealth(config, isReady)
   if (!cluster.isWorker) logStart(log, service.url)

@@ -95,13 +95,28 @@ export async function startApp({ started }: AppFile, service: Service): Promise<
   await started?.(service)
 }
 
-/** Calls `ready`. Returns false if it returns a value that is falsy, fails, or takes longer than 2 seconds. */
-export async function isAppReady({ ready }: AppFile): Promise<boolean> {
-  if (ready === undefined) return true
-  try {
-    return Boolean(await withTimeout(ready(), READY_TIMEOUT_MS, 'It is not done'))
-  } catch {
-    return false
+/**
+ * Returns a function that calls `ready`. It returns false if `ready` returns a value that is falsy, fails, or takes longer
+ * than 2 seconds.
+ *
+ * @param report Receives the first of several errors in a row.
+ */
+export function createReadyCheck(
+  { ready }: AppFile,
+  report: (error: unknown) => void,
+): () => Promise<boolean> {
+  let hasFailed = false
+  return async () => {
+    if (ready === undefined) return true
+    try {
+      const isReady = Boolean(await withTimeout(ready(), READY_TIMEOUT_MS, '`ready` is not done'))
+      hasFailed = false
+      return isReady
+    } catch (error) {
+      if (!hasFailed) report(error)
+      hasFailed = true
+      return false
+    }
   }
 }
 
@@ -111,5 +126,7 @@ export async function isAppReady({ ready }: AppFile): Promise<boolean> {
  * @throws Any error of `close`, or an error if it takes longer than `timeoutMs` milliseconds.
  */
 export async function closeApp({ close }: AppFile, timeoutMs: number): Promise<void> {
-  if (close !== undefined) await withTimeout(close(), timeoutMs, 'It is not done')
+  if (close !== undefined) {
+    await withTimeout(close(), Math.ceil(timeoutMs), '`close` is not done')
+  }
 }

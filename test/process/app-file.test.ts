@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
-import { closeApp, isAppReady, loadAppFile, NO_APP } from '../../lib/process/app-file.ts'
+import { closeApp, createReadyCheck, loadAppFile, NO_APP } from '../../lib/process/app-file.ts'
 import { createFolder } from '../support/folder.ts'
 
 const EXPECTED = 'expected the options of a front controller, or a function that returns them'
@@ -97,7 +97,7 @@ describe('loadAppFile()', () => {
   })
 })
 
-describe('isAppReady()', () => {
+describe('createReadyCheck()', () => {
   it('is what ready() returns; false if it fails', async () => {
     const readies: [(() => unknown) | undefined, boolean][] = [
       [undefined, true],
@@ -115,15 +115,31 @@ describe('isAppReady()', () => {
       ],
     ]
     for (const [ready, expected] of readies) {
-      assert.equal(await isAppReady({ ...NO_APP, ready }), expected)
+      assert.equal(await createReadyCheck({ ...NO_APP, ready }, () => {})(), expected)
     }
   })
 
   it('is false after 2 seconds', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const answer = isAppReady({ ...NO_APP, ready: () => new Promise(() => {}) })
+    const errors: unknown[] = []
+    const app = { ...NO_APP, ready: () => new Promise(() => {}) }
+    const answer = createReadyCheck(app, (error) => errors.push(error))()
     t.mock.timers.tick(2_000)
     assert.equal(await answer, false)
+    assert.deepEqual(errors, [new Error('`ready` is not done after 2000 milliseconds')])
+  })
+
+  it('reports the first of several errors in a row', async () => {
+    const outcomes = [1, 2, undefined, 3]
+    const errors: unknown[] = []
+    const ready = async (): Promise<boolean> => {
+      const error = outcomes.shift()
+      if (error !== undefined) throw error
+      return false
+    }
+    const isReady = createReadyCheck({ ...NO_APP, ready }, (error) => errors.push(error))
+    while (outcomes.length > 0) assert.equal(await isReady(), false)
+    assert.deepEqual(errors, [1, 3])
   })
 })
 
@@ -133,9 +149,9 @@ describe('closeApp()', () => {
     await closeApp(NO_APP, 1)
     const error = new Error('no')
     await assert.rejects(closeApp({ ...NO_APP, close: () => Promise.reject(error) }, 1), error)
-    const late = closeApp({ ...NO_APP, close: () => new Promise(() => {}) }, 5)
+    const late = closeApp({ ...NO_APP, close: () => new Promise(() => {}) }, 4.5)
     t.mock.timers.tick(5)
-    await assert.rejects(late, { message: 'It is not done after 5 milliseconds' })
+    await assert.rejects(late, { message: '`close` is not done after 5 milliseconds' })
   })
 })
 
