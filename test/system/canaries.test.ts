@@ -384,7 +384,8 @@ describe('An error that quotes the request', () => {
       const { front, reports, written } = createSinks({ news: { raise }, error: { error: second } })
       const response = await front.handle(requestOf('text/html'))
       assert.equal(response.body, 'Internal Server Error\n')
-      assert.match(reports[0]?.second?.message ?? '', /^Again on .*\[/, name)
+      // The longest quotes exceed the limit of the search: a shape then replaces the whole message.
+      assert.match(reports[0]?.second?.message ?? '', /^(?:Again on .*)?\[/, name)
       assertClean(written(), `second error, ${name}`)
     }
   })
