@@ -38,6 +38,10 @@ const runtimes = {
         'a message of Bun does not emit both',
       ],
       [/^createRequestListener\(\) > sends a 500 without/, 'undici of Bun ignores the dispatcher'],
+      [
+        /^new Dispatcher\(\) > rejects an instance of a built-in/,
+        'Bun names the class of a Buffer',
+      ],
       [/^The last response of a connection > is not the one/, 'Bun drops pipelined requests'],
       [
         /^The option onAccess > is called for responses that are queued/,
@@ -74,6 +78,7 @@ const runtimes = {
       ],
       [/^knownWords\(\) .* shows the messages of V8/, 'expects the messages of Node'],
       [/^locateFunctions\(\) |^listRoutes\(\) .*(?:locates|marks)/, 'Deno locates no function'],
+      [/^handleUpgrades\(\) .* of another version/, 'the parser of Deno reports another code'],
       [/^an action in development .* forgets an await/, 'Deno does not tell of new promises'],
     ],
   },
