@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const rooms = ['http', 'routing', 'dispatch', 'reporting', 'controllers', 'inspect', 'server']
-const TIMEOUT_MS = 120_000
+const TIMEOUT_MS = 300_000
 
 // `skipped` are files that the runtime cannot run, `known` are tests that fail there, each with the reason.
 const runtimes = {
@@ -20,6 +20,10 @@ const runtimes = {
       'server/client-error': 'the parser of Bun reports other codes',
       'server/connection': 'Bun reads on while a connection is paused',
       'server/drain': 'server.close() of Bun closes idle connections at once',
+      'server/half-close':
+        'Bun drops pipelined requests, and does not tell of a half-closed connection',
+      'server/incoming-request': 'a test of malformed bytes hangs',
+      'server/upgrade': 'Bun drops pipelined requests',
     },
     known: [
       [/^loadControllers\(\) > names the/, 'expects the messages and stacks of V8'],
