@@ -171,7 +171,7 @@ export function copyOf(text: string): string {
   return Buffer.from(text).toString()
 }
 
-/** Copies all texts of data, so that whoever keeps it keeps nothing of a request. */
+/** Copies data with all its texts. The copy keeps no part of a request in memory. */
 export function copied<T>(data: T): T {
   if (typeof data === 'string') return copyOf(data) as T
   if (typeof data !== 'object' || data === null) return data

@@ -16,9 +16,9 @@ export interface ListedRoute extends ActionLocation {
 /** A named route. */
 export interface ListedNamedRoute {
   readonly route: string
-  /** What it has, such as `host`, `regex`, `under`. */
+  /** Its kinds, such as `host`, `regex`, `under`. */
   readonly kinds: readonly string[]
-  /** What it matches, such as `/news/:id`. */
+  /** Its pattern, such as `/news/:id`. */
   readonly matches: string
   /** The action that it leads to; a variable has a colon. */
   readonly to: string

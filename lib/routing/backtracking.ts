@@ -1,4 +1,4 @@
-/** What an expression can match: the characters, and whether it needs one. */
+/** The characters that an expression can match, and whether it needs one. */
 interface Piece {
   readonly chars: string
   readonly isNeeded: boolean

@@ -6,7 +6,7 @@ import type { Route } from '../http/route.ts'
 import { parseHost } from './host-pattern.ts'
 import type { RouteFacts } from './route-part.ts'
 
-/** What the routes of one front controller share. */
+/** The settings that all routes of a front controller share. */
 export interface SharedFacts {
   readonly trusted: BlockList
   isModule(name: string): boolean

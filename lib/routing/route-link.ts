@@ -2,7 +2,7 @@ import type { HostPattern } from './host-pattern.ts'
 import type { PathText } from './path-text.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
 
-/** What one route of a chain defines: its conditions, its part of the path, and its defaults. */
+/** One route of a chain: its conditions, its part of the path, and its defaults. */
 export interface RouteLink {
   readonly scheme: string | undefined
   readonly host: HostPattern | undefined

@@ -3,7 +3,7 @@ import type { PathText } from './path-text.ts'
 import type { RouteTarget } from './route-target.ts'
 import type { Pair } from './segments.ts'
 
-/** What decides beside the path. Reading a property notes that the route depends on it. */
+/** The properties of a request, beside its path, on which a route may depend. Reading one notes that it does. */
 export interface RouteFacts {
   readonly method: string
   readonly protocol: string
@@ -40,7 +40,7 @@ export type Segment =
 /** The part of a route that matches the path: its segments, a regular expression, or a REST resource. */
 export interface PathPart {
   readonly kind: 'path' | 'regex' | 'rest'
-  /** What it matches, for a list of routes, such as `news/:id`. */
+  /** Its pattern, for a list of routes, such as `news/:id`. */
   readonly text: string
   readonly variables: ReadonlySet<string>
   /** The segments of a `path`. */
