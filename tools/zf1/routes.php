@@ -9,14 +9,7 @@
 error_reporting(0);
 ini_set('display_errors', '0');
 
-$library = (string) getenv('ZF1');
-set_include_path($library);
-spl_autoload_register(function (string $class) use ($library): void {
-    $file = $library . '/' . strtr($class, '_', '/') . '.php';
-    if (str_starts_with($class, 'Zend_') && is_file($file)) {
-        require_once $file;
-    }
-});
+$library = require __DIR__ . '/library.php';
 if (!class_exists('Zend_Controller_Router_Route_Chain')) {
     fwrite(STDERR, "ZF1=\"$library\" lacks the routes: set ZF1 to the folder that contains Zend/\n");
     exit(2);

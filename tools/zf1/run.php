@@ -10,15 +10,7 @@ error_reporting(0);
 ini_set('display_errors', '0');
 ini_set('max_input_vars', '1000');
 
-$library = (string) getenv('ZF1');
-set_include_path($library);
-spl_autoload_register(function (string $class) use ($library): void {
-    $file = $library . '/' . strtr($class, '_', '/') . '.php';
-    // ZF1 itself finds and loads the controllers.
-    if (str_starts_with($class, 'Zend_') && is_file($file)) {
-        require_once $file;
-    }
-});
+$library = require __DIR__ . '/library.php';
 foreach (['Front', 'Action', 'Request_Http', 'Router_Route_Module', 'Plugin_ErrorHandler'] as $name) {
     if (!class_exists("Zend_Controller_$name")) {
         fwrite(STDERR, "ZF1=\"$library\" lacks the class Zend_Controller_$name: set ZF1 to the folder that contains Zend/\n");
