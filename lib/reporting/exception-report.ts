@@ -97,6 +97,23 @@ export function withInner(raw: RawException): RawException[] {
   return [raw, ...(previous === null ? errors : [previous, ...errors]).flatMap(withInner)]
 }
 
+/** Lists the cause and the first errors of an exception. Calls no getter: a report reads each property once. */
+export function causesOf(exception: unknown, max: number): readonly unknown[] {
+  const errors = dataOf(exception, 'errors')
+  const length = Math.max(0, Math.min(countOf(errors), max - 1))
+  const items = Array.from({ length }, (_, i) => dataOf(errors, String(i)))
+  return [dataOf(exception, 'cause'), ...items].filter((inner) => inner !== undefined)
+}
+
+function dataOf(value: unknown, name: string): unknown {
+  try {
+    return Object.getOwnPropertyDescriptor(value, name)?.value
+  } catch {
+    // A proxy may throw.
+    return undefined
+  }
+}
+
 /** Lists the texts of one exception that a report shows; messages last, because they may be long. */
 export function textsOf(raw: RawException): string[] {
   const { name, message, code, stack, issues } = raw

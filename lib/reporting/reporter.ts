@@ -5,6 +5,7 @@ import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
+import { claim } from './scrubbed-exception.ts'
 
 /** The options of a {@link Reporter}. */
 export interface ReporterOptions extends ReportOptions {
@@ -90,6 +91,8 @@ export class Reporter {
 
   #admit(failure: Failure): Admission {
     const { logger, onReport } = this.#options
+    // Also an error that nobody reads.
+    if (failure.request !== undefined) claim(failure.exceptions, failure.request)
     const isObserved = onReport !== undefined || channels.error.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)

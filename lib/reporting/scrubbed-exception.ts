@@ -1,5 +1,8 @@
+import { NoControllerError, ThrownValueError } from '../http/errors.ts'
+import { isInstance, read } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import {
+  causesOf,
   type RawException,
   readException,
   type Scrubber,
@@ -49,12 +52,49 @@ function safeCallee(callee: string): string {
 // The exceptions of each request that were scrubbed last.
 const known = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
 
-// Returns a text without the values of a request; undefined if it is not searched.
-type Search = (text: string) => string | undefined
+// The first request of an exception, and the texts that its report showed: undefined for one that was not searched.
+interface Owner {
+  readonly id: string
+  shown?: ReadonlyMap<string, string | undefined>
+}
 
-// The first request of each exception. Requests share one if they await the same promise, and it may
-// quote a value of the first request.
-const owners = new WeakMap<object, { readonly id: string; readonly search: Search }>()
+// Requests share an exception if they await the same promise, and it may quote a value of the first one.
+const owners = new WeakMap<object, Owner>()
+const MAX_OWNED = 1_000
+
+/**
+ * Makes a request the owner of its exceptions, and of their causes and errors, unless they have one. Without it, the
+ * report of another request could show the values of this one.
+ *
+ * @returns Whether another request owns one of them, or whether they are too many.
+ */
+export function claim(exceptions: readonly unknown[], request: HttpRequest): boolean {
+  // A scanner causes many of them, and an entry of a WeakMap takes longer than the rest of the report.
+  if (exceptions.every((exception) => isMadeFor(exception, request))) return false
+  const { id } = request
+  const values = new Set(exceptions)
+  let isShared = false
+  for (const value of values) {
+    const owned = ownedPart(value)
+    if (Object(owned) !== owned) continue
+    const owner = owners.get(owned as object) ?? { id }
+    owners.set(owned as object, owner)
+    isShared ||= owner.id !== id || values.size >= MAX_OWNED
+    for (const inner of causesOf(owned, MAX_OWNED - values.size)) values.add(inner)
+  }
+  return isShared
+}
+
+// Portico throws such an error for this request alone.
+function isMadeFor(exception: unknown, { controller }: HttpRequest): boolean {
+  return isInstance(NoControllerError, exception) && read(exception, 'controller') === controller
+}
+
+// Each request that throws an object gets an exception of its own around it.
+function ownedPart(exception: unknown): unknown {
+  const value = isInstance(ThrownValueError, exception) ? read(exception, 'value') : exception
+  return Object(value) === value ? value : exception
+}
 
 /**
  * Reads and scrubs an exception of a request. Keeps the result, which the response, the development
@@ -76,7 +116,7 @@ export function scrubException(
 }
 
 function scrubTogether(
-  exceptions: Iterable<Error>,
+  exceptions: ReadonlySet<Error>,
   request: HttpRequest,
   hasStack: boolean,
 ): ReadonlyMap<Error, ScrubbedException> {
@@ -86,68 +126,80 @@ function scrubTogether(
   )
   // Messages about names are safe as they are: a scanner's 404 needs no search.
   const unsafe = raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
-  const unsafeRaws = unsafe.flatMap(([, raw]) => withInner(raw))
-  const scrubber = scrubberOf(searchOf(unsafeRaws, request))
+  const inner = unsafe.flatMap(([, raw]) => withInner(raw))
+  const isShared = claim([...exceptions, ...inner.map(({ value }) => value)], request)
+  const scrubber = scrubberOf(searchOf(inner, request, isShared), isShared ? shapesAlone : withheld)
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
+// Returns a text without the values of a request; undefined if it is not searched.
+type Search = (text: string) => string | undefined
+
 // Searches when the first text is needed: for most faults that are only counted, none is.
-function searchOf(raws: readonly RawException[], request: HttpRequest): Search {
-  const { id } = request
-  // Each text, and its search in the first request if that is another one.
-  const texts = new Map<string, Search | undefined>()
-  // Not the request itself: an exception that a cache keeps would keep it.
-  const own = new WeakRef(request)
+function searchOf(raws: readonly RawException[], request: HttpRequest, isShared: boolean): Search {
   let results: ReadonlyMap<string, string | undefined> | undefined
-  const search: Search = (text) => {
-    results ??= resultsOf(texts, own.deref())
+  return (text) => {
+    results ??= isShared ? shownBefore(raws, request) : search(raws, request)
     return isSearched(text) ? results.get(text) : undefined
   }
+}
+
+function search(raws: readonly RawException[], request: HttpRequest) {
+  const texts = [...new Set(raws.flatMap(searchedTextsOf))]
+  const results = scrubAll(texts, request)
+  const shown = new Map(texts.map((text, i) => [text, results[i]]))
+  for (const { value } of raws) {
+    const owner = owners.get(ownedPart(value) as object)
+    if (owner !== undefined) owner.shown = shown
+  }
+  return shown
+}
+
+// Searches in what the owners of shared exceptions have shown. Any other text beside it may quote a shared one.
+function shownBefore(raws: readonly RawException[], request: HttpRequest) {
+  const before = new Map<string, string>()
   for (const raw of raws) {
-    // A primitive value becomes a new object: nobody shares it.
-    const value: object = Object(raw.value)
-    const owner = owners.get(value) ?? { id, search }
-    owners.set(value, owner)
-    // A longer text is not searched. A Map would hash all of it.
-    for (const text of textsOf(raw).filter(isSearched)) {
-      texts.set(text, owner.id === id ? texts.get(text) : owner.search)
+    const owner = owners.get(ownedPart(raw.value) as object)
+    for (const text of searchedTextsOf(raw)) {
+      const shown = owner?.shown?.get(text)
+      if (shown !== undefined) before.set(text, shown)
     }
   }
-  return search
+  const results = scrubAll([...before.values()], request)
+  return new Map(Array.from(before.keys(), (text, i) => [text, results[i]]))
 }
 
 // Shows only the shape of a text that was not searched.
-function scrubberOf(scrubbed: Search): Scrubber {
+const withheld: Scrubber = {
+  text: (text) => `[${shapeOf(text)}]`,
+  name: shapesAlone.name,
+  frame: (frame) => locationOf(frame) || `[${shapeOf(frame)}]`,
+}
+
+function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
   return {
-    text: (text) => scrubbed(text) ?? `[${shapeOf(text)}]`,
+    text: (text) => search(text) ?? otherwise.text(text),
     name(name) {
-      const result = scrubbed(name)
-      if (result === undefined) return shapesAlone.name(name)
+      const result = search(name)
+      if (result === undefined) return otherwise.name(name)
       return result === name ? safeName(name) : shapeOf(name)
     },
     frame(frame) {
-      const result = scrubbed(frame)
-      if (result === undefined) return locationOf(frame) || `[${shapeOf(frame)}]`
+      const result = search(frame)
+      if (result === undefined) return otherwise.frame(frame)
       const { callee, script, position } = partsOf(frame)
       // A frame that a value forges has its position from that value too.
       const isForged = script === '' || safePath(script) !== script || !result.endsWith(position)
-      return isForged ? result : scrubbed(callee) + script + position
+      return isForged ? result : (search(callee) ?? '') + script + position
     },
   }
 }
 
-function resultsOf(
-  texts: ReadonlyMap<string, Search | undefined>,
-  request: HttpRequest | undefined,
-): ReadonlyMap<string, string | undefined> {
-  if (request === undefined) return new Map()
-  const before = Array.from(texts, ([text, search]) =>
-    search === undefined ? text : (search(text) ?? `[${shapeOf(text)}]`),
-  )
-  const results = scrubAll(before, request)
-  return new Map(Array.from(texts.keys(), (text, i) => [text, results[i]]))
+function searchedTextsOf(raw: RawException): readonly string[] {
+  return textsOf(raw).filter(isSearched)
 }
 
+// A Map would hash all of a longer text.
 function isSearched(text: string): boolean {
   return text.length <= MAX_TEXT
 }

@@ -7,9 +7,11 @@ import {
   FrontController,
   HttpError,
   HttpRequest,
+  type HttpResponse,
 } from '../../lib/index.ts'
 import { makeReport } from '../../lib/reporting/error-report.ts'
 import type { Failure } from '../../lib/reporting/failure.ts'
+import { createFront } from '../support/front.ts'
 
 const CANARY = 'c4n4ry-Token'
 const TOO_LONG = 'x'.repeat(300_000)
@@ -75,6 +77,99 @@ describe('scrubException()', () => {
     shared.message += ' (again)'
     assert.doesNotMatch(await sendAs('another'), /0AfJo|9TzB/)
   })
+
+  const fail = (text: string): never => {
+    throw new Error(`no article ${text}`)
+  }
+  const wrap = (
+    error: unknown,
+    Type: new (text: string, options: ErrorOptions) => Error = Error,
+  ): never => {
+    throw new Type(`cannot load: ${(error as Error).message}`, { cause: error })
+  }
+  const nested = (error: unknown, depth: number): unknown =>
+    depth === 0 ? error : new Error('nested', { cause: nested(error, depth - 1) })
+  class BadRequest extends HttpError {
+    constructor(message: string, options?: ErrorOptions) {
+      super(400, message, options)
+    }
+  }
+  // What is shared is thrown as it is by the second request, or in another exception.
+  const sharings: Record<string, readonly [(text: string) => never, ((error: unknown) => never)?]> =
+    {
+      'an exception that the page of another one quotes': [
+        fail,
+        (error) => wrap(error, BadRequest),
+      ],
+      'an exception that another one quotes': [fail, (error) => wrap(error)],
+      'an error of an AggregateError with a shared cause': [
+        fail,
+        (error) => {
+          const errors = [(error as Error & { inner?: Error }).inner]
+          errors[0] ??= new Error(`copy: ${(error as Error).message}`)
+          Object.assign(error as object, { inner: errors[0] })
+          throw new AggregateError(errors, 'none', { cause: error })
+        },
+      ],
+      'an object that is no Error': [
+        (text) => {
+          throw { message: `no article ${text}` }
+        },
+      ],
+      'an object that is no Error, as a cause': [
+        (text) => {
+          throw { message: `no article ${text}` }
+        },
+        (error) => wrap(error),
+      ],
+    }
+  for (const [what, [load, rethrow]] of Object.entries(sharings)) {
+    it(`shows no value of the first request in a report or a page of the second: ${what}`, async () => {
+      const shown: string[] = []
+      let shared: Promise<never> | undefined
+      const list = async (request: HttpRequest): Promise<void> => {
+        shared ??= (async () => load(String(request.param('id'))))()
+        await shared.catch((error) => {
+          if (rethrow) rethrow(error)
+          throw error
+        })
+      }
+      const front = createFront(
+        { news: { list } },
+        { onReport: (report) => shown.push(JSON.stringify(report)) },
+      )
+      for (const id of [CANARY, 'another-1', 'another-2']) {
+        const { body } = await front.handle(new HttpRequest({ target: `/news/list?id=${id}` }))
+        shown.push(String(body))
+      }
+      assert.equal(shown.length, 6)
+      assert.doesNotMatch(shown.join('\n'), /c4n4ry/)
+    })
+  }
+
+  for (const depth of [0, 8]) {
+    it(`knows the first request of an exception in ${depth} others, although its error was only counted`, async () => {
+      const shared = new HttpError(404, `no article ${CANARY}`)
+      const thrown = [new HttpError(404, 'no id'), nested(shared, depth), shared]
+      const shown: string[] = []
+      const warn = (fields: object): void => {
+        shown.push(JSON.stringify(fields))
+      }
+      const view = (): never => {
+        throw thrown.shift()
+      }
+      const error = (_: HttpRequest, response: HttpResponse): void => {
+        response.status = 404
+      }
+      const controllers = { news: { view, print: view }, error: { error } }
+      const front = createFront(controllers, { logger: { info() {}, warn, error: warn } })
+      for (const target of ['/news/view', `/news/view?id=${CANARY}`, '/news/print?id=another']) {
+        await front.handle(new HttpRequest({ target }))
+      }
+      assert.match(shown.join(), /no word\(7\) token\(12\)/)
+      assert.doesNotMatch(shown.join(), /c4n4ry/)
+    })
+  }
 
   it('reads an error once for the page, the log, the channel and onReport', async (t) => {
     const reads = new Map<string, number>()
