@@ -1,8 +1,10 @@
-import { isIP } from 'node:net'
-import { networks } from './forwarded.ts'
+import { BlockList, isIP } from 'node:net'
 import { type HttpRequest, stateOf } from './request.ts'
 
-const LOOPBACK = networks(['127.0.0.0/8', '::1'])
+// Without isIP(), whose expressions take 4 ms of the start.
+const LOOPBACK = new BlockList()
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
+LOOPBACK.addAddress('::1', 'ipv6')
 
 // A proxy adds one of these.
 const PROXY_HEADER =

@@ -170,7 +170,7 @@ export class HttpResponse {
     }
     if (typeof location !== 'string') throw new TypeError('Expected a location that is a string')
     // A lone surrogate has no percent-encoding.
-    const text = location.replace(/\p{Cs}/gu, '\ufffd')
+    const text = location.toWellFormed()
     this.headers.set('Location', text.replace(/[^\x21-\x7e]+/g, encodeURIComponent))
     this.status = status
     this.#isRedirected = true

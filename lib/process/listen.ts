@@ -70,7 +70,7 @@ function inheritedSocket(): number | undefined {
 /** Logs that the program listens, and reports it to a watcher. */
 export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
-  logger.info(fields, `Portico ${version()} listens on ${url}`)
+  logger.info(fields, `Portico ${fields.version} listens on ${url}`)
   reportListening(Number(new URL(url).port))
 }
 

@@ -1,14 +1,24 @@
+const IS_PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 // Controls, format characters (bidi, zero width), line and paragraph separators, lone surrogates.
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu
+const unprintable = lazyPattern('[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]', 'gu')
+
+/** Creates an expression when it is first needed. V8 looks up the characters of a literal with `\p` when it loads a file. */
+export function lazyPattern(source: string, flags: string): () => RegExp {
+  let pattern: RegExp | undefined
+  return () => {
+    pattern ??= new RegExp(source, flags)
+    return pattern
+  }
+}
 
 /** Escapes characters that could forge a log line, move the cursor or reverse the text. */
 export function printable(text: string): string {
-  return text.replace(UNPRINTABLE, toEscapes)
+  return IS_PRINTABLE_ASCII.test(text) ? text : text.replace(unprintable(), toEscapes)
 }
 
 /** Writes a value as one line of JSON, with the same characters escaped. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(UNPRINTABLE, toEscapes)
+  return printable(JSON.stringify(value))
 }
 
 function toEscapes(character: string): string {

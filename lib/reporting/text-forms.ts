@@ -1,3 +1,5 @@
+import { lazyPattern } from './printable.ts'
+
 /** A text as code would read it: decoded, folded or without separators. */
 export interface TextForm {
   readonly text: string
@@ -114,7 +116,7 @@ export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
   const spaced = text.includes('+') ? text.split('+').join(' ') : text
   if (IS_ASCII.test(spaced)) return spaced.toLowerCase()
-  const cut = spaced.replace(PHRASES, ' ').replace(MARKS, (marks) => marks.slice(0, MAX_MARKS))
+  const cut = spaced.replace(PHRASES, ' ').replace(longMarks(), (run) => run.slice(0, MAX_MARKS))
   const decomposed = cut.normalize('NFKD').replace(ACCENTS, '')
   // The capital first: ß has the capital SS, and ς the same as σ.
   return decomposed.toLowerCase().toUpperCase().toLowerCase().replace(/ς/g, 'σ')
@@ -127,7 +129,7 @@ export function foldedLength(text: string): number {
 
 /** Returns the number of characters that are folded one by one. */
 export function countFolded(text: string): number {
-  return text.replace(UNFOLDED, '').length
+  return text.replace(unfolded(), '').length
 }
 
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
@@ -135,20 +137,20 @@ const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const PHRASES = /[\ufdf0-\ufdfd]/g
 // To sort marks takes time that grows with the square of their number: 0.3 s for 32,000. UAX #15 has this limit.
 const MAX_MARKS = 30
-const MARKS = /(?<!\p{M})\p{M}{31,}/gu
-const UNFOLDED = /[\0-\x7f\ud800\p{Unified_Ideograph}]+/gu
+const longMarks = lazyPattern('(?<!\\p{M})\\p{M}{31,}', 'gu')
+const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
 // A character that folding may change, with its marks, whose order makes no difference.
-const FOLDED = /(?![\0-*,-@[-\x7f\p{Unified_Ideograph}](?!\p{M})).\p{M}*/gsu
+const foldable = lazyPattern('(?![\\0-*,-@[-\\x7f\\p{Unified_Ideograph}](?!\\p{M})).\\p{M}*', 'gsu')
 const ACCENTS = /[\u0300-\u036f]+/g
 
 // `known` has the characters that are folded already.
 function foldForm(form: TextForm, known: Map<string, string>): TextForm {
   const { text, starts } = form
   if (IS_ASCII.test(text)) return { text: fold(text), starts }
-  return mapForm(form, text, FOLDED, (character) => {
-    const folded = known.get(character) ?? fold(character)
-    known.set(character, folded)
-    return folded
+  return mapForm(form, text, foldable(), (character) => {
+    const result = known.get(character) ?? fold(character)
+    known.set(character, result)
+    return result
   })
 }
 

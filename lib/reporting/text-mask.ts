@@ -1,4 +1,5 @@
 import { consistsOf } from './known-words.ts'
+import { lazyPattern } from './printable.ts'
 import { RunIndex } from './run-index.ts'
 import {
   BORDER,
@@ -192,12 +193,14 @@ export class TextMask {
 }
 
 // Not of a script without spaces between words.
-const LETTER_OR_DIGIT =
-  /(?![\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Thai}\p{sc=Laoo}\p{sc=Khmr}])[\p{L}\p{N}]/u
+const letterOrDigit = lazyPattern(
+  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
+  'u',
+)
 
 // Returns whether no letter or digit continues a run on either side.
 function isWord(text: string, at: number, length: number): boolean {
   const continues = (inner: number, outer: number): boolean =>
-    [inner, outer].every((index) => LETTER_OR_DIGIT.test(text[index] ?? ''))
+    [inner, outer].every((index) => letterOrDigit().test(text[index] ?? ''))
   return !continues(at, at - 1) && !continues(at + length - 1, at + length)
 }

@@ -177,7 +177,7 @@ function piecesOf(name: string, reverse: unknown, groups: number): Piece[] {
 }
 
 function literalOf(name: string, text: string): string {
-  if (/[%?#\\\p{Cc}\p{Cs}]/u.test(text)) {
+  if (/[%?#\\\0-\x1f\x7f-\x9f\ud800-\udfff]/u.test(text)) {
     throw routeError(name, 'has an invalid "reverse": expected text and "%s", "%d" or "%1$s"')
   }
   return text.replace(/[^\w.~!$&'()*+,;=:@/-]+/g, encodeURIComponent)

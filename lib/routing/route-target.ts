@@ -33,7 +33,7 @@ export function isRouteName(key: string): key is keyof RouteNames {
 
 // Matches a name in ASCII, also one that a browser would have encoded. It has no characters that end an HTML
 // attribute, and no leading backslash: browsers read that as a second slash, and the rest as a host.
-const RECEIVED_NAME = /^(?!\\)[^\P{ASCII}\p{Cc} "<>`/?#]+$/u
+const RECEIVED_NAME = /^(?!\\)[^\0-\x20"<>`/?#\x7f-\uffff]+$/
 
 /**
  * Writes a name of a target as a segment: unchanged, because routing never decodes it.

@@ -18,8 +18,8 @@ export interface Pair {
 }
 
 // A control character could forge a line in a log, and a lone surrogate has no UTF-8 form.
-const UNPRINTABLE = /[\p{Cc}\p{Cs}]/u
-const CONTROL = /\p{Cc}/u
+const UNPRINTABLE = /[\0-\x1f\x7f-\x9f\ud800-\udfff]/u
+const CONTROL = /[\0-\x1f\x7f-\x9f]/
 
 const SLASH = 0x2f
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import dns from 'node:dns'
 import { describe, it } from 'node:test'
 import { isKnownName, knownWords } from '../../lib/reporting/known-words.ts'
 
@@ -111,6 +112,15 @@ describe('isKnownName()', () => {
     const unknown =
       'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO Hunter2PasswordError HunterError hunter2 reset'
     for (const name of unknown.split(' ')) assert.equal(isKnownName(name), false, name)
+  })
+
+  it('is true for the codes of node:dns', () => {
+    const codes = Object.values(dns).filter((code) => typeof code === 'string')
+    assert.ok(codes.length > 20)
+    assert.deepEqual(
+      codes.filter((code) => !isKnownName(code)),
+      [],
+    )
   })
 
   it('shows the codes of the parser, of which a client causes the first ones', () => {
