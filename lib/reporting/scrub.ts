@@ -53,8 +53,10 @@ function sentLengthOf(request: HttpRequest): number {
 
 // Returns false if the values are too long to be searched for.
 function coverValues(mask: TextMask, request: HttpRequest): boolean {
-  const { form } = stateOf(request)
-  let left = MAX_SEARCHED
+  const { form, message } = stateOf(request)
+  const hasBody = form !== undefined || message.json !== undefined
+  // Without a body, a request may cost less.
+  let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD
     if (left < 0) return
