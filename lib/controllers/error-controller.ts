@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http'
 import { negotiate } from '../http/accept.ts'
 import { formatIssue } from '../http/errors.ts'
-import { headersOf, statusOf } from '../http/exceptions.ts'
+import { headersOf, read, statusOf } from '../http/exceptions.ts'
 import { PAGE_POLICY } from '../http/html.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
@@ -75,8 +75,8 @@ export function failsafe(response: HttpResponse): HttpResponse {
 
 // The format of RFC 9457, with `errors` as in the example of its section 3.
 function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): object {
-  const { title, status, detail, issues = [], id } = page
-  const errors = issues.map(({ path, message }) => ({ parameter: path, detail: message }))
+  const { title, status, detail, issues = [], subject = 'parameter', id } = page
+  const errors = issues.map(({ path, message }) => ({ [subject]: path, detail: message }))
   return {
     type: 'about:blank',
     title,
@@ -128,7 +128,9 @@ function pageOf(
     path: truncate(path),
     message: truncate(message),
   }))
-  return { status, title, detail: truncate(messageForClient(exception, original)), issues, id }
+  const detail = truncate(messageForClient(exception, original))
+  const subject = read(exception, 'subject') === 'field' ? 'field' : 'parameter'
+  return { status, title, detail, issues, subject, id }
 }
 
 // The text must be scrubbed before: scrubbing would not recognize half of a value.

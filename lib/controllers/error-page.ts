@@ -1,4 +1,4 @@
-import { formatIssue, type ValidationIssue } from '../http/errors.ts'
+import { formatIssue, type ValidationError, type ValidationIssue } from '../http/errors.ts'
 import { html, Markup } from '../http/html.ts'
 import { visitorText } from './visitor-text.ts'
 
@@ -7,8 +7,10 @@ export interface ErrorPage {
   readonly status: number
   readonly title: string
   readonly detail: string
-  /** The issues of the parameters, shown in place of the detail. */
+  /** The issues of a {@link ValidationError}, shown in place of the detail. */
   readonly issues?: readonly ValidationIssue[]
+  /** What the issues are about (default `parameter`). */
+  readonly subject?: ValidationError['subject']
   /** The id of the report; undefined if the log does not have it. */
   readonly id: string | undefined
 }

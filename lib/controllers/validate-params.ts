@@ -120,10 +120,16 @@ function validate<Schema extends StandardSchemaV1>(
   const result = isPromiseLike(input)
     ? input.then((read) => schema['~standard'].validate(read))
     : schema['~standard'].validate(input)
-  return isPromiseLike(result) ? result.then(outputOf) : outputOf(result)
+  const subject = inputOf === readJson ? 'field' : 'parameter'
+  const settle = (each: StandardResult<InferOutput<Schema>>): InferOutput<Schema> =>
+    outputOf(each, subject)
+  return isPromiseLike(result) ? result.then(settle) : settle(result)
 }
 
-function outputOf<Output>(result: StandardResult<Output>): Output {
+function outputOf<Output>(
+  result: StandardResult<Output>,
+  subject: ValidationError['subject'],
+): Output {
   if (result.issues === undefined) return result.value
   // A library may use its own kind of list.
   const issues = Array.from(result.issues)
@@ -131,7 +137,7 @@ function outputOf<Output>(result: StandardResult<Output>): Output {
     const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
     return { path: keys.join('.'), message }
   })
-  throw new ValidationError(listed, issues.length)
+  throw new ValidationError(listed, issues.length, subject)
 }
 
 function checkSchema(schema: StandardSchemaV1): void {

@@ -30,6 +30,8 @@ describe('developmentPage()', () => {
     const issues = [{ path: 'id', message: 'Expected a number' }]
     const text = developmentPage({ ...page, issues }, detailsWith({}))
     assert.ok(text.includes('<h1>Invalid parameters</h1><ul><li>id: Expected a number</li></ul>'))
+    const ofBody = developmentPage({ ...page, issues, subject: 'field' }, detailsWith({}))
+    assert.ok(ofBody.includes('<h1>Invalid fields</h1><ul>'))
   })
 
   it('shows the frames of the application first, the first one open, with its code', () => {

@@ -322,8 +322,10 @@ for (const [library, schema] of Object.entries(libraries)) {
 
     it('responds with 400, 413 and 415', async () => {
       const invalid = await send('{"id":"two"}')
-      const { status, errors } = JSON.parse(String(invalid.body))
-      assert.deepEqual([status, errors[0].parameter], [400, 'id'])
+      const { status, detail, errors } = JSON.parse(String(invalid.body))
+      assert.deepEqual([status, Object.keys(errors[0])], [400, ['field', 'detail']])
+      assert.equal(errors[0].field, 'id')
+      assert.match(detail, /^Invalid fields: id\b/)
       assert.equal((await send('{"id":')).status, 400)
       assert.equal((await send(`{"id":"${'1'.repeat(1_048_576)}"}`)).status, 413)
       assert.equal((await send('id=1', { headers: {} })).status, 415)

@@ -20,6 +20,12 @@ describe('ValidationError', () => {
     assert.deepEqual([error.name, error.issues], ['ValidationError', issues])
   })
 
+  it('calls the parts of a JSON body fields', () => {
+    const { message, subject } = new ValidationError([{ path: '', message: 'bad' }], 2, 'field')
+    assert.deepEqual([message, subject], ['Invalid fields: bad; and 1 more', 'field'])
+    assert.equal(new ValidationError([]).subject, 'parameter')
+  })
+
   it('lists the first 20, and counts the others', () => {
     const issues = Array.from({ length: 23 }, (_, i) => ({ path: `p${i}`, message: 'bad' }))
     const { message } = new ValidationError(issues)
