@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { isNativeError } from 'node:util/types'
 import { checkHeader } from './response-headers.ts'
 
 /** The kinds of errors, under the names that Zend Framework 1 gave them. */
@@ -22,11 +23,14 @@ export interface HttpErrorOptions {
 }
 
 const NO_HEADERS = Object.freeze({})
+// The prototype of the class has it in every copy of the package, such as one in the node_modules of a plugin.
+const BRAND = Symbol.for('portico.HttpError')
 
 /**
  * An error with an HTTP status. Throw it anywhere: `error/error` then responds with that status.
  *
- * The client sees the message of a 4xx, and not that of a 5xx.
+ * The client sees the message of a 4xx, and not that of a 5xx. An HttpError of another copy of this package is an instance
+ * too.
  *
  * @example
  * throw new HttpError(403, 'Only editors may save news')
@@ -42,6 +46,14 @@ export class HttpError extends Error {
   readonly code: number | string
   /** Headers of the response (default: none). */
   readonly headers: Readonly<Record<string, string>>
+
+  /** @internal */
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    if (Function.prototype[Symbol.hasInstance].call(this, value)) return true
+    return (
+      this === HttpError && isNativeError(value) && BRAND in Object(Object.getPrototypeOf(value))
+    )
+  }
 
   /** @param message The message (default: the reason phrase of the status, such as `Forbidden`). */
   constructor(
@@ -189,6 +201,7 @@ export class ValidationError extends HttpError {
   }
 }
 
+Object.defineProperty(HttpError.prototype, BRAND, { value: true })
 setDefaults(HttpError, { name: 'HttpError', type: 'EXCEPTION_OTHER' })
 setDefaults(NoControllerError, { name: 'NoControllerError', type: 'EXCEPTION_NO_CONTROLLER' })
 setDefaults(NoActionError, { name: 'NoActionError', type: 'EXCEPTION_NO_ACTION' })

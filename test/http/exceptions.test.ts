@@ -145,6 +145,55 @@ describe('factsOf()', () => {
   })
 })
 
+describe('The HttpError of another copy of the package', async () => {
+  const other: typeof import('../../lib/http/errors.ts') = await import(
+    new URL('../../lib/http/errors.js?copy', import.meta.url).href
+  )
+  const brand = Symbol.for('portico.HttpError')
+
+  it('has its status, type, code, message and headers', () => {
+    const error = new other.HttpError(429, 'Slow down', { headers: { 'Retry-After': '9' } })
+    assert.notEqual(other.HttpError, HttpError)
+    assert.ok(error instanceof HttpError)
+    assert.ok(new HttpError(400) instanceof other.HttpError)
+    assert.deepEqual(factsOf(error), {
+      type: 'EXCEPTION_OTHER',
+      status: 429,
+      code: 429,
+      message: 'Slow down',
+    })
+    assert.deepEqual(headersOf(error), { 'Retry-After': '9' })
+    const missing = factsOf(new other.NoActionError('x'))
+    assert.deepEqual([missing.type, missing.status], ['EXCEPTION_NO_ACTION', 404])
+  })
+
+  it('has no other status than that of an error', () => {
+    const error = Object.assign(new other.HttpError(404), { status: 200 })
+    assert.equal(factsOf(error).status, 500)
+  })
+
+  it('is no instance of a class below HttpError', () => {
+    assert.equal(isInstance(NoControllerError, new other.NoControllerError('x')), false)
+    assert.equal(isInstance(NoControllerError, new other.HttpError(404)), false)
+    assert.equal(isInstance(NoControllerError, new HttpError(404)), false)
+    assert.equal(isInstance(HttpError, new NoControllerError('x')), true)
+  })
+
+  it('is not imitated by an object, a property or a proxy', () => {
+    const fakes: object[] = [
+      { status: 404, [brand]: true },
+      Object.create({ status: 404, [brand]: true }),
+      Object.assign(new Error('x'), { status: 404, [brand]: true }),
+      Object.setPrototypeOf(new Error('x'), hostileProxy({})),
+      hostileProxy(new other.HttpError(404)),
+    ]
+    for (const fake of fakes) {
+      assert.equal(isInstance(HttpError, fake), false)
+      assert.equal(factsOf(toError(fake)).status, 500)
+    }
+  })
+})
+
 describe('toErrorRequest()', () => {
   it('is a request for error/error, and has the original in it as it was', () => {
     const message = new HttpRequest({ target: '/news/list/a/1?b=2', method: 'PUT' })
