@@ -1,3 +1,6 @@
+import { AsyncResource } from 'node:async_hooks'
+import { EventEmitter } from 'node:events'
+import * as streams from 'node:stream'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
 
@@ -39,7 +42,7 @@ export interface LimitOverrides {
 /**
  * An object whose functions are actions. The URL name of `fooBar` is `foo-bar`. Properties that are not functions are
  * ignored. A module namespace (`import * as news`) is a controller, and so is an instance of a class: the methods of its
- * classes are actions too, except the private ones (`#name`).
+ * classes are actions too, except the private ones (`#name`) and those of the classes of Node, such as `EventEmitter`.
  *
  * The functions `init`, `preDispatch` and `postDispatch` are its hooks, and never actions: they run around each of its
  * actions, in this order, as in Zend Framework 1. The function `__call` is the action for names that the controller does
@@ -73,11 +76,21 @@ export function functionsOf(controller: Controller): ReadonlyMap<string, Action>
   return functions
 }
 
-// Returns the prototypes of the classes of an instance, the innermost first. Nothing is inherited from any other object.
+// Otherwise any client could request /news/emit.
+const NODE_CLASSES: readonly unknown[] = [
+  EventEmitter,
+  EventTarget,
+  AsyncResource,
+  ...Object.values(streams),
+]
+
+// Returns the prototypes of the classes of an instance, the innermost first. Nothing is inherited from any other object, or
+// from the classes of Node.
 function prototypesOf(controller: Controller): readonly object[] {
   const prototypes: object[] = []
   let each: object | null = Object.getPrototypeOf(controller)
   while (each !== null && isPrototypeOfClass(each) && !isRoot(each)) {
+    if (NODE_CLASSES.includes(each.constructor)) break
     prototypes.push(each)
     each = Object.getPrototypeOf(each)
   }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict'
+import { AsyncResource } from 'node:async_hooks'
+import { EventEmitter } from 'node:events'
 import { METHODS } from 'node:http'
 import { BlockList } from 'node:net'
+import { Readable, Transform } from 'node:stream'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import { Dispatcher } from '../../lib/dispatch/dispatcher.ts'
@@ -81,6 +84,20 @@ describe('new Dispatcher()', () => {
     assert.deepEqual(actions(new News()), ['news/index'])
     assert.deepEqual(actions(runInNewContext('({ index() {} })')), ['news/index'])
     assert.deepEqual(actions(Object.assign(Object.create(null), new News())), [])
+  })
+
+  it('registers no method of a class of Node that the class of a controller extends', () => {
+    for (const Base of [EventEmitter, EventTarget, AsyncResource, Readable, Transform]) {
+      class Shared extends (Base as new (name: string) => object) {
+        list(): void {}
+      }
+      class News extends Shared {
+        view(): void {}
+        emit(): void {}
+      }
+      const names = dispatcher({ news: new News('news') }).registered
+      assert.deepEqual([...names].sort(), ['news/emit', 'news/list', 'news/view'], Base.name)
+    }
   })
 
   it('accepts every method of node:http except TRACE and CONNECT', () => {
