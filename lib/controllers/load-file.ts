@@ -11,7 +11,7 @@ const LOAD_TIMEOUT_MS = 10_000
  * Loads a file, and reads its exports, within 10 seconds.
  *
  * @param kind The first words of the message, such as `The controller`.
- * @throws {Error} If either fails. The message is one line that names the file.
+ * @throws {Error} If either fails. The message is one line that names the file, or one for each wrong option.
  * @internal
  */
 export async function loadFile<T extends object>(
@@ -24,7 +24,8 @@ export async function loadFile<T extends object>(
   } catch (thrown) {
     const error = toError(thrown)
     const reason = await reasonOf(file, error)
-    throw new Error(`${kind} "${file}" does not load: ${reason}`, { cause: error })
+    const lines = reason.split('\n').map((each) => `${kind} "${file}" does not load: ${each}`)
+    throw new Error(lines.join('\n'), { cause: error })
   }
 }
 
@@ -53,10 +54,8 @@ async function reasonOf(file: string, error: Error): Promise<string> {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts"/.test(message))
     return `${message}: Node.js 22.18 or later runs TypeScript without a build`
-  const location =
-    error instanceof FileError
-      ? undefined
-      : (locationIn(stack) ?? (await locateSyntaxError(file, error)))
+  if (error instanceof FileError) return message
+  const location = locationIn(stack) ?? (await locateSyntaxError(file, error))
   return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }
 

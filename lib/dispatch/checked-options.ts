@@ -1,7 +1,7 @@
 import type { BlockList } from 'node:net'
 import type { Controller, Controllers } from '../controllers/controller.ts'
 import { welcomeController } from '../controllers/welcome-controller.ts'
-import { checkedLimits, checkNames } from '../http/check-options.ts'
+import { Checks, checkedLimits, checkNames } from '../http/check-options.ts'
 import { networks } from '../http/forwarded.ts'
 import { checkedHeaders, type DefaultHeaders } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
@@ -10,6 +10,7 @@ import { type NameKeys, type NameRule, nameKeys } from '../routing/name-rules.ts
 import type { NamedRoute } from '../routing/named-route.ts'
 import { checkedRoutes } from '../routing/route-table.ts'
 import type { Router } from '../routing/router.ts'
+import { Dispatcher } from './dispatcher.ts'
 import {
   BASE_PATH,
   DEFAULT_LIMITS,
@@ -18,6 +19,7 @@ import {
   type OptionsWithMaps,
 } from './options.ts'
 import { checkPlugin, type Plugin } from './plugin.ts'
+import { WatchingDispatcher } from './watching-dispatcher.ts'
 
 const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
   'controllers',
@@ -43,6 +45,7 @@ const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
  */
 export interface CheckedOptions {
   readonly modules: readonly (readonly [string, Controllers])[]
+  readonly dispatcher: Dispatcher
   readonly names: NameKeys
   readonly basePath: string
   readonly router: Router | undefined
@@ -56,43 +59,63 @@ export interface CheckedOptions {
 }
 
 /**
- * Checks options, and adds the defaults.
+ * Checks options and actions, and adds the defaults.
  *
- * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ * @throws {TypeError | RangeError} If an option is invalid; the message has a line for each.
  * @internal
  */
 export function checkedOptions(
   options: OptionsWithMaps,
   errorController: Controller,
 ): CheckedOptions {
-  const { controllers, modules, routes = {}, plugins = [] } = options
-  const { router } = options
-  checkNames('options', options, OPTIONS)
-  const names = namesOf(options.names ?? 'exact')
+  const { router, routes = {}, plugins = [], logger, development } = options
+  const checks = new Checks()
+  checks.run(() => checkNames('options', options, OPTIONS))
+  const names = checks.run(() => namesOf(options.names ?? 'exact')) ?? nameKeys.exact
+  checks.run(() => checkRouter(options))
+  checks.run(() => {
+    if (options.showValues && !development) {
+      throw new TypeError('Expected "development" with "showValues"')
+    }
+  })
+  const modules = allModules(options.controllers, options.modules, names, errorController)
+  const checked = {
+    modules,
+    names,
+    basePath: checks.run(() => checkedBasePath(options.basePath ?? '')),
+    router,
+    routes: checks.run(() => checkedRoutes(routes)),
+    plugins: checks.run(() => checkedPlugins(plugins)),
+    headers: checks.run(() => checkedHeaders(options.headers ?? {})),
+    limits: checks.run(() => checkedLimits(DEFAULT_LIMITS, options.limits ?? {})),
+    logger: checks.run(() => checkedLogger(logger)),
+    onReport: checks.run(() => checkedFunction('onReport', options.onReport)),
+    trusted: checks.run(() => networks(options.trustProxy ?? [])),
+    dispatcher: checks.run(() =>
+      development ? new WatchingDispatcher(modules, names, logger) : new Dispatcher(modules, names),
+    ),
+  }
+  checks.end()
+  return checked
+}
+
+function checkRouter({ router, routes }: FrontControllerOptions): void {
   if (router !== undefined && typeof router.route !== 'function') {
     throw new TypeError('Expected a "router" with a function "route"')
   }
-  if (router !== undefined && options.routes !== undefined) {
+  if (router !== undefined && routes !== undefined) {
     throw new TypeError('Expected "routes" or a "router", not both')
   }
-  if (options.showValues && !options.development) {
-    throw new TypeError('Expected "development" with "showValues"')
-  }
+}
+
+function checkedPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
   if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
-  for (const [i, plugin] of plugins.entries()) checkPlugin(plugin, `plugins[${i}]`)
-  return {
-    modules: allModules(controllers, modules, names, errorController),
-    names,
-    basePath: checkedBasePath(options.basePath ?? ''),
-    router,
-    routes: checkedRoutes(routes),
-    plugins,
-    headers: checkedHeaders(options.headers ?? {}),
-    limits: checkedLimits(DEFAULT_LIMITS, options.limits ?? {}),
-    logger: checkedLogger(options.logger),
-    onReport: checkedFunction('onReport', options.onReport),
-    trusted: networks(options.trustProxy ?? []),
+  const checks = new Checks()
+  for (const [i, plugin] of plugins.entries()) {
+    checks.run(() => checkPlugin(plugin, `plugins[${i}]`))
   }
+  checks.end()
+  return plugins
 }
 
 function namesOf(rule: NameRule): NameKeys {

@@ -1,4 +1,5 @@
 import type { Controller, Controllers } from '../controllers/controller.ts'
+import { Checks } from '../http/check-options.ts'
 import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
@@ -7,6 +8,7 @@ import type { Route } from '../http/route.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import { CALL, isRedirect } from './controller-hooks.ts'
 import {
+  fullName,
   type RegisteredAction,
   type RegisteredController,
   register,
@@ -28,17 +30,23 @@ export class Dispatcher {
   constructor(modules: Iterable<readonly [name: string, Controllers]>, names: NameKeys) {
     this.#names = names
     this.#errorKey = names.controller('error')
+    const checks = new Checks()
     const moduleNames = new Map<string, string>()
     for (const [module, controllers] of modules) {
       const byKey = new Map<string, RegisteredController>()
-      this.#modules.set(register(moduleNames, 'module', module, names.module(module)), byKey)
+      checks.run(() =>
+        this.#modules.set(register(moduleNames, 'module', module, names.module(module)), byKey),
+      )
       const controllerNames = new Map<string, string>()
       for (const [name, owner] of controllers) {
-        const key = register(controllerNames, 'controller', name, names.controller(name))
-        const isHidden = this.#isErrorController(module, key)
-        byKey.set(key, registerController({ module, controller: name, owner, isHidden }, names))
+        checks.run(() => {
+          const key = register(controllerNames, 'controller', name, names.controller(name))
+          const isHidden = this.#isErrorController(module, key)
+          byKey.set(key, registerController({ module, controller: name, owner, isHidden }, names))
+        })
       }
     }
+    checks.end()
   }
 
   /** Replaces the error controller, after the one of the application has been checked like any other. */
@@ -160,11 +168,6 @@ function allowing(request: HttpRequest): RegisteredAction | undefined {
   const run = (): undefined => undefined
   const others = { owner: {}, run, hasHooks: false, limits: undefined, isHidden: false }
   return { module, controller, action, methods, ...others }
-}
-
-/** Returns the name of an action, such as `news/list`, `admin/report/daily`. */
-export function fullName({ module, controller, action }: Route): string {
-  return [...(module === 'default' ? [] : [module]), controller, action].join('/')
 }
 
 /** Reports whether an action accepts a method. If its methods are restricted, the dispatcher responds to OPTIONS. */

@@ -11,13 +11,12 @@ import { RequestRouter } from '../routing/request-router.ts'
 import { type Destinations, hasController } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
-import { Dispatcher } from './dispatcher.ts'
+import type { Dispatcher } from './dispatcher.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
 import { type FrontControllerOptions, type OptionsWithMaps, withMaps } from './options.ts'
 import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
-import { WatchingDispatcher } from './watching-dispatcher.ts'
 
 /** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts {
@@ -35,7 +34,7 @@ export let partsOf: (front: FrontController) => FrontControllerParts
  * @example
  * const front = new FrontController({ controllers: { news } })
  * const response = await front.handle(new HttpRequest({ target: '/news/list' }))
- * @throws {TypeError | RangeError} If an option is invalid; the message names it.
+ * @throws {TypeError | RangeError} If an option or an action is invalid; the message has a line for each.
  */
 export class FrontController {
   readonly #options: OptionsWithMaps
@@ -57,7 +56,7 @@ export class FrontController {
     const options = withMaps(given)
     this.#options = options
     const { development = false, showValues = false } = options
-    const destinations = (): Destinations => ({ ...checked, router, dispatcher })
+    const destinations = (): Destinations => ({ ...checked, router })
     const reports = {
       logParams: new Set(options.logParams),
       hasController: (path: string): boolean => hasController(destinations(), path),
@@ -65,10 +64,7 @@ export class FrontController {
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const errorController = createErrorController(detailsOf)
     const checked = checkedOptions(options, errorController)
-    const { modules, names, logger } = checked
-    const dispatcher = development
-      ? new WatchingDispatcher(modules, names, logger)
-      : new Dispatcher(modules, names)
+    const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
     const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)

@@ -6,9 +6,10 @@ import {
   type LimitOverrides,
 } from '../controllers/controller.ts'
 import { checkedMethods } from '../controllers/methods.ts'
-import { definedLimits } from '../http/check-options.ts'
+import { Checks, definedLimits } from '../http/check-options.ts'
 import { NoActionError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
+import type { Route } from '../http/route.ts'
 import { actionName, type NameKeys } from '../routing/name-rules.ts'
 import { CALL, hooksOf, isReservedForHook, withHooks } from './controller-hooks.ts'
 
@@ -48,7 +49,7 @@ export function registerController(
   names: Pick<RegisteredAction, 'module' | 'controller' | 'owner' | 'isHidden'>,
   { action: toKey }: NameKeys,
 ): RegisteredController {
-  const { controller, owner } = names
+  const { module, controller, owner } = names
   if (typeof owner !== 'object' || owner === null) {
     throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
   }
@@ -61,10 +62,11 @@ export function registerController(
   }
   const functions = functionsOf(owner)
   const hooks = hooksOf(functions)
+  const checks = new Checks()
   const registered = (action: string, run: Action): RegisteredAction => {
-    const name = `${controller}/${action}`
-    const methods = methodsOf(run, name)
-    const limits = limitsOf(run, name)
+    const name = fullName({ module, controller, action })
+    const methods = checks.run(() => methodsOf(run, name))
+    const limits = checks.run(() => limitsOf(run, name))
     const hasHooks = hooks !== undefined
     return { ...names, action, methods, limits, hasHooks, run: hooks ? withHooks(hooks, run) : run }
   }
@@ -73,14 +75,22 @@ export function registerController(
   for (const [property, run] of functions) {
     if (isReservedForHook(property)) continue
     const action = actionName(property)
-    actions.set(register(actionNames, 'action', action, toKey(action)), registered(action, run))
+    checks.run(() =>
+      actions.set(register(actionNames, 'action', action, toKey(action)), registered(action, run)),
+    )
   }
   const call = functions.get(CALL)
-  return {
-    actions,
+  const others = {
     call: call && registered(CALL, call),
     missing: hooks && registered('', throwNoAction),
   }
+  checks.end()
+  return { actions, ...others }
+}
+
+/** Returns the name of an action, such as `news/list`, `admin/report/daily`. */
+export function fullName({ module, controller, action }: Route): string {
+  return [...(module === 'default' ? [] : [module]), controller, action].join('/')
 }
 
 function throwNoAction({ action }: HttpRequest): never {
@@ -126,5 +136,5 @@ function limitsOf({ limits }: Action, name: string): Partial<LimitOverrides> | u
   if (typeof limits !== 'object' || limits === null) {
     throw new TypeError(`Expected the limits of the action "${name}" to be an object`)
   }
-  return definedLimits(limits, LIMITS)
+  return definedLimits(limits, LIMITS, ` of the action "${name}"`)
 }

@@ -5,8 +5,8 @@ import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Logger } from '../reporting/logger.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
-import { Dispatcher, fullName } from './dispatcher.ts'
-import type { RegisteredAction } from './registered-controller.ts'
+import { Dispatcher } from './dispatcher.ts'
+import { fullName, type RegisteredAction } from './registered-controller.ts'
 
 /**
  * A dispatcher for development. It warns about an action that has begun a promise, and has ended without a response: an

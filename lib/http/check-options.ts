@@ -1,6 +1,28 @@
 // The maximum delay of a Node.js timer. A timer with a longer delay fires immediately.
 const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
+/** Runs checks, and collects their errors. */
+export class Checks {
+  readonly #errors: Error[] = []
+
+  /** Returns the result of a check. If it throws, the result is undefined, and {@link Checks.end} throws. */
+  run<T>(check: () => T): T {
+    try {
+      return check()
+    } catch (error) {
+      this.#errors.push(error as Error)
+      return undefined as T
+    }
+  }
+
+  /** @throws The error of the check that failed; of several, one TypeError with a line for each. */
+  end(): void {
+    const [first, second] = this.#errors
+    if (second) throw new TypeError(this.#errors.map(({ message }) => message).join('\n'))
+    if (first) throw first
+  }
+}
+
 /**
  * Merges limits over their defaults.
  *
@@ -14,24 +36,33 @@ export function checkedLimits<T extends object>(defaults: T, changes: Partial<T>
 /**
  * Returns the limits that are not undefined.
  *
+ * @param owner Names their owner in the message, such as ` of the action "news/save"`.
  * @throws {TypeError | RangeError} As {@link checkedLimits} does.
  */
-export function definedLimits<T extends object>(limits: T, names: readonly string[]): T {
-  checkNames('limits', limits, names)
+export function definedLimits<T extends object>(
+  limits: T,
+  names: readonly string[],
+  owner = '',
+): T {
+  const checks = new Checks()
+  checks.run(() => checkNames(`limits${owner}`, limits, names))
   const defined = Object.entries(limits).filter(([, value]) => value !== undefined)
   for (const [name, value] of defined) {
     const max = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
-    if (!Number.isInteger(value) || value < 1 || value > max) {
+    checks.run(() => {
+      if (Number.isInteger(value) && value >= 1 && value <= max) return
       throw new RangeError(
-        `Expected "${name}" to be a whole number from 1 to ${max}, got "${value}"`,
+        `Expected "${name}"${owner} to be a whole number from 1 to ${max}, got "${value}"`,
       )
-    }
+    })
   }
+  checks.end()
   return Object.fromEntries(defined) as T
 }
 
-/** @throws {TypeError} If an object has an unknown name: a misspelt one would have no effect. */
+/** @throws {TypeError} If an object has unknown names: a misspelt one would have no effect. */
 export function checkNames(what: string, object: object, known: readonly string[]): void {
-  const unknown = Object.keys(object).find((name) => !known.includes(name))
-  if (unknown !== undefined) throw new TypeError(`There is no "${unknown}" among the ${what}`)
+  const unknown = Object.keys(object).filter((name) => !known.includes(name))
+  if (unknown.length === 0) return
+  throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}`)
 }

@@ -1,4 +1,4 @@
-import { fullName } from '../dispatch/dispatcher.ts'
+import { fullName } from '../dispatch/registered-controller.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
 import { isRouteName, type RouteNames, routeNames } from '../routing/route-target.ts'

@@ -63,7 +63,7 @@ export async function loadApplication(
     return { front, handler: withPublic(front, config, options), app, config, logger: log }
   } catch (error) {
     if (error instanceof ConfigError) throw error
-    throw new ConfigError([(error as Error).message])
+    throw new ConfigError((error as Error).message.split('\n'))
   }
 }
 

@@ -1,3 +1,4 @@
+import { Checks } from '../http/check-options.ts'
 import type { ModuleRoute, PathRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
 import { PathText } from './path-text.ts'
@@ -93,7 +94,11 @@ export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
   }
   const entries: [string, RoutePattern][] =
     routes instanceof Map ? [...routes] : Object.entries(routes)
-  const parsed = new Map(entries.map(([name, pattern]) => [name, parsePattern(name, pattern)]))
+  const checks = new Checks()
+  const parsed = new Map(
+    entries.map(([name, pattern]) => [name, checks.run(() => parsePattern(name, pattern))]),
+  )
+  checks.end()
   return [...parsed].map(
     ([name, { isAbstract }]) => new NamedRoute(name, linksOf(name, parsed), isAbstract),
   )

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import {
   type Action,
+  FrontController,
   HttpRequest,
   type HttpResponse,
   type LimitOverrides,
@@ -97,6 +98,20 @@ describe('the limits of an action', () => {
   it('stay with an action that is wrapped', async () => {
     const save = post(limited({ maxBodyBytes: 30 }, countFields))
     assert.equal((await send({ save }, 'save', 'a='.padEnd(30, 'x'))).status, 200)
+  })
+
+  it('are reported with the name of the action', () => {
+    const save = limited({ timeoutMs: -1, maxBytes: 1 } as object, () => {})
+    const unknown = 'There is no "maxBytes" among the limits of the action "'
+    const wrong = 'Expected "timeoutMs" of the action "admin/app/save" to be a whole number from 1'
+    assert.throws(() => createFront({ app: { save } }), {
+      message: new RegExp(`^${unknown}app/save"`),
+    })
+    const modules = { admin: { app: { save } } }
+    assert.throws(() => new FrontController({ modules }), {
+      name: 'TypeError',
+      message: new RegExp(`^${unknown}admin/app/save"\n${wrong} to 2147483647, got "-1"$`),
+    })
   })
 
   it('are checked at construction', () => {

@@ -104,6 +104,48 @@ describe('checkedOptions()', () => {
     assert.deepEqual(errors({ controllers: new Map([['ERROR', mine]]) }), [errorController, mine])
   })
 
+  it('names all wrong options, and all wrong actions, a line for each', () => {
+    const wrong = (property: object): object => Object.assign(() => {}, property)
+    const options: object = {
+      plugin: [],
+      route: {},
+      names: 'loose',
+      basePath: 'app',
+      limits: { maxFields: 0, maxBodyBytes: 0 },
+      plugins: [{ guard() {} }, { predispatch() {} }],
+      routes: { a: { path: 1, b: 2 }, c: {} },
+      controllers: {
+        news: { save: wrong({ methods: [], limits: { timeoutMs: 0 } }), 'a b': () => {} },
+        shop: 1,
+      },
+    }
+    assert.throws(
+      () => checked(options),
+      ({ name, message }) => {
+        assert.equal(name, 'TypeError')
+        const patterns = [
+          /"plugin" or "route" among the options$/,
+          /"names"/,
+          /"basePath"/,
+          /route "a"/,
+          /route "c"/,
+          /plugins\[0\]/,
+          /plugins\[1\]/,
+          /"maxFields"/,
+          /"maxBodyBytes"/,
+          /the methods of the action "news\/save"/,
+          /"timeoutMs" of the action "news\/save"/,
+          /the action "a b"/,
+          /the controller "shop"/,
+        ]
+        const lines: string[] = message.split('\n')
+        for (const [i, line] of lines.entries()) assert.match(line, patterns[i] ?? /nothing/)
+        assert.equal(lines.length, patterns.length)
+        return true
+      },
+    )
+  })
+
   it('names the wrong option', () => {
     const table: [object, string, RegExp][] = [
       [{ names: 'loose' }, 'RangeError', /"names".*"exact" or "zf1".*"loose"/],

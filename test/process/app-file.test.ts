@@ -27,6 +27,18 @@ describe('loadAppFile()', () => {
     assert.deepEqual([before?.length, close?.name, ready?.name], [1, 'close', 'ready'])
   })
 
+  it('names the file and each of several reasons, a line for each', async (t) => {
+    const file = createApp(t, 'export default { names: "loose", basePath: "app" }')
+    await assert.rejects(loadAppFile(file), ({ message }) => {
+      const lines: string[] = message.split('\n')
+      for (const [i, name] of ['names', 'basePath'].entries()) {
+        const start = `The application file "${file}" does not load: Expected `
+        assert.ok(lines[i]?.startsWith(start) && lines[i]?.includes(`"${name}"`), lines[i])
+      }
+      return lines.length === 2
+    })
+  })
+
   it('names the file and the reason, in one line', async (t) => {
     const table: [source: string, reason: string | RegExp][] = [
       ['export const a = 1', `it has no default export: ${EXPECTED}`],
