@@ -1,3 +1,4 @@
+import { checkNames } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
@@ -22,9 +23,10 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  *
  * @example
  * new FrontController({ controllers, plugins: [sameOrigin()] })
- * @throws {TypeError} If an origin is not one, such as `https://admin.example/path`.
+ * @throws {TypeError} If an option is unknown, or an origin is not one, such as `https://admin.example/path`.
  */
 export function sameOrigin(options: SameOriginOptions = {}): Plugin {
+  checkNames('options of sameOrigin()', options, ['origins'])
   const { origins = [] } = options
   for (const origin of origins) checkOrigin(origin)
   return {

@@ -1,4 +1,5 @@
 import { readBody, tooLarge } from './body.ts'
+import { checkNames } from './check-options.ts'
 import { isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
 import { type HttpRequest, stateOf } from './request.ts'
@@ -18,8 +19,10 @@ export interface JsonOptions {
  * const article = await readJson(request)
  * @throws {HttpError} 415 for another type and for a compressed body; 413 past the limit; 400 if the body
  * is not JSON in UTF-8. The message holds no text of the body.
+ * @throws {TypeError} If an option is unknown.
  */
 export async function readJson(request: HttpRequest, options: JsonOptions = {}): Promise<unknown> {
+  checkNames('options of readJson()', options, ['maxBytes'])
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const problem = problemOf(request)
   if (problem !== undefined) throw new HttpError(415, problem)

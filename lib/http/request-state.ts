@@ -1,6 +1,7 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
 import { failedBody, streamBody, tooLarge } from './body.ts'
+import { checkNames } from './check-options.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
@@ -149,6 +150,7 @@ export class RequestState<ErrorHandler> {
   }
 
   urlFor(params: UrlParams, options: UrlOptions): string {
+    checkNames('options of urlFor()', options, ['name', 'reset', 'encode', 'query'])
     const { buildUrl } = this.settings
     if (buildUrl !== undefined)
       return buildUrl(this, params, options) + toQuery(options.query ?? {})

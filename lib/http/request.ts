@@ -218,7 +218,7 @@ export class HttpRequest {
    *
    * @example
    * return request.forward({ action: 'list', params: { page: '1' } })
-   * @throws {TypeError} If there is no action.
+   * @throws {TypeError} If there is no action, or an unknown name.
    */
   forward(destination: Destination): HttpRequest {
     return withState(this, { route: routeTo(this, destination) })
@@ -235,7 +235,7 @@ export class HttpRequest {
    * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
    * request.urlFor({ page: null }) // without the page
    * request.urlFor({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
-   * @throws {TypeError} If no URL leads to them, or if the request was not routed by the built-in router.
+   * @throws {TypeError} If no URL leads to them, if an option is unknown, or if the request was not routed by the built-in router.
    */
   urlFor(params: UrlParams = {}, options: UrlOptions = {}): string {
     return stateOf(this.errorHandler?.request ?? this).urlFor(params, options)

@@ -1,3 +1,5 @@
+import { checkNames } from './check-options.ts'
+
 /** The route of a request: the result of a router. */
 export interface Route {
   /** The module as requested, such as `default`. */
@@ -29,7 +31,7 @@ export interface Destination {
 /**
  * Returns the route of a forward.
  *
- * @throws {TypeError} If there is no action.
+ * @throws {TypeError} If there is no action, or an unknown name.
  */
 export function routeTo(
   current: Pick<Route, 'module' | 'controller'> & { readonly pairs: URLSearchParams },
@@ -37,6 +39,7 @@ export function routeTo(
 ): Route {
   const { action, module, controller, params = {} } = Object(destination) as Destination
   if (typeof action !== 'string') throw new TypeError('A forward needs an "action"')
+  checkNames('options of forward()', destination, ['action', 'controller', 'module', 'params'])
   const pairs = new URLSearchParams(current.pairs)
   for (const [name, value] of Object.entries(params)) pairs.set(name, value)
   // Before routing, module and controller are empty.

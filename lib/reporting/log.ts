@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream'
+import { checkNames } from '../http/check-options.ts'
 import type { Logger } from './logger.ts'
 import { jsonLine } from './printable.ts'
 
@@ -32,8 +33,10 @@ export type Fields = Readonly<Record<string, unknown>>
  *
  * @example
  * new FrontController({ controllers, logger: createLogger({ stream: process.stdout }) })
+ * @throws {TypeError} If an option is unknown.
  */
 export function createLogger(options: LoggerOptions): Logger {
+  checkNames('options of createLogger()', options, ['stream', 'level'])
   return new Log(options)
 }
 

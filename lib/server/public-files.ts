@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { checkNames } from '../http/check-options.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse } from '../http/response.ts'
@@ -52,13 +53,14 @@ interface Entry {
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))
  * @throws {Error} If the folder cannot be read; the message names it.
- * @throws {TypeError} If a header is invalid.
+ * @throws {TypeError} If an option is unknown, or a header is invalid.
  */
 export function withPublicFiles(
   handler: Handler,
   folder: string,
   options: PublicFilesOptions = {},
 ): Handler {
+  checkNames('options of public files', options, ['cacheControl', 'basePath', 'headers'])
   const { cacheControl = 'no-cache', basePath = '' } = options
   const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
   const defaults = checkedHeaders(options.headers ?? {})

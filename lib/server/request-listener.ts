@@ -1,17 +1,33 @@
 import type { RequestListener } from 'node:http'
+import { checkNames, definedLimits } from '../http/check-options.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { EventStreams } from './event-streams.ts'
 import { Exchange } from './exchange.ts'
-import { DEFAULT_HEADER_LIMITS } from './framing.ts'
+import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
+
+const OPTIONS: readonly (keyof ListenerOptions)[] = [
+  'headerLimits',
+  'closing',
+  'maxPauseMs',
+  'onAccess',
+  'before',
+  'expectsContinue',
+]
+const HEADER_LIMITS: readonly (keyof HeaderLimits)[] = [
+  'maxHeaderBytes',
+  'maxHeaderFields',
+  'maxTargetBytes',
+]
 
 /**
  * Creates a listener for `node:http` that responds to every request with a handler.
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
- * @throws {TypeError} If the handler has no function `handle`, or `before` is not a list of functions.
+ * @throws {TypeError | RangeError} If the handler has no function `handle`, an option or a limit is unknown or invalid, or
+ * `before` is not a list of functions.
  */
 export function createRequestListener(
   handler: Handler,
@@ -20,7 +36,11 @@ export function createRequestListener(
   if (typeof handler?.handle !== 'function') {
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
-  const headerLimits = { ...DEFAULT_HEADER_LIMITS, ...options.headerLimits }
+  checkNames('options', options, OPTIONS)
+  const headerLimits = {
+    ...DEFAULT_HEADER_LIMITS,
+    ...definedLimits(options.headerLimits ?? {}, HEADER_LIMITS),
+  }
   const eventStreams = new EventStreams(options.closing)
   const before = checkedBefore(options.before)
   const exchangeOptions = { ...options, headerLimits, eventStreams, before }

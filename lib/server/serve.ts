@@ -114,6 +114,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   checkNames('options', options, OPTIONS)
   const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess, before } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
+  const { maxHeaderBytes, maxHeaderFields, maxTargetBytes } = limits
   const controller = new AbortController()
   const { signal: closing } = controller
   // Each WebSocket may add a listener. Node would print a warning from the eleventh on.
@@ -122,7 +123,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   const sockets = trackSockets(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
-    headerLimits: limits,
+    headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
     closing,
     maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
@@ -136,7 +137,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue.add(message)
     listener(message, out)
   })
-  handleClientErrors(server, handler, limits.maxTargetBytes)
+  handleClientErrors(server, handler, maxTargetBytes)
   handleUpgrades(server, handler, limits)
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
