@@ -57,6 +57,8 @@ export class Message {
   json: Buffer | undefined
   /** Whether the application has chosen a media type by `Accept`. */
   isNegotiated = false
+  /** Whether the response is a public file. */
+  isPublicFile = false
 
   constructor(init: HttpRequestInit) {
     if (typeof init?.target !== 'string') {

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
+import { stateOf } from '../http/request.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/handler.ts'
@@ -7,6 +8,7 @@ import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { type Application, limitsOf } from './application.ts'
 import { serveHealth } from './health.ts'
 import { EXIT_FAILURE, fail, version } from './output.ts'
+import { subjectOf } from './pretty-line.ts'
 import { type Config, ConfigError } from './settings.ts'
 import { reportListening } from './watcher.ts'
 
@@ -78,15 +80,17 @@ export function logStart(logger: Logger, url: string): void {
 export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
   const { status, request } = response
   const names = safeNames(request)
+  const isPublic = request !== undefined && stateOf(request).message.isPublicFile
   const roundedMs = Math.round(durationMs * 10) / 10
   const fields = {
     event: 'access',
     id: request?.id,
     method,
     ...names,
+    ...(isPublic && { public: true }),
     status,
     durationMs: roundedMs,
     bytes,
   }
-  logger.info(fields, `${status} ${method} ${names.module}/${names.controller}/${names.action}`)
+  logger.info(fields, [status, method, ...subjectOf(fields)].join(' '))
 }

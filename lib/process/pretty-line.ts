@@ -10,13 +10,19 @@ export function prettyFormat(style: TextStyle): LogOptions['format'] {
   return (level, record) => prettyLine(level, record, style)
 }
 
+/** Returns the action of a request, or that it led to a public file; nothing for any other request. */
+export function subjectOf({ module, controller, action, public: isPublic }: Fields): string[] {
+  if (isPublic) return ['public file']
+  return controller ? [[module, controller, action].join('/')] : []
+}
+
 function prettyLine(level: LogLevel, record: Fields, style: TextStyle): string {
-  const { time, event, status, method, module, controller, action, name, message } = record
+  const { time, event, status, method, name, message } = record
   const { looksLike, durationMs, bytes, id, stack } = record
   const details = [
     // An error outside of any request has no method.
     method === undefined || method === '' ? undefined : `${status} ${printable(String(method))}`,
-    controller ? [module, controller, action].join('/') : undefined,
+    ...subjectOf(record),
     method === '' && name !== undefined ? `${printable(String(name))}:` : undefined,
     event === 'access' ? undefined : printable(String(message)),
     looksLike === undefined ? undefined : `(looks like: ${looksLike})`,

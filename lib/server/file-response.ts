@@ -1,4 +1,4 @@
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse, ResponseBody } from '../http/response.ts'
 import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
 import type { FileState } from './stored-file.ts'
@@ -14,6 +14,7 @@ export function fillIn(
   state: FileState,
   part: (start: number, end: number) => ResponseBody,
 ): HttpResponse {
+  stateOf(request).message.isPublicFile = true
   const { bytes, etag, modifiedMs } = state
   const { headers } = response
   headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())

@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type Controllers, FrontController, HttpRequest, HttpResponse } from '../../lib/index.ts'
+import {
+  type Controllers,
+  FrontController,
+  HttpRequest,
+  HttpResponse,
+  withPublicFiles,
+} from '../../lib/index.ts'
 import { logAccess } from '../../lib/process/listen.ts'
+import { createFolder } from '../support/folder.ts'
 
 async function logged(
   target: string,
@@ -67,11 +74,32 @@ describe('logAccess()', () => {
     assert.equal(message, '200 GET default/news/login')
   })
 
+  it('marks a public file, without its path', async (t) => {
+    const front = new FrontController({ controllers: { news: { list() {} } } })
+    const handler = withPublicFiles(front, createFolder(t, { 'site.css': 'a' }))
+    const lines: unknown[] = []
+    const info = (...[fields, message]: [object, string]): void => {
+      const { public: isPublic, controller } = fields as Record<string, unknown>
+      lines.push([isPublic, controller, message])
+    }
+    for (const target of ['/site.css', '/news/list']) {
+      const request = new HttpRequest({ target })
+      const response = await handler.handle(request)
+      response.request ??= request
+      const logger = { info, warn: assert.fail, error: assert.fail }
+      logAccess(logger, { method: 'GET', response, bytes: 1, durationMs: 1 })
+    }
+    assert.deepEqual(lines, [
+      [true, '', '200 GET public file'],
+      [undefined, 'news', '200 GET default/news/list'],
+    ])
+  })
+
   it('logs empty names for a response that no front controller created', () => {
     const messages: string[] = []
     const info = (_: object, message: string): void => void messages.push(message)
     const logger = { info, warn: assert.fail, error: assert.fail }
     logAccess(logger, { method: 'PUT', response: new HttpResponse(), bytes: 0, durationMs: 0 })
-    assert.deepEqual(messages, ['200 PUT //'])
+    assert.deepEqual(messages, ['200 PUT'])
   })
 })

@@ -41,6 +41,9 @@ describe('prettyFormat()', () => {
     const short = { ...report, id: 'NEXT', durationMs: undefined, stack: undefined }
     log.error(short, 'boom')
     log.info({ ...access, id: 'ID' }, 'not shown')
+    const file = { status: 304, module: '', controller: '', action: '' }
+    log.info({ ...access, ...file, public: true }, 'not shown')
+    log.info({ ...access, ...file }, 'not shown')
     const outside = { ...report, method: '', module: '', controller: '', action: '', durationMs: 0 }
     const stack = [
       'f (node:net:1:2)',
@@ -56,6 +59,8 @@ describe('prettyFormat()', () => {
       '07:08:09 warn  404 GET default/news/list no such (looks like: callback) 1.5 ms ID',
       '07:08:09 error 500 GET default/news/list boom NEXT',
       '07:08:09 info  500 GET default/news/list 1.5 ms 12 B ID',
+      '07:08:09 info  304 GET public file 1.5 ms 12 B',
+      '07:08:09 info  304 GET 1.5 ms 12 B',
       '07:08:09 error TypeError: is not a function 0 ms ID at file:///app/a.js:1:2',
       '07:08:09 error Error: socket hang up 0 ms ID at f (node:net:1:2)',
       '07:08:09 warn  2 more errors',
