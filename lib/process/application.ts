@@ -5,8 +5,9 @@ import {
   warningAboutFolder,
   warningsAbout,
 } from '../controllers/load-controllers.ts'
-import { FrontController } from '../dispatch/front-controller.ts'
+import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
+import { fullName } from '../dispatch/registered-controller.ts'
 import { HttpRequest } from '../http/request.ts'
 import { rejectLongTarget } from '../http/target.ts'
 import type { Logger } from '../reporting/logger.ts'
@@ -49,7 +50,11 @@ export async function loadApplication(
     const config = withOptions(own, given, options)
     const problems = contradictions(config)
     if (problems.length > 0) throw new ConfigError(problems)
-    const controllers = await loadFolder(config, logger)
+    const warn = (warning: string): void => {
+      if (logger === undefined) printProblems([warning])
+      else logger.warn({ event: 'warning' }, warning)
+    }
+    const controllers = await loadFolder(config, warn)
     const { names, basePath, env, showValues, logParams, trustProxy } = config
     const limits = limitsOf(DEFAULT_LIMITS, config)
     const log = options.logger ?? logger
@@ -60,6 +65,7 @@ export async function loadApplication(
       logger: log,
       development: env === 'development',
     })
+    warnAboutLimits(front, config, warn)
     return { front, handler: withPublic(front, config, options), app, config, logger: log }
   } catch (error) {
     if (error instanceof ConfigError) throw error
@@ -118,15 +124,29 @@ export function publicFileOf(
 
 async function loadFolder(
   { controllers: folder }: Config,
-  logger: Logger | undefined,
+  warn: (warning: string) => void,
 ): Promise<ControllerDirectory> {
   if (folder === undefined) return { controllers: new Map(), modules: new Map() }
   const loaded = await loadControllers(folder)
   const empty = await warningAboutFolder(folder, loaded)
-  const warnings = empty === undefined ? warningsAbout(loaded) : [empty]
-  if (logger === undefined) printProblems(warnings)
-  else for (const warning of warnings) logger.warn({ event: 'warning' }, warning)
+  for (const warning of empty === undefined ? warningsAbout(loaded) : [empty]) warn(warning)
   return loaded
+}
+
+// An upload, which has its own `maxBodyBytes`, is not silent.
+function warnAboutLimits(
+  front: FrontController,
+  { socketTimeoutMs }: Config,
+  warn: (warning: string) => void,
+): void {
+  const late = partsOf(front).dispatcher.actions.filter(
+    ({ limits: { timeoutMs = 0, maxBodyBytes } = {} }) =>
+      timeoutMs >= socketTimeoutMs && maxBodyBytes === undefined,
+  )
+  if (late.length === 0) return
+  const names = late.map(fullName).join(', ')
+  const limit = `not less than --socket-timeout-ms, "${socketTimeoutMs}"`
+  warn(`The "timeoutMs" of ${names} is ${limit}: a silent connection is closed before`)
 }
 
 // Joins the controllers of the application file and of the folder.

@@ -99,6 +99,24 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     )
   })
 
+  it('warns about actions that may be silent for longer than a connection', async (t) => {
+    const source = `
+      const limited = (limits) => Object.assign(() => {}, { limits })
+      const news = {
+        slow: limited({ timeoutMs: 30_000 }),
+        slower: limited({ timeoutMs: 31_000 }),
+        quick: limited({ timeoutMs: 29_999 }),
+        upload: limited({ timeoutMs: 60_000, maxBodyBytes: 1e9 }),
+      }
+      export default { controllers: { news } }`
+    const args = ['--check', '--app', join(createApp(t, source), 'app.js')]
+    const { code, stderr } = await run(t, args)
+    const problem =
+      'portico: The "timeoutMs" of news/slow, news/slower is not less than --socket-timeout-ms, "30000": a silent connection is closed before\n'
+    assert.deepEqual([code, stderr], [0, problem])
+    assert.equal((await run(t, [...args, '--socket-timeout-ms=31001'])).stderr, '')
+  })
+
   it('serves TypeScript without a build where Node runs it, and logs no warning', {
     skip: !(process.features as { typescript?: unknown }).typescript,
   }, async (t) => {
