@@ -12,10 +12,14 @@ it('shows the home page, with a link to the news', async () => {
 })
 
 it('shows the error page for an unknown article', async () => {
-  const response = await front.handle(new HttpRequest({ target: '/news/view/id/unknown' }))
-  assert.equal(response.status, 404)
-  assert.match(String(response.body), /There is no such article/)
-  assert.equal(response.headers.get('cache-control'), 'no-store')
+  const target = '/news/view/id/unknown'
+  const page = await front.handle(new HttpRequest({ target, headers: { accept: 'text/html' } }))
+  assert.equal(page.status, 404)
+  assert.match(String(page.body), /<p>There is no such article/)
+  assert.equal(page.headers.get('cache-control'), 'no-store')
+  // A client that is no browser gets JSON.
+  const { body } = await front.handle(new HttpRequest({ target }))
+  assert.equal(JSON.parse(String(body)).detail, 'There is no such article')
 })
 
 it('saves an article that its own form sends, and shows it', async () => {
