@@ -1,4 +1,4 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { jsonLine, printable } from '../reporting/printable.ts'
 import { EXIT_FAILURE, fail, print, version } from './output.ts'
@@ -23,7 +23,7 @@ const JSDOC_TYPE = /\/\*\* @type \{(.*)\} \*\/\n(const \w+)/g
 
 /**
  * Runs `portico init`: writes a small application into a folder, and prints a line for each file. It overwrites no file, and
- * only adds keys to an existing `package.json`.
+ * only adds keys to an existing `package.json`. It writes nothing beside an application in the other language.
  *
  * @param args The arguments after `init`: the folder (default: the current one), and `--ts` for TypeScript.
  * @param templates The folder of the templates.
@@ -33,6 +33,7 @@ export async function init(args: readonly string[], templates: string): Promise<
   const { folder, typescript } = parseArguments(args)
   try {
     await mkdir(folder, { recursive: true })
+    await checkLanguage(folder, typescript)
     const { extension, isInstalled } = await writePackage(folder, typescript)
     const read = (name: string): Promise<string> => readFile(join(templates, name), 'utf8')
     // The templates refer to each other by names that end in `.js`.
@@ -63,6 +64,22 @@ function parseArguments(args: readonly string[]): { folder: string; typescript: 
     throw new ConfigError([`Unexpected argument ${jsonLine(wrong)}: expected init [DIR] [--ts]`])
   }
   return { folder, typescript: args.includes('--ts') }
+}
+
+// Ends the process if the folder has an application in the other language: Node would load files of both.
+async function checkLanguage(folder: string, typescript: boolean): Promise<void> {
+  const controllers = await readdir(join(folder, 'controllers'), { recursive: true }).catch(
+    () => [],
+  )
+  const names = [...(await readdir(folder)), ...controllers.map((name) => `controllers/${name}`)]
+  const [language, other, option] = typescript
+    ? ['TypeScript', 'j', 'without']
+    : ['JavaScript', 't', 'with']
+  const pattern = new RegExp(`^(?:app|controllers/.*(?<!\\.d))\\.[cm]?${other}s$`)
+  const file = names.find((name) => pattern.test(name))
+  if (file === undefined) return
+  const remedy = `run init ${option} --ts, or in another folder`
+  await fail(EXIT_FAILURE, [`Can't write ${language} beside ${jsonLine(file)}: ${remedy}`])
 }
 
 // Writes or completes package.json, and returns the extension of the files that fits its `type`.

@@ -71,6 +71,34 @@ describe('portico init', () => {
     assert.deepEqual(contentsOf(folder), before)
   })
 
+  it('writes nothing beside an application in the other language', async (t) => {
+    const table: [existing: string, args: string[], line: string][] = [
+      ['app.js', ['--ts'], 'TypeScript beside "app.js": run init without --ts'],
+      ['app.cjs', ['--ts'], 'TypeScript beside "app.cjs": run init without --ts'],
+      [
+        'controllers/admin/a.mjs',
+        ['--ts'],
+        'TypeScript beside "controllers/admin/a.mjs": run init without --ts',
+      ],
+      ['app.mts', [], 'JavaScript beside "app.mts": run init with --ts'],
+      ['controllers/a.ts', [], 'JavaScript beside "controllers/a.ts": run init with --ts'],
+    ]
+    for (const [existing, args, line] of table) {
+      const folder = createFolder(t, { [existing]: '', 'package.json': '{}' })
+      const before = contentsOf(folder)
+      const { code, stdout, stderr } = await run(t, [folder, ...args])
+      const problem = `portico: Can't write ${line}, or in another folder\n`
+      assert.deepEqual([code, stdout, stderr], [1, '', problem])
+      assert.deepEqual(contentsOf(folder), before)
+    }
+    for (const [existing, args] of [
+      ['vite.config.js', ['--ts']],
+      ['controllers/a.d.ts', []],
+    ] as const) {
+      assert.equal((await run(t, [createFolder(t, { [existing]: '' }), ...args])).code, 0, existing)
+    }
+  })
+
   it('only adds what is missing to a package.json, in its own indentation', async (t) => {
     const text =
       '{\r\n\t"name": "a",\r\n\t"scripts": {\r\n\t\t"start": "node a.js",\r\n\t\t"lint": "b"\r\n\t},\r\n\t"dependencies": {\r\n\t\t"portico": "1"\r\n\t}\r\n}'
