@@ -29,8 +29,7 @@ const BRAND = Symbol.for('portico.HttpError')
 /**
  * An error with an HTTP status. Throw it anywhere: `error/error` then responds with that status.
  *
- * The client sees the message of a 4xx, and not that of a 5xx. An HttpError of another copy of this package is an instance
- * too.
+ * The client sees the message of a 4xx, and not that of a 5xx.
  *
  * @example
  * throw new HttpError(403, 'Only editors may save news')
@@ -50,9 +49,9 @@ export class HttpError extends Error {
   /** @internal */
   static override [Symbol.hasInstance](value: unknown): boolean {
     if (Function.prototype[Symbol.hasInstance].call(this, value)) return true
-    return (
-      this === HttpError && isNativeError(value) && BRAND in Object(Object.getPrototypeOf(value))
-    )
+    // Not `this === HttpError`: the bundle renames a class that its own body names, and reports show the name.
+    if (!Object.hasOwn(this.prototype, BRAND)) return false
+    return isNativeError(value) && BRAND in Object(Object.getPrototypeOf(value))
   }
 
   /** @param message The message (default: the reason phrase of the status, such as `Forbidden`). */

@@ -257,6 +257,8 @@ assert.equal((await typed.handle(new HttpRequest({ target: '/typed/next/id/1' })
 const asked = new HttpRequest({ target: '/typed/next' })
 const wrong = await validateParams(asked, schema).catch((thrown: unknown) => thrown)
 assert.ok(wrong instanceof ValidationError)
+// The reports show the names of classes: the bundle must not rename them.
+assert.equal(HttpError.name, 'HttpError')
 const found: readonly ValidationIssue[] = wrong.issues
 assert.equal(found[0]?.path, 'id')
 const parameter: ParamValue<'id'> = asked.param('id')
