@@ -54,7 +54,7 @@ async function shorten(text) {
     compress: false,
     mangle: { toplevel: true, reserved, keep_classnames: true, keep_fnames: true },
     // V8 reads a file of ASCII in half the memory.
-    format: { max_line_len: 240, ascii_only: true },
+    format: { max_line_len: 2_000, ascii_only: true, ecma: 2020 },
   })
   return code
 }

@@ -26,7 +26,7 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  * @throws {TypeError} If an option is unknown, or an origin is not one, such as `https://admin.example/path`.
  */
 export function sameOrigin(options: SameOriginOptions = {}): Plugin {
-  checkNames('options of sameOrigin()', options, ['origins'])
+  checkNames('options', options, ['origins'])
   const { origins = [] } = options
   for (const origin of origins) checkOrigin(origin)
   return {

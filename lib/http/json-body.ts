@@ -22,7 +22,7 @@ export interface JsonOptions {
  * @throws {TypeError} If an option is unknown.
  */
 export async function readJson(request: HttpRequest, options: JsonOptions = {}): Promise<unknown> {
-  checkNames('options of readJson()', options, ['maxBytes'])
+  checkNames('options', options, ['maxBytes'])
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const problem = problemOf(request)
   if (problem !== undefined) throw new HttpError(415, problem)

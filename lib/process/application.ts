@@ -144,9 +144,8 @@ function warnAboutLimits(
       timeoutMs >= socketTimeoutMs && maxBodyBytes === undefined,
   )
   if (late.length === 0) return
-  const names = late.map(fullName).join(', ')
-  const limit = `not less than --socket-timeout-ms, "${socketTimeoutMs}"`
-  warn(`The "timeoutMs" of ${names} is ${limit}: a silent connection is closed before`)
+  const limit = `--socket-timeout-ms, "${socketTimeoutMs}"`
+  warn(`The "timeoutMs" of ${late.map(fullName).join(', ')} is not less than ${limit}`)
 }
 
 // Joins the controllers of the application file and of the folder.

@@ -72,14 +72,12 @@ async function checkLanguage(folder: string, typescript: boolean): Promise<void>
     () => [],
   )
   const names = [...(await readdir(folder)), ...controllers.map((name) => `controllers/${name}`)]
-  const [language, other, option] = typescript
-    ? ['TypeScript', 'j', 'without']
-    : ['JavaScript', 't', 'with']
-  const pattern = new RegExp(`^(?:app|controllers/.*(?<!\\.d))\\.[cm]?${other}s$`)
+  const pattern = new RegExp(`^(?:app|controllers/.*(?<!\\.d))\\.[cm]?${typescript ? 'j' : 't'}s$`)
   const file = names.find((name) => pattern.test(name))
   if (file === undefined) return
+  const option = typescript ? 'without' : 'with'
   const remedy = `run init ${option} --ts, or in another folder`
-  await fail(EXIT_FAILURE, [`Can't write ${language} beside ${jsonLine(file)}: ${remedy}`])
+  await fail(EXIT_FAILURE, [`There is an application with ${jsonLine(file)}: ${remedy}`])
 }
 
 // Writes or completes package.json, and returns the extension of the files that fits its `type`.

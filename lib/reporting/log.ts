@@ -36,7 +36,7 @@ export type Fields = Readonly<Record<string, unknown>>
  * @throws {TypeError} If an option is unknown.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  checkNames('options of createLogger()', options, ['stream', 'level'])
+  checkNames('options', options, ['stream', 'level'])
   return new Log(options)
 }
 

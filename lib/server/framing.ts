@@ -12,7 +12,11 @@ export interface HeaderLimits {
   readonly maxTargetBytes?: number | undefined
 }
 
-export const DEFAULT_HEADER_LIMITS: HeaderLimits = { maxHeaderBytes: 16_384, maxHeaderFields: 100 }
+export const DEFAULT_HEADER_LIMITS: HeaderLimits = {
+  maxHeaderBytes: 16_384,
+  maxHeaderFields: 100,
+  maxTargetBytes: undefined,
+}
 
 // Matches a name or an address in brackets, and an optional port (RFC 9110, section 7.2).
 const HOST = /^(?:[\w.~%!$&'()*+,;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i

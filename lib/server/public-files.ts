@@ -60,7 +60,7 @@ export function withPublicFiles(
   folder: string,
   options: PublicFilesOptions = {},
 ): Handler {
-  checkNames('options of public files', options, ['cacheControl', 'basePath', 'headers'])
+  checkNames('options', options, ['cacheControl', 'basePath', 'headers'])
   const { cacheControl = 'no-cache', basePath = '' } = options
   const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
   const defaults = checkedHeaders(options.headers ?? {})

@@ -1,10 +1,10 @@
 import type { RequestListener } from 'node:http'
-import { checkNames, definedLimits } from '../http/check-options.ts'
+import { checkedLimits, checkNames } from '../http/check-options.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { EventStreams } from './event-streams.ts'
 import { Exchange } from './exchange.ts'
-import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
+import { DEFAULT_HEADER_LIMITS } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
 
 const OPTIONS: readonly (keyof ListenerOptions)[] = [
@@ -15,19 +15,13 @@ const OPTIONS: readonly (keyof ListenerOptions)[] = [
   'before',
   'expectsContinue',
 ]
-const HEADER_LIMITS: readonly (keyof HeaderLimits)[] = [
-  'maxHeaderBytes',
-  'maxHeaderFields',
-  'maxTargetBytes',
-]
 
 /**
  * Creates a listener for `node:http` that responds to every request with a handler.
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
- * @throws {TypeError | RangeError} If the handler has no function `handle`, an option or a limit is unknown or invalid, or
- * `before` is not a list of functions.
+ * @throws {TypeError | RangeError} If the handler has no function `handle`, or an option is unknown or invalid.
  */
 export function createRequestListener(
   handler: Handler,
@@ -37,10 +31,7 @@ export function createRequestListener(
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
   checkNames('options', options, OPTIONS)
-  const headerLimits = {
-    ...DEFAULT_HEADER_LIMITS,
-    ...definedLimits(options.headerLimits ?? {}, HEADER_LIMITS),
-  }
+  const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
   const eventStreams = new EventStreams(options.closing)
   const before = checkedBefore(options.before)
   const exchangeOptions = { ...options, headerLimits, eventStreams, before }

@@ -17,7 +17,6 @@ it('shows the error page for an unknown article', async () => {
   assert.equal(page.status, 404)
   assert.match(String(page.body), /<p>There is no such article/)
   assert.equal(page.headers.get('cache-control'), 'no-store')
-  // A client that is no browser gets JSON.
   const { body } = await front.handle(new HttpRequest({ target }))
   assert.equal(JSON.parse(String(body)).detail, 'There is no such article')
 })

@@ -73,21 +73,17 @@ describe('portico init', () => {
 
   it('writes nothing beside an application in the other language', async (t) => {
     const table: [existing: string, args: string[], line: string][] = [
-      ['app.js', ['--ts'], 'TypeScript beside "app.js": run init without --ts'],
-      ['app.cjs', ['--ts'], 'TypeScript beside "app.cjs": run init without --ts'],
-      [
-        'controllers/admin/a.mjs',
-        ['--ts'],
-        'TypeScript beside "controllers/admin/a.mjs": run init without --ts',
-      ],
-      ['app.mts', [], 'JavaScript beside "app.mts": run init with --ts'],
-      ['controllers/a.ts', [], 'JavaScript beside "controllers/a.ts": run init with --ts'],
+      ['app.js', ['--ts'], '"app.js": run init without --ts'],
+      ['app.cjs', ['--ts'], '"app.cjs": run init without --ts'],
+      ['controllers/admin/a.mjs', ['--ts'], '"controllers/admin/a.mjs": run init without --ts'],
+      ['app.mts', [], '"app.mts": run init with --ts'],
+      ['controllers/a.ts', [], '"controllers/a.ts": run init with --ts'],
     ]
     for (const [existing, args, line] of table) {
       const folder = createFolder(t, { [existing]: '', 'package.json': '{}' })
       const before = contentsOf(folder)
       const { code, stdout, stderr } = await run(t, [folder, ...args])
-      const problem = `portico: Can't write ${line}, or in another folder\n`
+      const problem = `portico: There is an application with ${line}, or in another folder\n`
       assert.deepEqual([code, stdout, stderr], [1, '', problem])
       assert.deepEqual(contentsOf(folder), before)
     }
