@@ -199,25 +199,24 @@ export class NamedRoute {
   /**
    * Builds the paths, without their first slash, that {@link NamedRoute.match} may resolve to a target.
    *
+   * @param isWhole Whether they also have the default values at their end.
    * @throws {TypeError} If this route has no such path.
    */
-  build(target: RouteTarget): string[] {
+  build(target: RouteTarget, isWhole = false): string[] {
     for (const key of routeNames) {
       if (!this.variables.has(key) && target[key] !== this.defaults[key]) {
         throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
       }
     }
     const pairs = this.#pairsOutsidePattern(target)
-    let paths = ['']
-    let isFirst = true
+    let paths: string[] | undefined
     for (const [i, { part, separator }] of this.links.entries()) {
       if (part === undefined) continue
-      const built = [part.build(target, pairs, this.#nextSeparators[i] !== undefined)].flat()
-      const start = isFirst ? '' : separator
-      paths = paths.flatMap((path) => built.map((each) => path + start + each))
-      isFirst = false
+      const isParent = this.#nextSeparators[i] !== undefined
+      const built = [part.build(target, pairs, isParent || isWhole)].flat()
+      paths = paths?.flatMap((path) => built.map((each) => join(path, separator, each))) ?? built
     }
-    return paths
+    return paths ?? ['']
   }
 
   // Returns the pairs that neither a variable nor a default sets: only a `*` can match them.
@@ -232,4 +231,9 @@ export class NamedRoute {
     if (extra !== undefined) throw routeError(this.name, `has no variable for "${extra.key}"`)
     return pairs
   }
+}
+
+// A path never begins with a slash.
+function join(start: string, separator: string, end: string): string {
+  return start === '' && separator === '/' ? end : start + separator + end
 }

@@ -62,7 +62,7 @@ export interface PathPart {
    * Builds a path that leads to a target, or several.
    *
    * @param pairs The pairs for the `*`.
-   * @param isParent Whether the path of a child follows.
+   * @param isWhole Whether default values at the end are written too, as the path of a child needs it.
    */
-  build(target: RouteTarget, pairs: readonly Pair[], isParent: boolean): string | string[]
+  build(target: RouteTarget, pairs: readonly Pair[], isWhole: boolean): string | string[]
 }

@@ -117,11 +117,11 @@ export class SegmentsPart implements PathPart {
     return matched.join('/').length
   }
 
-  build(target: RouteTarget, pairs: readonly Pair[], isParent: boolean): string {
+  build(target: RouteTarget, pairs: readonly Pair[], isWhole: boolean): string {
     const segments = this.acceptsPairs ? writePairs(pairs) : []
     for (const part of this.#parts.toReversed()) {
       // A path omits default values at its end.
-      if (!isParent && segments.length === 0 && this.#isDefault(part, target)) continue
+      if (!isWhole && segments.length === 0 && this.#isDefault(part, target)) continue
       segments.unshift(this.#write(part, target))
     }
     return segments.join('/')

@@ -46,28 +46,34 @@ export function createUrlBuilder(
     // The default route alone routes each path that it builds to its target.
     if (table.named.size === 0) return `${basePath}/${paths[0]}`
     const { origin, from } = originOf(route, target, facts)
-    const path = paths.find((each) => leadsTo({ target, route, table }, each, from))
+    const isRight = (each: string): boolean => leadsTo({ target, route, table }, each, from)
+    const path = paths.find(isRight) ?? route?.build(target, true).find(isRight)
     if (path !== undefined) return `${origin}${basePath}/${path}`
     throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
   }
 }
 
-// Returns two forms: the short one, and the one with all names, which fewer named routes match.
+// Returns the short form, the one with controller and action, and the one with all names, which fewer named routes match.
 function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] {
   if (!defaultRoute.isModule(target.module)) {
     throw new TypeError(`There is no module "${target.module}"`)
   }
   const module = writeName(target, 'module')
-  const names = [writeName(target, 'controller'), writeName(target, 'action')]
+  const both = [writeName(target, 'controller'), writeName(target, 'action')]
+  const names = [...both]
   const pairs = writePairs(target.pairs)
-  const whole = [module, ...names, ...pairs]
   while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
   const [first] = names
   // Routing would read a controller with the name of a module as that module.
   const canOmitModule =
     module === 'default' && (first === undefined || !defaultRoute.isModule(first))
-  const short = [...(canOmitModule ? [] : [module]), ...names, ...pairs]
-  return [short.join('/'), whole.join('/')]
+  const start = canOmitModule ? [] : [module]
+  const forms = [
+    [...start, ...names],
+    [...start, ...both],
+    [module, ...both],
+  ]
+  return forms.map((form) => [...form, ...pairs].join('/'))
 }
 
 // Returns the origin that the URL needs, '' for that of the request, and the facts of a request for the URL.

@@ -137,6 +137,20 @@ describe('HttpRequest.urlFor() by a route under another', () => {
     ])
   })
 
+  it('has no separator behind a parent whose path is empty', () => {
+    const root = routing({
+      site: { path: '/', defaults: { controller: 'site', lang: 'en' } },
+      start: { under: 'site', path: '/', defaults: { action: 'start' } },
+      page: { under: 'site', path: ':page' },
+    })('/')
+    assert.equal(root.urlFor(), '/')
+    assert.equal(root.urlFor({}, { name: 'start' }), '/')
+    assert.throws(() => root.urlFor({ page: 'x' }, { name: 'page' }), {
+      name: 'TypeError',
+      message: 'Another route matches the URL that the route "page" builds',
+    })
+  })
+
   it('follows the separator', () => {
     check('/news-5', [
       [{}, {}, '/news-5'],

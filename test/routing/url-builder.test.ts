@@ -124,6 +124,23 @@ describe('HttpRequest.urlFor() by a named route', () => {
     assert.equal(shadowed.urlFor({ controller: 'news', action: 'list' }), '/default/news/list')
   })
 
+  it('writes default values too if another route matches the URL without them', () => {
+    const home = routing({
+      page: { path: '/:lang/:page', defaults: { controller: 'pages', lang: 'en', page: 1 } },
+      strict: { path: '/s/:n', defaults: { n: 'all' }, requirements: { n: '\\d+' } },
+      home: { path: '/', defaults: { controller: 'home' } },
+      s: { path: '/s', defaults: { controller: 's' } },
+    })('/')
+    assert.equal(home.urlFor({}, { name: 'page' }), '/en/1')
+    assert.equal(home.urlFor({ page: 2 }, { name: 'page' }), '/en/2')
+    assert.throws(() => home.urlFor({}, { name: 'strict' }), {
+      name: 'TypeError',
+      message: 'The route "strict" has a requirement for "n" that the value does not meet',
+    })
+    const three = routing({ one: { path: '/:a' }, three: { path: '/:a/:b/:c' } })('/')
+    assert.equal(three.urlFor({ controller: 'x' }), '/x/index')
+  })
+
   it('never builds a path that begins with two slashes', () => {
     const root = routing({
       all: { path: '/*' },
