@@ -26,6 +26,7 @@ interface Vector {
     readonly name: string | null
     readonly reset: boolean
     readonly expect: string | null
+    readonly why: string
   }
 }
 type Found = Readonly<Record<string, unknown>>
@@ -57,7 +58,9 @@ describe('The routes of ZF1', () => {
 
   it('have a difference for each vector that differs', () => {
     const text = readFileSync(repositoryFile('docs/specification.md'), 'utf8')
-    const ids = new Set(vectors.flatMap(({ why = [] }) => why))
+    const ids = new Set(
+      vectors.flatMap(({ why = [], url }) => [...why, ...(url?.why.match(/X\d+/g) ?? [])]),
+    )
     for (const id of ids) assert.match(text, new RegExp(`^\\| ${id} \\|`, 'm'))
     assert.ok(ids.size > 15)
   })

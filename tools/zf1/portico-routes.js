@@ -57,40 +57,5 @@ export function createRouting(routes) {
         return { problem: problem.message }
       }
     },
-    // Routes a URL of ZF1 as a client would request it.
-    routeUrl(url, request) {
-      const [, scheme = request.scheme, host = request.host, path] =
-        /^(?:([a-z]+):\/\/([^/]*))?(.*)$/s.exec(url) ?? []
-      const target = encodeURI(path || '/').replaceAll('%25', '%')
-      if (!target.startsWith('/') || target.startsWith('//')) return undefined
-      const found = toRequest({ method: 'GET', target, host, scheme })
-      return stateOf(found).rejection === undefined ? outcome(found) : undefined
-    },
-    // Whether a place has all parameters that a URL must have: given, or null to be removed.
-    isPlaceOf(request, { params, name = null, any = false, reset }, back) {
-      const current = outcome(toRequest(request))
-      const route = name ?? current.route
-      if (back.route !== route && !any) return false
-      const names = { module: back.module, controller: back.controller, action: back.action }
-      const values = new Map([
-        ...back.params.map(([key, [value]]) => [key, value]),
-        ...Object.entries(names),
-      ])
-      const isRest = routes.some(([each, { rest }]) => each === route && rest)
-      // What the URL does not change stays.
-      const kept = reset || name !== null ? [] : current.params.filter(([key]) => !(key in params))
-      if (!kept.every(([key, [value]]) => values.get(key) === value)) return false
-      const isKept = (key) =>
-        reset || name !== null || isRest || key in params || back[key] === current[key]
-      if (!NAMES.every(isKept)) return false
-      // The default route adds nothing; ZF1 adds a last key without a value.
-      const isOwn = ([key]) => key in params || kept.some(([each]) => each === key)
-      if (route === 'default' && !back.params.every(isOwn)) return false
-      return Object.entries(params).every(([key, value]) => {
-        // A REST URL names the resource.
-        if (isRest && key === 'action' && value !== 'new' && value !== 'edit') return true
-        return value === null || values.get(key) === value
-      })
-    },
   }
 }

@@ -1,6 +1,6 @@
 // Compares the routes of Portico with those of the real Zend Framework 1, after a build:
 //
-//   ZF1=<the folder that contains Zend/> node tools/zf1/routes.js [--requests N] [--seed N] [--vectors FILE]
+//   ZF1=<the folder that contains Zend/> node tools/zf1/routes.js [--requests N] [--seed N] [--vectors FILE] [--show KIND]
 
 import { spawn } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createRouting } from './portico-routes.js'
 import { generateJobs } from './route-jobs.js'
+import { compareUrls } from './route-urls.js'
 
 const PROGRAM = fileURLToPath(new URL('routes.php', import.meta.url))
 /** The differences of section 10 of the specification that concern routes. */
@@ -58,9 +59,9 @@ for (const job of generateJobs(Number(options.seed), Number(options.requests), h
   count(isEqual ? 'equal' : why ? 'explained' : 'unexplained')
   for (const id of why ?? []) count(`  by ${id}`)
   if (!why) report('unexplained', { job, real, model, found })
-  const url = job.url && compareUrls(portico, job, real)
+  const url = job.url && (await compareUrls({ portico, job, real, ask, ids: IDS, isSame: same }))
   if (url) count(`URL ${url.kind}`)
-  if (url?.kind === (options.show ?? 'unexplained'))
+  if (url?.kind.startsWith(options.show ?? 'unexplained'))
     report('unexplained URL', { job, real, ...url })
   vectors.push({
     routes: job.routes,
@@ -108,73 +109,13 @@ function routed({ error, route, module, controller, action, params = [] }) {
   return { route, module, controller, action, params: sorted }
 }
 
-function compareUrls(portico, { routes, request, url }, real) {
-  const { found, problem } = portico.urlFor(request, url)
-  const facts = { found: found ?? null, problem }
-  // Portico checks each of its URLs; here it is checked again.
-  const place = found && portico.routeUrl(found, request)
-  const isWrong = found && !(place && portico.isPlaceOf(request, { ...url, any: true }, place))
-  if (isWrong) return { kind: 'unexplained', ...facts, place }
-  const current = portico.route(request)
-  const isOther = url.name === null && current.route !== real.route
-  if (isOther) return { kind: 'of another request', ...facts }
-  if (found !== undefined && normal(found) === normal(real.url)) return { kind: 'equal', ...facts }
-  if (found === undefined && real.url === undefined) return { kind: 'both throw', ...facts }
-  if (real.url === undefined) return { kind: 'only ZF1 throws', ...facts }
-  const back = portico.routeUrl(real.url, request)
-  // Of another request, ZF1 keeps other values.
-  if (found === undefined && !url.reset && !same(current, real)) {
-    return { kind: 'of another request', ...facts }
-  }
-  const isRight = back !== undefined && portico.isPlaceOf(request, url, back)
-  const isEmpty =
-    /^The route "\w+" needs /.test(problem) && /\/(?:\/|$)/.test(real.url.replace('://', ''))
-  const reason = () =>
-    isEmpty ? 'X41: an empty segment' : keptByZf1(portico, request, url, routes)
-  const kind = found === undefined && isRight ? reason() : undefined
-  if (found === undefined) return { kind: kind ?? 'X41: wrong in ZF1', ...facts, back }
-  return { kind: isRight ? 'X42: another form' : 'X41: wrong in ZF1', ...facts, back }
-}
-
-// In ZF1, `reset` has no effect on a regex, and a part of a route that matched keeps its values although the route did not.
-function keptByZf1(portico, request, { name, reset }, routes) {
-  const current = portico.route(request).route
-  const linksOf = (each) => {
-    const pattern = new Map(routes).get(each)
-    return pattern === undefined ? [] : [...linksOf(pattern.under), pattern]
-  }
-  const links = linksOf(name ?? current)
-  const isHidden = links.some(({ defaults = {} }, i) =>
-    links
-      .slice(0, i)
-      .some((each) => Object.keys(defaults).some((key) => variablesOf(each).includes(key))),
-  )
-  if (isHidden) return 'X41: hidden by a default'
-  const hasRegex = links.some(({ regex }) => regex)
-  if (reset) return hasRegex ? 'X39: kept in spite of reset' : 'unexplained'
-  return name !== null && name !== current ? 'X40: kept from no match' : 'unexplained'
-}
-
-function variablesOf({ path = '', host = '', map = {} }) {
-  return [...`${path}.${host}`.matchAll(/:([\w-]+)/g)]
-    .map(([, name]) => name)
-    .concat(Object.values(map), Object.keys(map))
-}
-
-// Without the encoding, and the slash at the end.
-function normal(url = '') {
-  const decode = (text) => decodeURIComponent(text.replaceAll('+', ' '))
-  return url.replace(/\/+$/, '').split('/').map(decode).join('\n')
-}
-
-// Keeps two vectors of each kind.
+// Keeps one vector of each kind.
 function writeVectors(file) {
-  const seen = new Map()
+  const seen = new Set()
   const kept = vectors.filter(({ why = [], url, routes }) => {
     const kinds = routes.map(([, each]) => Object.keys(each).sort().join())
-    const key = `${why}|${url?.why}|${kinds.at(-1)}`
-    seen.set(key, (seen.get(key) ?? 0) + 1)
-    return seen.get(key) <= 1
+    const { size } = seen
+    return seen.add(`${why}|${url?.why}|${kinds.at(-1)}`).size > size
   })
   writeFileSync(file, kept.map((each) => `${JSON.stringify(each)}\n`).join(''))
   console.log(`${kept.length} vectors`)
