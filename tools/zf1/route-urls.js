@@ -70,12 +70,16 @@ function isSetBy(links, key) {
 async function kindOfThrow({ portico, job, real, found, ask }) {
   const { routes, request, url } = job
   const variables = linksOf(routes, url.name ?? real.route).flatMap(variablesOf)
-  // ZF1 does not throw when the names are given.
+  // ZF1 does not throw when the values of all variables are given.
   const place = placeOf(portico, found, request)
-  const names = Object.keys(NAMES).filter((key) => variables.includes(key))
-  const params = { ...Object.fromEntries(names.map((key) => [key, place[key]])), ...url.params }
-  const [{ url: assembled }] = await ask({ ...job, url: { ...url, params } }, [null])
-  if (assembled !== undefined) return 'X44: default names'
+  const values = new Map([
+    ...place.params.map(([key, [value]]) => [key, value]),
+    ...Object.keys(NAMES).map((key) => [key, place[key]]),
+  ])
+  const given = Object.fromEntries(variables.map((key) => [key, values.get(key)]))
+  const assemble = async (params) => (await ask({ ...job, url: { ...url, params } }, [null]))[0].url
+  const assembled = await assemble({ ...url.params, ...given })
+  if (assembled !== undefined) return 'X44: a default of another'
   // The number of a group that has a name.
   const numbers = Object.entries(url.params).filter(
     ([key, value]) => /^\d+$/.test(key) && value === null,
@@ -83,10 +87,9 @@ async function kindOfThrow({ portico, job, real, found, ask }) {
   const others = Object.fromEntries(
     Object.entries(url.params).filter(([key]) => !numbers.some(([each]) => each === key)),
   )
-  const [{ url: named }] = await ask({ ...job, url: { ...url, params: others } }, [null])
-  if (numbers.length > 0 && named !== undefined) return 'X44: a group by its number'
-  const isTwice = variables.some((each, i) => variables.indexOf(each) !== i)
-  return isTwice && /is not specified$/.test(real.urlError) ? 'X44: a variable twice' : undefined
+  if (numbers.length > 0 && (await assemble(others)) !== undefined)
+    return 'X44: a group by its number'
+  return new Set(variables).size < variables.length ? 'X44: a variable twice' : undefined
 }
 
 // Whether the URL with the whole host, as Portico writes it, leads elsewhere in ZF1.
@@ -199,10 +202,14 @@ function defaultsOf({ rest, defaults }) {
   return Object.entries({ ...(rest ? NAMES : {}), ...defaults })
 }
 
-function variablesOf({ path = '', host = '', regex, map = {} }) {
-  return [...`${path}.${host}`.matchAll(/:([\w-]+)/g)]
-    .map(([, name]) => name)
-    .concat(Object.values(map), Object.keys(map), regex ? ['1', '2'] : [])
+function variablesOf({ path = '', host = '', regex = '', map = {} }) {
+  const names = [...`${path}.${host}`.matchAll(/:([\w-]+)/g)].map(([, name]) => name)
+  const numberOf = new Map(Object.entries(map).filter(([, group]) => typeof group === 'number'))
+  const groups = [...regex.matchAll(/\((?!\?)/g)].map((_, i) => {
+    const [name] = [...numberOf].find(([, group]) => group === i + 1) ?? []
+    return name ?? map[i + 1] ?? String(i + 1)
+  })
+  return [...names, ...groups]
 }
 
 // Without the encoding, and the slash at the end.
