@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
-import { listNamedRoutes, listRoutes } from './lib/inspect/list-routes.ts'
+import { listActions, listRoutes } from './lib/inspect/list-routes.ts'
 import { closeApp, createReadyCheck, startApp } from './lib/process/app-file.ts'
 import { loadApplication, publicFileOf, publicFilesOf } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
@@ -54,8 +54,8 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
     (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
   routes: async ({ json, ...line }) => {
     const { front, config } = await loadApplication(line)
-    const [routes, named] = [listRoutes(front), listNamedRoutes(front)]
-    print(json ? jsonText([...routes, ...named]) : routesText(routes, routesStyle(), named))
+    const listing = { actions: listActions(front), routes: listRoutes(front) }
+    print(json ? jsonText(listing) : routesText(listing, routesStyle()))
     const files = publicFilesOf(config)
     if (!json && files !== undefined) print(publicText(config.public ?? '', files.size))
     return 0

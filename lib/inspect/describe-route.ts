@@ -1,7 +1,5 @@
 import { fullName } from '../dispatch/registered-controller.ts'
-import type { NameKeys } from '../routing/name-rules.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
-import { isRouteName, type RouteNames, routeNames } from '../routing/route-target.ts'
 
 /** Returns what a route has, such as `host`, `regex`, `under`. */
 export function kindsOf({ links, isAbstract }: NamedRoute): readonly string[] {
@@ -30,18 +28,4 @@ export function targetOf({ defaults, variables }: NamedRoute): string {
     controller: nameOf('controller'),
     action: nameOf('action'),
   })
-}
-
-/** Returns the paths that lead to an action, such as `/article/:id`; `...` stands for pairs. Undefined if none does. */
-export function pathTo(route: NamedRoute, action: RouteNames, keys: NameKeys): string | undefined {
-  const { segments, variables, defaults, links } = route
-  const leads = routeNames.every(
-    (key) => variables.has(key) || keys[key](defaults[key]) === keys[key](action[key]),
-  )
-  if (!leads || segments === undefined) return undefined
-  const parts = segments.map((part) => {
-    if ('literal' in part) return part.encoded
-    return isRouteName(part.variable) ? action[part.variable] : `:${part.variable}`
-  })
-  return `/${[...parts, ...(links[0]?.part?.acceptsPairs ? ['...'] : [])].join('/')}`
 }

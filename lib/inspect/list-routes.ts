@@ -1,21 +1,21 @@
 import { urlsOf } from '../dispatch/action-urls.ts'
-import { CALL } from '../dispatch/controller-hooks.ts'
 import type { FrontController } from '../dispatch/front-controller.ts'
-import type { RegisteredAction } from '../dispatch/registered-controller.ts'
-import { kindsOf, pathTo, targetOf, textOf } from './describe-route.ts'
-import { type ActionLocation, errorActionOf, locateAction, type Site, siteOf } from './site.ts'
+import { kindsOf, targetOf, textOf } from './describe-route.ts'
+import { type ActionLocation, errorActionOf, locateAction, siteOf } from './site.ts'
 
-/** An action with the URLs that lead to it. */
-export interface ListedRoute extends ActionLocation {
-  /** The URLs that lead to the action: those of named routes, then the others, the shortest first; `...` stands for pairs. */
+/** An action with the URLs of the default route that lead to it. */
+export interface ListedAction extends ActionLocation {
+  /** The URLs, the shortest first; `...` stands for pairs. Empty if only named routes lead to the action. */
   readonly urls: readonly string[]
   /** The allowed methods; null if all are allowed. */
   readonly methods: readonly string[] | null
+  /** Whether it is the action that responds to errors, which has no URL. */
+  readonly handlesErrors: boolean
 }
 
 /** A named route. */
-export interface ListedNamedRoute {
-  readonly route: string
+export interface ListedRoute {
+  readonly name: string
   /** Its kinds, such as `host`, `regex`, `under`. */
   readonly kinds: readonly string[]
   /** Its pattern, such as `/news/:id`. */
@@ -25,10 +25,10 @@ export interface ListedNamedRoute {
 }
 
 /** Lists the named routes, in the order in which they are tried. */
-export function listNamedRoutes(front: FrontController): readonly ListedNamedRoute[] {
+export function listRoutes(front: FrontController): readonly ListedRoute[] {
   const { basePath, router } = siteOf(front)
   return [...router.named.values()].reverse().map((route) => ({
-    route: route.name,
+    name: route.name,
     kinds: kindsOf(route),
     matches: textOf(route, basePath),
     to: targetOf(route),
@@ -36,22 +36,15 @@ export function listNamedRoutes(front: FrontController): readonly ListedNamedRou
 }
 
 /** Lists every action that a request can reach, in the order of registration, and last the error action. */
-export function listRoutes(front: FrontController): readonly ListedRoute[] {
+export function listActions(front: FrontController): readonly ListedAction[] {
   const site = siteOf(front)
   const errorAction = errorActionOf(site)
   const { reachable } = site.dispatcher
   const actions = errorAction === undefined ? reachable : [...reachable, errorAction]
   return actions.map((action) => ({
     ...locateAction(site, action),
-    urls: action.isHidden ? [] : [...namedUrlsOf(site, action), ...urlsOf(site, action)],
+    urls: action.isHidden ? [] : urlsOf(site, action),
     methods: action.methods ?? null,
+    handlesErrors: action.isHidden,
   }))
-}
-
-function namedUrlsOf({ router, basePath, names }: Site, action: RegisteredAction): string[] {
-  const target = { ...action, action: action.action === CALL ? '*' : action.action }
-  return [...router.named.values()].flatMap((route) => {
-    const path = pathTo(route, target, names)
-    return path === undefined ? [] : [(path === '/' && basePath) || basePath + path]
-  })
 }

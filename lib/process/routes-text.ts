@@ -1,6 +1,6 @@
 import type { ExplainedParameter, Explanation } from '../inspect/explain.ts'
 import type { ExplainedError } from '../inspect/explain-error.ts'
-import type { ListedNamedRoute, ListedRoute } from '../inspect/list-routes.ts'
+import type { ListedAction, ListedRoute } from '../inspect/list-routes.ts'
 import type { ActionLocation } from '../inspect/site.ts'
 import { printable } from '../reporting/printable.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from './terminal-table.ts'
@@ -11,27 +11,39 @@ export interface RoutesStyle extends TextStyle {
   readonly formatFile: (file: string) => string
 }
 
-/** Formats routes as a table: URLs, methods, action, file and line; and named routes as another one. */
-export function routesText(
-  routes: readonly ListedRoute[],
-  style: RoutesStyle,
-  named: readonly ListedNamedRoute[] = [],
-): string {
-  const rows = routes.map((route) => [
-    route.urls.join(', ') || '(errors)',
-    route.methods?.join(', ') ?? 'any',
-    route.name,
-    locationText(route, style),
+/** The document that `--routes --json` prints. */
+export interface Listing {
+  readonly actions: readonly ListedAction[]
+  /** The named routes. */
+  readonly routes: readonly ListedRoute[]
+}
+
+/** Formats actions as a table: URLs, methods, action, file and line; and named routes as another one. */
+export function routesText({ actions, routes }: Listing, style: RoutesStyle): string {
+  const actionRows = actions.map((action) => [
+    urlText(action, routes),
+    action.methods?.join(', ') ?? 'any',
+    action.name,
+    locationText(action, style),
   ])
-  const table = terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...rows], style)
-  if (named.length === 0) return table
-  const routeRows = named.map(({ route, kinds, matches, to }) => [
-    route,
+  const table = terminalTable([['URL', 'METHODS', 'ACTION', 'FILE'], ...actionRows], style)
+  if (routes.length === 0) return table
+  const routeRows = routes.map(({ name, kinds, matches, to }) => [
+    name,
     kinds.join(', '),
     matches,
     to,
   ])
   return `${table}\n${terminalTable([['ROUTE', 'KIND', 'MATCHES', 'ACTION'], ...routeRows], style)}`
+}
+
+function urlText(
+  { handlesErrors, urls, name }: ListedAction,
+  routes: readonly ListedRoute[],
+): string {
+  if (handlesErrors) return '(errors)'
+  const names = routes.filter(({ to }) => to === name).map((route) => route.name)
+  return urls.join(', ') || (names.length > 0 ? `(route ${names.join(', ')})` : '(none)')
 }
 
 /** Formats the number of the files of a public folder. */

@@ -7,7 +7,7 @@ import type { Controllers } from '../../lib/controllers/controller.ts'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
-import { listNamedRoutes, listRoutes } from '../../lib/inspect/list-routes.ts'
+import { listActions, listRoutes } from '../../lib/inspect/list-routes.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 import { createFolderInPackage } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
@@ -18,7 +18,7 @@ const restricted = Object.assign((): undefined => undefined, { methods: ['GET'] 
 
 function urls(options: FrontControllerOptions): Record<string, readonly string[]> {
   return Object.fromEntries(
-    listRoutes(new FrontController(options)).map(({ name, urls }) => [name, urls]),
+    listActions(new FrontController(options)).map(({ name, urls }) => [name, urls]),
   )
 }
 
@@ -26,7 +26,7 @@ function controllers(...names: string[]): Controllers {
   return new Map(names.map((name) => [name, { index: action, list: action }]))
 }
 
-describe('listRoutes()', () => {
+describe('listActions()', () => {
   it('lists the URLs of each action, the shortest first', () => {
     assert.deepEqual(urls({ controllers: controllers('index', 'news') }), {
       'index/index': ['/', '/index', '/index/index/...'],
@@ -38,7 +38,7 @@ describe('listRoutes()', () => {
   })
 
   it('locates the actions of a controller with hooks', () => {
-    const [listed] = listRoutes(createFront({ news: { init: action, index: action } }))
+    const [listed] = listActions(createFront({ news: { init: action, index: action } }))
     assert.equal(listed?.file, fileURLToPath(import.meta.url))
   })
 
@@ -64,40 +64,26 @@ describe('listRoutes()', () => {
     assert.deepEqual(found['admin/list'], ['/default/admin/list/...'])
   })
 
-  it('lists the named routes that lead to an action, before the default one', () => {
-    const modules = new Map([['admin', controllers('index')]])
+  it('leaves out the URLs of named routes, and what they hide', () => {
     const routes = {
       article: { path: '/article/:id', defaults: { controller: 'news', action: 'list' } },
-      again: { path: 'a/:id/*', defaults: { controller: 'news', action: 'list' } },
-      any: { path: '/any/:action', defaults: { controller: 'news' } },
-      home: { path: '/', defaults: { module: 'admin' } },
-      nowhere: { path: '/nowhere', defaults: { controller: 'nosuch' } },
+      hidden: { path: '/news/list/*', defaults: { controller: 'news' } },
     }
-    assert.deepEqual(
-      urls({ controllers: controllers('news'), modules, routes, basePath: '/app' }),
-      {
-        'news/index': ['/app/any/index', '/app/news', '/app/news/index/...'],
-        'news/list': [
-          ...['/app/article/:id', '/app/a/:id/...', '/app/any/list'],
-          '/app/news/list/...',
-        ],
-        'admin/index/index': [
-          '/app',
-          '/app/admin',
-          '/app/admin/index',
-          '/app/admin/index/index/...',
-        ],
-        'admin/index/list': ['/app/admin/index/list/...'],
-        'error/error': [],
-      },
-    )
+    assert.deepEqual(urls({ controllers: controllers('news'), routes }), {
+      'news/index': ['/news', '/news/index/...'],
+      'news/list': ['/default/news/list/...'],
+      'error/error': [],
+    })
+    const all = { all: { path: '/*' } }
+    assert.deepEqual(urls({ controllers: controllers('news'), routes: all })['news/list'], [])
   })
 
-  it('follows the rule of names in named routes', () => {
-    const news = { LIST: action }
-    const routes = { article: { path: '/a', defaults: { controller: 'NEWS', action: 'l-i-s-t' } } }
-    const found = urls({ controllers: { news }, routes, names: 'zf1' })
-    assert.equal(found['news/l-i-s-t']?.[0], '/a')
+  it('marks the action that handles errors', () => {
+    const listed = listActions(new FrontController({ controllers: controllers('news') }))
+    assert.deepEqual(
+      listed.map(({ handlesErrors }) => handlesErrors),
+      [false, false, true],
+    )
   })
 
   it('follows the rule of names', () => {
@@ -107,7 +93,7 @@ describe('listRoutes()', () => {
 
   it('lists the methods, with HEAD and OPTIONS; null for all', () => {
     const news = new Map([['news', { list: action, view: restricted }]])
-    const routes = listRoutes(new FrontController({ controllers: news }))
+    const routes = listActions(new FrontController({ controllers: news }))
     assert.deepEqual(
       routes.map(({ methods }) => methods),
       [null, ['GET', 'HEAD', 'OPTIONS'], null],
@@ -119,7 +105,7 @@ describe('listRoutes()', () => {
     const { controllers, modules } = await loadControllers(folder)
     const memory = new Map([...controllers, ['memory', { list: action }]])
     memory.delete('error')
-    const routes = listRoutes(new FrontController({ controllers: memory, modules }))
+    const routes = listActions(new FrontController({ controllers: memory, modules }))
     const located = routes.map(({ name, builtIn, file, line }) => [
       name,
       builtIn,
@@ -177,7 +163,7 @@ describe('listRoutes()', () => {
         '',
       ].join('\n'),
     })
-    const routes = listRoutes(new FrontController(await loadControllers(join(folder, 'site'))))
+    const routes = listActions(new FrontController(await loadControllers(join(folder, 'site'))))
     const located = routes.map(({ name, file, line }) => [
       name,
       file && `${relative(folder, file)}:${line}`,
@@ -199,12 +185,12 @@ describe('listRoutes()', () => {
 
   it('lists the names that lead to __call as *, and no hook', () => {
     const account = { init() {}, preDispatch() {}, postDispatch() {}, list() {}, __call() {} }
-    const urls = listRoutes(createFront({ account })).map((route) => route.urls)
+    const urls = listActions(createFront({ account })).map((route) => route.urls)
     assert.deepEqual(urls, [['/account/list/...'], ['/account', '/account/*/...'], []])
   })
 })
 
-describe('listNamedRoutes()', () => {
+describe('listRoutes()', () => {
   it('lists the routes with their kinds, in the order in which they are tried', () => {
     const routes: RoutePatterns = {
       article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' } },
@@ -223,12 +209,7 @@ describe('listNamedRoutes()', () => {
       routes,
     })
     assert.deepEqual(
-      listNamedRoutes(front).map(({ route, kinds, matches, to }) => [
-        route,
-        `${kinds}`,
-        matches,
-        to,
-      ]),
+      listRoutes(front).map(({ name, kinds, matches, to }) => [name, `${kinds}`, matches, to]),
       [
         ['host', 'host', '//www.example/app/', 'index/index'],
         ['all', 'rest', '/app/[:module/]:controller', ':module/:controller/:action'],

@@ -3,7 +3,7 @@ import { after, describe, it } from 'node:test'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { explain } from '../../lib/inspect/explain.ts'
-import { listNamedRoutes, listRoutes } from '../../lib/inspect/list-routes.ts'
+import { listActions, listRoutes } from '../../lib/inspect/list-routes.ts'
 import { explanationText, routesText } from '../../lib/process/routes-text.ts'
 import { createFolder } from '../support/folder.ts'
 
@@ -26,7 +26,7 @@ function explained(target: string, method = 'GET'): string {
 describe('routesText()', () => {
   it('formats routes as a table', () => {
     assert.equal(
-      routesText(listRoutes(front), style),
+      routesText({ actions: listActions(front), routes: [] }, style),
       [
         'URL             METHODS        ACTION       FILE',
         '/news/list/...  any            news/list    news.mjs:1',
@@ -38,9 +38,22 @@ describe('routesText()', () => {
   })
 
   it('leaves out a line, or a file, that is not known', () => {
-    const route = { name: 'a/b', builtIn: false, urls: ['/a/b/...'], methods: null }
-    assert.match(routesText([{ ...route, file: 'x', line: null }], style), /a\/b {5}news\.mjs\n/)
-    assert.match(routesText([{ ...route, file: null, line: null }], style), /a\/b\n/)
+    const known = { name: 'a/b', builtIn: false, handlesErrors: false, urls: ['/a'], methods: null }
+    const text = (action: { file: string | null; line: null }): string =>
+      routesText({ actions: [{ ...known, ...action }], routes: [] }, style)
+    assert.match(text({ file: 'x', line: null }), /a\/b {5}news\.mjs\n/)
+    assert.match(text({ file: null, line: null }), /a\/b\n/)
+  })
+
+  it('names the routes of an action that the default route does not reach', () => {
+    const routes = {
+      all: { path: '/*', defaults: { controller: 'news' } },
+      one: { path: '/one', defaults: { controller: 'news', action: 'list' } },
+      two: { path: '/two', defaults: { controller: 'news', action: 'list' } },
+    }
+    const front = new FrontController({ controllers: { news: { list() {}, save() {} } }, routes })
+    const text = routesText({ actions: listActions(front), routes: listRoutes(front) }, style)
+    assert.match(text, /\n\(route two, one\) +any +news\/list .*\n\(none\) +any +news\/save /)
   })
 })
 
@@ -54,8 +67,8 @@ describe('Named routes', () => {
   })
 
   it('are a second table', () => {
-    const text = routesText([], style, listNamedRoutes(named))
-    assert.deepEqual(text.split('\n').slice(-4), [
+    const listed = { actions: listActions(named), routes: listRoutes(named) }
+    assert.deepEqual(routesText(listed, style).split('\n').slice(-4), [
       'ROUTE    KIND        MATCHES                                   ACTION',
       'account  host, rest  //:account.example/[:module/]:controller  :module/:controller/:action',
       'article  path        /news/:id                                 news/view',

@@ -40,12 +40,14 @@ describe('node server.js --routes', () => {
 
   it('prints one JSON document with --json', async (t) => {
     const { stdout } = await run(t, ['--routes', '--json', '--base-path=/app', ...examples])
-    const routes = JSON.parse(stdout) as { name: string }[]
-    const daily = routes.find(({ name }) => name === 'admin/report/daily')
+    const { actions, routes } = JSON.parse(stdout)
+    assert.deepEqual(routes, [])
+    const daily = actions.find(({ name }: { name: string }) => name === 'admin/report/daily')
     const file = repositoryFile('examples/controllers/admin/report.js')
     assert.deepEqual(daily, {
       name: 'admin/report/daily',
       builtIn: false,
+      handlesErrors: false,
       file,
       line: 1 + (await readFile(file, 'utf8')).split('\n').findIndex((s) => s.includes(' daily(')),
       urls: ['/app/admin/report/daily/...'],
@@ -74,7 +76,7 @@ describe('node server.js with --public', () => {
     const line = `Public files: 3 in ${publicFolder}, for GET and HEAD, before any action`
     assert.deepEqual(stdout.split('\n').slice(-3), ['', line, ''])
     const { stdout: json } = await run(t, ['--routes', '--json', ...args])
-    assert.equal(JSON.parse(json).length, 2)
+    assert.equal(JSON.parse(json).actions.length, 2)
   })
 
   it('explains that a file responds, and which', async (t) => {

@@ -111,11 +111,13 @@ describe('docs/guide.md', () => {
 
       it('is listed by --routes, each action with its line', async (t) => {
         const { stdout } = await start(t, ['--routes', '--json', ...options]).ended
-        // The named routes follow, which have no URLs of their own.
-        const listed: readonly Listed[] = JSON.parse(stdout)
-        const routes = listed.filter(({ urls }) => urls !== undefined)
-        assert.deepEqual(Object.fromEntries(routes.map(({ name, urls }) => [name, urls[0]])), URLS)
-        for (const { name, file, line } of routes) {
+        const { actions, routes } = JSON.parse(stdout)
+        const urls = (actions as Listed[]).map(({ name, urls }) => [name, urls[0]])
+        assert.deepEqual(Object.fromEntries(urls), URLS)
+        assert.deepEqual(routes, [
+          { name: 'note', kinds: ['path'], matches: '/note/:id', to: 'notes/view' },
+        ])
+        for (const { name, file, line } of actions as Listed[]) {
           const text = readFileSync(file, 'utf8').split('\n')[line - 1] ?? ''
           assert.match(text, new RegExp(`^ {2}${name.split('/').at(-1)}\\b`), name)
         }
@@ -194,7 +196,7 @@ const URLS = {
   'api/count': '/api/count/...',
   'index/index': '/',
   'notes/index': '/notes',
-  'notes/view': '/note/:id',
+  'notes/view': '/notes/view/...',
   'notes/save': '/notes/save/...',
   'settings/theme': '/settings/theme/...',
   'admin/notes/clear': '/admin/notes/clear/...',
