@@ -89,6 +89,7 @@ async function kindOfThrow({ portico, job, real, found, ask }) {
   )
   if (numbers.length > 0 && (await assemble(others)) !== undefined)
     return 'X44: a group by its number'
+  if (place.route !== (url.name ?? real.route)) return 'X44: the URL of another route'
   return new Set(variables).size < variables.length ? 'X44: a variable twice' : undefined
 }
 
