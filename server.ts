@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { explain } from './lib/inspect/explain.ts'
 import { listActions, listRoutes } from './lib/inspect/list-routes.ts'
 import { closeApp, createReadyCheck, startApp } from './lib/process/app-file.ts'
-import { loadApplication, publicFileOf, publicFilesOf } from './lib/process/application.ts'
+import { loadApplication, publicFileOf } from './lib/process/application.ts'
 import { onStopMessage } from './lib/process/child.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
 import type { CommandName } from './lib/process/commands.ts'
@@ -53,16 +53,15 @@ const runners: Readonly<Record<CommandName, (line: CommandLine) => unknown>> = {
   healthcheck: async ({ config: { healthPort = 0, host } }) =>
     (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE,
   routes: async ({ json, ...line }) => {
-    const { front, config } = await loadApplication(line)
+    const { front, config, files } = await loadApplication(line)
     const listing = { actions: listActions(front), routes: listRoutes(front) }
     print(json ? jsonText(listing) : routesText(listing, routesStyle()))
-    const files = publicFilesOf(config)
     if (!json && files !== undefined) print(publicText(config.public ?? '', files.size))
     return 0
   },
   explain: async ({ json, ...line }) => {
-    const { front, config } = await loadApplication(line)
-    const explanation = explain(front, line, publicFileOf(config, line))
+    const application = await loadApplication(line)
+    const explanation = explain(application.front, line, publicFileOf(application, line))
     print(json ? jsonText(explanation) : explanationText(explanation, routesStyle()))
     return explanation.error === null ? 0 : EXIT_FAILURE
   },

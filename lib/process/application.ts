@@ -13,7 +13,7 @@ import { rejectLongTarget } from '../http/target.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { nameKeys } from '../routing/name-rules.ts'
 import type { Handler } from '../server/handler.ts'
-import { publicPathOf, withPublicFiles } from '../server/public-files.ts'
+import { publicPathOf, sendFiles } from '../server/public-files.ts'
 import { listPublicFolder, type PublicFile } from '../server/public-folder.ts'
 import { type AppFile, loadAppFile, NO_APP } from './app-file.ts'
 import type { CommandLine } from './command-line.ts'
@@ -26,6 +26,8 @@ export interface Application {
   readonly front: FrontController
   /** The front controller, behind the public files if there are any. */
   readonly handler: Handler
+  /** The public files by their decoded paths in URLs; undefined if there is no folder of them. */
+  readonly files: ReadonlyMap<string, PublicFile> | undefined
   /** The exports of the application file. */
   readonly app: AppFile
   /** The settings, with those of the application file. */
@@ -66,7 +68,11 @@ export async function loadApplication(
       development: env === 'development',
     })
     warnAboutLimits(front, config, warn)
-    return { front, handler: withPublic(front, config, options), app, config, logger: log }
+    const { public: folder, publicCacheControl: cacheControl } = config
+    const files = folder === undefined ? undefined : listPublicFolder(folder, basePath)
+    const { headers } = options
+    const handler = files === undefined ? front : sendFiles(front, files, { cacheControl, headers })
+    return { front, handler, files, app, config, logger: log }
   } catch (error) {
     if (error instanceof ConfigError) throw error
     throw new ConfigError((error as Error).message.split('\n'))
@@ -95,31 +101,14 @@ function withOptions(
   return Object.freeze({ ...config, ...Object.fromEntries(applied) })
 }
 
-function withPublic(
-  front: FrontController,
-  { public: folder, publicCacheControl: cacheControl, basePath }: Config,
-  { headers }: FrontControllerOptions,
-): Handler {
-  if (folder === undefined) return front
-  return withPublicFiles(front, folder, { cacheControl, basePath, headers })
-}
-
-/** Returns the public files by their decoded paths in URLs; undefined if there is no folder of them. */
-export function publicFilesOf({
-  public: folder,
-  basePath,
-}: Config): ReadonlyMap<string, PublicFile> | undefined {
-  return folder === undefined ? undefined : listPublicFolder(folder, basePath)
-}
-
 /** Returns the public file that responds to a request; undefined if none does. */
 export function publicFileOf(
-  config: Config,
+  { config, files }: Pick<Application, 'config' | 'files'>,
   { method, target }: Pick<HttpRequest, 'method' | 'target'>,
 ): string | undefined {
   const rejection = rejectLongTarget(target, config.maxTargetBytes)
   const path = publicPathOf(new HttpRequest({ method, target, rejection }))
-  return publicFilesOf(config)?.get(path)?.file
+  return files?.get(path)?.file
 }
 
 async function loadFolder(

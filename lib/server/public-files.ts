@@ -61,10 +61,24 @@ export function withPublicFiles(
   options: PublicFilesOptions = {},
 ): Handler {
   checkNames('options', options, ['cacheControl', 'basePath', 'headers'])
-  const { cacheControl = 'no-cache', basePath = '' } = options
+  return sendFiles(handler, listPublicFolder(folder, options.basePath ?? ''), options)
+}
+
+/**
+ * Like {@link withPublicFiles}, for a folder that is listed already.
+ *
+ * @internal
+ * @throws {TypeError} If a header is invalid.
+ */
+export function sendFiles(
+  handler: Handler,
+  files: ReadonlyMap<string, PublicFile>,
+  options: PublicFilesOptions,
+): Handler {
+  const { cacheControl = 'no-cache' } = options
   const cacheControlOf = typeof cacheControl === 'string' ? () => cacheControl : cacheControl
   const defaults = checkedHeaders(options.headers ?? {})
-  const entries = toEntries(listPublicFolder(folder, basePath))
+  const entries = toEntries(files)
   const find = (request: HttpRequest): Entry | undefined => entries.get(publicPathOf(request))
   const pass = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
     handler.respond ? handler.respond(request) : handler.handle(request)
