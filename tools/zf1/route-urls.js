@@ -55,6 +55,24 @@ async function kindOf(facts) {
     variablesOf(link).some((key) => isSetBy(links.slice(i + 1), key)),
   )
   if (isHidden) return 'X41: hidden by a default'
+  const isElsewhere = async (changed, params = url.params) => {
+    const [outcome] = await ask({ routes, request: requestOf(changed, request) }, [null])
+    const asked = { ...url, params }
+    return (
+      missOf({ routes, url: asked, current: real, place: outcome, isStrict: true }) !== undefined
+    )
+  }
+  // Without a last key that has no value, which ZF1 writes with an empty one.
+  const short = real.url.replace(/\/[^/]+\/?$/, '')
+  if (real.url.endsWith('/') && (await isElsewhere(short))) return 'X12: a key without a value'
+  // With the parameters of the request before the others, as Portico writes them.
+  const kept = Object.fromEntries(real.params.map(([key, [value]]) => [key, value]))
+  // JavaScript moves numbers to the start.
+  const named = Object.entries(url.params).map(([key, value]) => [key.replace(/^\d/, 'n$&'), value])
+  const params = { ...kept, ...Object.fromEntries(named) }
+  const [{ url: ordered }] = await ask({ ...job, url: { ...url, params } }, [null])
+  if (ordered !== undefined && (await isElsewhere(ordered, params)))
+    return 'X43: in the other order'
   const [place] = await ask({ routes, request: back }, [null])
   const isEmpty = place.params.some(
     ([key, [value]]) => problem.endsWith(`needs "${key}"`) && value === '',
