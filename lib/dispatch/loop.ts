@@ -10,6 +10,7 @@ import { type HttpRequest, isRequest, stateOf, withState } from '../http/request
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { channels, publish } from '../reporting/diagnostics.ts'
 import type { Admission } from '../reporting/reporter.ts'
+import { claim } from '../reporting/scrubbed-exception.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { Deadlines } from './deadlines.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -178,6 +179,8 @@ export class RequestStages {
   ) =>
     this.#deadlinesFor(limitMs).within(promise, () => {
       const timeout = new HttpError(503, `No response within ${limitMs} milliseconds`)
+      // Another request may await the same rejection.
+      promise.then(undefined, (late) => claim([late], request))
       stateOf(request).cancellation.abort(timeout)
       return timeout
     })

@@ -72,11 +72,27 @@ export class HttpError extends Error {
   }
 }
 
+/** Marks the error of a request for a name: an entry of a WeakMap for each 404 of a scanner takes longer than the rest. @internal */
+export let nameClaims: {
+  add(error: NoControllerError): void
+  has(error: NoControllerError): boolean
+}
+
 /** The error if no controller has the requested name (SPEC section 5: code 0, no previous). */
 export class NoControllerError extends HttpError {
   declare readonly type: 'EXCEPTION_NO_CONTROLLER'
   /** The name as requested, such as `signin`. */
   readonly controller: string
+  #isClaimed = false
+
+  static {
+    nameClaims = {
+      add: (error) => {
+        if (#isClaimed in error) error.#isClaimed = true
+      },
+      has: (error) => #isClaimed in error && error.#isClaimed,
+    }
+  }
 
   constructor(controller: string) {
     const restore = stopStackTraces()

@@ -92,7 +92,7 @@ export class Reporter {
   #admit(failure: Failure): Admission {
     const { logger, onReport } = this.#options
     // Also an error that nobody reads.
-    if (failure.request !== undefined) claim(failure.exceptions, failure.request)
+    claim(failure.exceptions, failure.request)
     const isObserved = onReport !== undefined || channels.error.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
@@ -144,6 +144,7 @@ export class Reporter {
   #logObserverError(thrown: unknown): void {
     try {
       const failure = { exceptions: [toError(thrown)], status: 500 }
+      claim(failure.exceptions, undefined)
       const fingerprint = `observer ${fingerprintOf(failure)}`
       const detail = this.#spend(this.#faults, fingerprint)
       if (detail === 'count') {

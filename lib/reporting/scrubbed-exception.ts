@@ -1,4 +1,4 @@
-import { NoControllerError, ThrownValueError } from '../http/errors.ts'
+import { NoControllerError, nameClaims, ThrownValueError } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import {
@@ -66,28 +66,27 @@ const MAX_OWNED = 1_000
  * Makes a request the owner of its exceptions, and of their causes and errors, unless they have one. Without it, the
  * report of another request could show the values of this one.
  *
+ * @param request Undefined for an error without a request.
  * @returns Whether another request owns one of them, or whether they are too many.
  */
-export function claim(exceptions: readonly unknown[], request: HttpRequest): boolean {
-  // A scanner causes many of them, and an entry of a WeakMap takes longer than the rest of the report.
-  if (exceptions.every((exception) => isMadeFor(exception, request))) return false
-  const { id } = request
+export function claim(exceptions: readonly unknown[], request: HttpRequest | undefined): boolean {
   const values = new Set(exceptions)
   let isShared = false
   for (const value of values) {
+    const isNamed = isInstance(NoControllerError, value)
+    if (isNamed && read(value, 'controller') === request?.controller) {
+      nameClaims.add(value)
+      continue
+    }
     const owned = ownedPart(value)
     if (Object(owned) !== owned) continue
-    const owner = owners.get(owned as object) ?? { id }
+    const id = request?.id ?? ''
+    const owner = owners.get(owned as object) ?? { id: isNamed && nameClaims.has(value) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id || values.size >= MAX_OWNED
     for (const inner of causesOf(owned, MAX_OWNED - values.size)) values.add(inner)
   }
   return isShared
-}
-
-// Portico throws such an error for this request alone.
-function isMadeFor(exception: unknown, { controller }: HttpRequest): boolean {
-  return isInstance(NoControllerError, exception) && read(exception, 'controller') === controller
 }
 
 // Each request that throws an object gets an exception of its own around it.
@@ -148,9 +147,10 @@ function search(raws: readonly RawException[], request: HttpRequest) {
   const texts = [...new Set(raws.flatMap(searchedTextsOf))]
   const results = scrubAll(texts, request)
   const shown = new Map(texts.map((text, i) => [text, results[i]]))
-  for (const { value } of raws) {
-    const owner = owners.get(ownedPart(value) as object)
-    if (owner !== undefined) owner.shown = shown
+  for (const raw of raws) {
+    const owner = owners.get(ownedPart(raw.value) as object)
+    // Only its own texts: they stay in memory as long as the exception does.
+    if (owner) owner.shown = new Map(searchedTextsOf(raw).map((text) => [text, shown.get(text)]))
   }
   return shown
 }

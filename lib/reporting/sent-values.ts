@@ -203,7 +203,8 @@ function isPiece(part: string): boolean {
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */
 export function numbersIn(value: string): readonly string[] {
   if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
-  const digits = value.replace(/^[^\w.+-]+|[\s,_']/g, '')
+  // A plus between digits is a space.
+  const digits = value.replace(/^[^\w.+-]+|[\s,_']|(?<=\d)\+(?=\d)/g, '')
   const number = Math.abs(Number(digits))
   const numbers = [
     number,

@@ -40,8 +40,11 @@ const ESCAPES: readonly EscapeKind[] = [
   },
   {
     sign: '\\',
-    pattern: /\\(?:u[\da-f]{4}|u\{[\da-f]{1,5}\}|x[\da-f]{2}|[^\ud800])/gi,
+    // JSON writes a character past U+FFFF as two escapes.
+    pattern:
+      /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u[\da-f]{4}|u\{[\da-f]{1,5}\}|x[\da-f]{2}|[^\ud800])/gi,
     decode(escaped) {
+      if (escaped.length === 12) return JSON.parse(`"${escaped.toLowerCase()}"`)
       const hex = /^\\[ux]\{?([\da-f]+)/i.exec(escaped)?.[1]
       if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16)).toWellFormed()
       const character = escaped.slice(1)
@@ -117,9 +120,10 @@ export function fold(text: string): string {
   const spaced = text.includes('+') ? text.split('+').join(' ') : text
   if (IS_ASCII.test(spaced)) return spaced.toLowerCase()
   const cut = spaced.replace(PHRASES, ' ').replace(longMarks(), (run) => run.slice(0, MAX_MARKS))
-  const decomposed = cut.normalize('NFKD').replace(ACCENTS, '')
+  const decomposed = cut.normalize('NFKD').replace(accents(), '')
   // The capital first: ß has the capital SS, and ς the same as σ.
-  return decomposed.toLowerCase().toUpperCase().toLowerCase().replace(/ς/g, 'σ')
+  const lower = decomposed.toLowerCase().toUpperCase().toLowerCase()
+  return lower.replace(/[ςłøđħŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? 'σ')
 }
 
 /** Returns the length of a folded text. It takes a tenth of the time that its form takes. */
@@ -141,7 +145,8 @@ const longMarks = lazyPattern('(?<!\\p{M})\\p{M}{31,}', 'gu')
 const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
 // A character that folding may change, with its marks, whose order makes no difference.
 const foldable = lazyPattern('(?![\\0-*,-@[-\\x7f\\p{Unified_Ideograph}](?!\\p{M})).\\p{M}*', 'gsu')
-const ACCENTS = /[\u0300-\u036f]+/g
+const accents = lazyPattern('\\p{M}+', 'gu')
+const WITHOUT_STROKE: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd', ħ: 'h', ŧ: 't' }
 
 // `known` has the characters that are folded already.
 function foldForm(form: TextForm, known: Map<string, string>): TextForm {

@@ -163,6 +163,7 @@ describe('scrub()', () => {
     const table: [sent: string, read: string][] = [
       ['0042999', '42999'],
       ['1.75e4', '17500'],
+      ['482+913', '482913'],
       ['0x1F40', '8000'],
       ['42999.50', '42999.5'],
       ['42999.50', '42999'],
@@ -354,6 +355,7 @@ describe('scrub()', () => {
       ['a b;c d:e f', new URL('http://h/a b;c d:e f').pathname.slice(1)],
       ["it's bob's dad's", new URL("http://h/?it's bob's dad's").search.slice(1)],
       ["it's bob's", 'it&#x27;s bob&#x27;s'],
+      ['a😀b😀c😀d', 'a\\ud83d\\ude00b\\uD83D\\uDE00c\\ud83d\\ude00d'],
       ['é/à/ü/ö/ç', '\\u00e9/\\u00E0/\\u00fc/\\u00f6/\\u00e7'],
       ['ab"c"d"e"', JSON.stringify(JSON.stringify('ab"c"d"e"').slice(1, -1)).slice(1, -1)],
       ['pässwörd', escape('pässwörd')],

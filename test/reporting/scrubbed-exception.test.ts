@@ -11,6 +11,7 @@ import {
 } from '../../lib/index.ts'
 import { makeReport } from '../../lib/reporting/error-report.ts'
 import type { Failure } from '../../lib/reporting/failure.ts'
+import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 
 const CANARY = 'c4n4ry-Token'
@@ -170,6 +171,50 @@ describe('scrubException()', () => {
       assert.doesNotMatch(shown.join(), /c4n4ry/)
     })
   }
+
+  it('knows the first request of an exception that arrives after its deadline', async () => {
+    const shown: string[] = []
+    const failing = deferred()
+    const shared = failing.promise.then(() => {
+      throw new Error(`no article ${CANARY}`)
+    })
+    const list = (): Promise<never> => shared
+    const front = createFront(
+      { news: { list } },
+      { limits: { actionTimeoutMs: 50 }, onReport: (report) => shown.push(JSON.stringify(report)) },
+    )
+    await front.handle(new HttpRequest({ target: `/news/list?id=${CANARY}` }))
+    const second = front.handle(new HttpRequest({ target: '/news/list?id=another' }))
+    failing.resolve()
+    await second
+    assert.equal(shown.length, 2)
+    assert.doesNotMatch(shown.join(), /c4n4ry/)
+  })
+
+  it('shows known words of an exception that was first reported without a request, or for another name', async () => {
+    const shown: string[] = []
+    const reported = new Error(`no article ${CANARY}`)
+    const kept: unknown[] = []
+    const list = (): never => {
+      throw new Error('failed', { cause: kept.shift() })
+    }
+    const error = (request: HttpRequest, response: HttpResponse): void => {
+      kept.push(request.errorHandler?.exception)
+      response.status = 404
+    }
+    const front = createFront(
+      { news: { list }, error: { error } },
+      { onReport: (report) => shown.push(JSON.stringify(report)) },
+    )
+    front.report(reported)
+    kept.push(reported)
+    await front.handle(new HttpRequest({ target: '/news/list' }))
+    await front.handle(new HttpRequest({ target: `/${CANARY}/list` }))
+    kept.shift()
+    await front.handle(new HttpRequest({ target: '/news/list' }))
+    assert.equal(shown.length, 4)
+    assert.doesNotMatch(shown.join(), /c4n4ry/)
+  })
 
   it('reads an error once for the page, the log, the channel and onReport', async (t) => {
     const reads = new Map<string, number>()

@@ -94,6 +94,9 @@ describe('TextMask', () => {
   it('ignores accents, ligatures and the width of letters', () => {
     const pairs = [
       ['Straße7', 'STRASSE7'],
+      ['Łukøszđħŧ', 'lukoszdht'],
+      ['مُحَمَّدُ بْنُ عَبْدِ', 'محمد بن عبد'],
+      ['パスワードが', 'ハスワードか'],
       ['ﬃnanzen', 'FFINANZEN'],
       ['Zoe\u0308 Mu\u0308ller', 'Zoë Müller'],
       ['비밀번호입니다'.normalize('NFD'), '비밀번호입니다'],
