@@ -70,23 +70,32 @@ const MAX_OWNED = 1_000
  * @returns Whether another request owns one of them, or whether they are too many.
  */
 export function claim(exceptions: readonly unknown[], request: HttpRequest | undefined): boolean {
+  // A scanner causes no other exceptions: no Set is made for them.
+  if (exceptions.every((exception) => claimName(exception, request))) return false
   const values = new Set(exceptions)
   let isShared = false
   for (const value of values) {
-    const isNamed = isInstance(NoControllerError, value)
-    if (isNamed && read(value, 'controller') === request?.controller) {
-      nameClaims.add(value)
-      continue
-    }
     const owned = ownedPart(value)
-    if (Object(owned) !== owned) continue
+    if (Object(owned) !== owned || claimName(value, request)) continue
     const id = request?.id ?? ''
-    const owner = owners.get(owned as object) ?? { id: isNamed && nameClaims.has(value) ? '' : id }
+    const owner = owners.get(owned as object) ?? { id: hadRequest(value) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id || values.size >= MAX_OWNED
     for (const inner of causesOf(owned, MAX_OWNED - values.size)) values.add(inner)
   }
   return isShared
+}
+
+// Returns whether an exception says that there is no controller of the name in the request.
+function claimName(exception: unknown, request: HttpRequest | undefined): boolean {
+  if (!isInstance(NoControllerError, exception)) return false
+  const isOwn = read(exception, 'controller') === request?.controller
+  if (isOwn) nameClaims.add(exception)
+  return isOwn
+}
+
+function hadRequest(exception: unknown): boolean {
+  return isInstance(NoControllerError, exception) && nameClaims.has(exception)
 }
 
 // Each request that throws an object gets an exception of its own around it.
