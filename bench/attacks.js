@@ -31,6 +31,8 @@ const forms = {
   'fields without values, `&a&a...`, up to the limit of 1,000': fields((i) => `a${i}`),
   '1,000 fields of 1 kB': fields((i) => `f${i}=${'v'.repeat(1_000)}${i}`),
   '48 kB of Hangul, escaped in three ways': `a=%2541%5Cn%26lt%3B${hangul(16_000)}&b=1`,
+  '65 kB of combining marks': `a=\n&amp;%252525252541${'\u0301\uff9e'.repeat(13_000)}`,
+  '65 kB of short pieces that are not ASCII': `a=\n&b=${'đ,'.repeat(21_000)}`,
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
 }
 

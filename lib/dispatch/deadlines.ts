@@ -1,6 +1,13 @@
 interface Pending {
   readonly expiresAt: number
-  readonly expire: () => void
+  // Removed when the promise is settled or late: they refer to the request, and the promise may hang for ever.
+  calls: Calls | undefined
+}
+
+interface Calls {
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+  readonly createError: () => Error
 }
 
 /** Applies one time limit to many promises, with a single timer: they expire in the order in which they were added. */
@@ -16,32 +23,29 @@ export class Deadlines {
   /** Settles as the promise does, or rejects with the error of `createError` when the limit is over. */
   within<T>(promise: PromiseLike<T>, createError: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
-      const pending = {
-        // Uses the monotonic clock: the time of day can jump.
-        expiresAt: performance.now() + this.#limitMs,
-        expire: () => reject(createError()),
-      }
-      this.#add(pending)
-      const settle = <V>(finish: (value: V) => void) => {
-        return (value: V): void => {
-          this.#delete(pending)
-          finish(value)
-        }
-      }
-      promise.then(settle(resolve), settle(reject))
+      // Uses the monotonic clock: the time of day can jump.
+      const expiresAt = performance.now() + this.#limitMs
+      this.#add({ expiresAt, calls: { resolve, reject, createError } }, promise)
     })
   }
 
-  #add(pending: Pending): void {
+  #add(pending: Pending, promise: PromiseLike<unknown>): void {
     this.#pending.add(pending)
     this.#timer ??= setTimeout(this.#expire, this.#limitMs)
     this.#timer.ref()
+    promise.then(
+      (value) => this.#take(pending)?.resolve(value as never),
+      (error) => this.#take(pending)?.reject(error),
+    )
   }
 
-  #delete(pending: Pending): void {
+  #take(pending: Pending): Calls | undefined {
+    const { calls } = pending
+    pending.calls = undefined
     this.#pending.delete(pending)
     // The timer must not keep an idle process alive.
     if (this.#pending.size === 0) this.#timer?.unref()
+    return calls
   }
 
   readonly #expire = (): void => {
@@ -52,8 +56,8 @@ export class Deadlines {
         this.#timer = setTimeout(this.#expire, pending.expiresAt - now)
         return
       }
-      this.#pending.delete(pending)
-      pending.expire()
+      const calls = this.#take(pending)
+      calls?.reject(calls.createError())
     }
   }
 }

@@ -97,6 +97,11 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
   }
 }
 
+// Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.
+function claimLate(promise: PromiseLike<unknown>, id: string): void {
+  promise.then(undefined, (exception) => claim([exception], { id, controller: '' }))
+}
+
 // Runs after the form is read, so the error action of a rejected request can read the form.
 function check({ request, dispatches }: LoopState): void {
   const { rejection } = stateOf(request)
@@ -179,8 +184,7 @@ export class RequestStages {
   ) =>
     this.#deadlinesFor(limitMs).within(promise, () => {
       const timeout = new HttpError(503, `No response within ${limitMs} milliseconds`)
-      // Another request may await the same rejection.
-      promise.then(undefined, (late) => claim([late], request))
+      claimLate(promise, request.id)
       stateOf(request).cancellation.abort(timeout)
       return timeout
     })

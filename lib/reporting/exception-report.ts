@@ -100,8 +100,9 @@ export function withInner(raw: RawException): RawException[] {
 /** Lists the cause and the first errors of an exception. Calls no getter: a report reads each property once. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
   const errors = dataOf(exception, 'errors')
-  const length = Math.max(0, Math.min(countOf(errors), max - 1))
-  const items = Array.from({ length }, (_, i) => dataOf(errors, String(i)))
+  const items = Array.from({ length: Math.min(countOf(errors), max) }, (_, i) =>
+    dataOf(errors, String(i)),
+  )
   return [dataOf(exception, 'cause'), ...items].filter((inner) => inner !== undefined)
 }
 

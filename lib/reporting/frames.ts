@@ -60,7 +60,8 @@ function endOfMessage(stack: string, message: string): number | undefined {
   if (at >= 0 && stack.startsWith(message, at)) return endOfLine(stack, at + message.length)
   const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
   const start = header.length - firstLine.length
-  const from = message.indexOf(firstLine)
+  // A search of a long text for another one takes quadratic time.
+  const from = message.slice(0, MAX_HEADER).indexOf(firstLine.slice(0, MAX_HEADER / 2))
   if (firstLine === '' || from < 0) return undefined
   let length = 0
   while (from + length < message.length && message[from + length] === stack[start + length])

@@ -2,7 +2,7 @@ import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
-import { unescaped } from './text-forms.ts'
+import { countFolded, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
@@ -11,6 +11,7 @@ export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
+const PIECE_COST = 3
 
 /**
  * Removes the values of a request from texts: parameters, path segments past the action, headers
@@ -61,7 +62,7 @@ function coverValues(mask: TextMask, request: HttpRequest): boolean {
     left -= value.length + SEARCH_OVERHEAD
     if (left < 0) return
     // The folded value may be longer.
-    left -= mask.cover(label, value) - value.length
+    left -= Math.max(0, mask.cover(label, value) - value.length)
     for (const number of numbersIn(value)) mask.cover(label, number)
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '')) {
@@ -71,6 +72,9 @@ function coverValues(mask: TextMask, request: HttpRequest): boolean {
       if (left < 0) return false
       for (const form of new Set([decoded, unescaped(decoded)])) {
         if (form !== decoded) cover(label, form)
+        // Each piece is folded, also a short one.
+        left -= PIECE_COST * countFolded(form)
+        if (left < 0) return false
         for (const piece of piecesOf(form)) {
           cover(label, piece)
           if (piece.includes('%')) cover(label, decodePercent(piece))

@@ -25,12 +25,16 @@ export interface ScrubbedException {
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 
+// To read the names of a longer frame, such as a value may forge, takes too long.
+const MAX_FRAME = 300
+
 /** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
 export const shapesAlone: Scrubber = {
   text: knownWords,
   name: (name) => (isKnownName(name) ? name : shapeOf(name)),
   // A location that is no path may be a value.
   frame(frame) {
+    if (frame.length > MAX_FRAME) return withheld.frame(frame)
     const { callee, script, position } = partsOf(frame)
     return script === '' ? `[${shapeOf(frame)}]` : safeCallee(callee) + safePath(script) + position
   },
@@ -58,9 +62,12 @@ interface Owner {
   shown?: ReadonlyMap<string, string | undefined>
 }
 
+/** The request that claims exceptions. */
+type Claimant = Pick<HttpRequest, 'id' | 'controller'>
+
 // Requests share an exception if they await the same promise, and it may quote a value of the first one.
 const owners = new WeakMap<object, Owner>()
-const MAX_OWNED = 1_000
+const MAX_OWNED = 100
 
 /**
  * Makes a request the owner of its exceptions, and of their causes and errors, unless they have one. Without it, the
@@ -69,25 +76,28 @@ const MAX_OWNED = 1_000
  * @param request Undefined for an error without a request.
  * @returns Whether another request owns one of them, or whether they are too many.
  */
-export function claim(exceptions: readonly unknown[], request: HttpRequest | undefined): boolean {
+export function claim(exceptions: readonly unknown[], request: Claimant | undefined): boolean {
   // A scanner causes no other exceptions: no Set is made for them.
   if (exceptions.every((exception) => claimName(exception, request))) return false
   const values = new Set(exceptions)
   let isShared = false
+  let left = MAX_OWNED
   for (const value of values) {
+    if (left-- === 0) return true
     const owned = ownedPart(value)
     if (Object(owned) !== owned || claimName(value, request)) continue
     const id = request?.id ?? ''
     const owner = owners.get(owned as object) ?? { id: hadRequest(value) ? '' : id }
     owners.set(owned as object, owner)
-    isShared ||= owner.id !== id || values.size >= MAX_OWNED
-    for (const inner of causesOf(owned, MAX_OWNED - values.size)) values.add(inner)
+    isShared ||= owner.id !== id
+    // One more than may be left: then they are too many.
+    for (const inner of causesOf(owned, left + 1)) values.add(inner)
   }
   return isShared
 }
 
 // Returns whether an exception says that there is no controller of the name in the request.
-function claimName(exception: unknown, request: HttpRequest | undefined): boolean {
+function claimName(exception: unknown, request: Claimant | undefined): boolean {
   if (!isInstance(NoControllerError, exception)) return false
   const isOwn = read(exception, 'controller') === request?.controller
   if (isOwn) nameClaims.add(exception)

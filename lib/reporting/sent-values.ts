@@ -2,7 +2,7 @@ import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/target.ts'
 import { isName } from './shape.ts'
-import { fold } from './text-forms.ts'
+import { foldedLength } from './text-forms.ts'
 import { WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
@@ -59,7 +59,7 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
 
 /** Reports whether a value is too short to be searched for. Its folded form counts: three letters of Korean are eight. */
 export function isShort(value: string): boolean {
-  return value.length < MIN_VALUE_LENGTH && fold(value).length < MIN_VALUE_LENGTH
+  return value.length < MIN_VALUE_LENGTH && foldedLength(value) < MIN_VALUE_LENGTH
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */

@@ -141,7 +141,8 @@ const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const PHRASES = /[\ufdf0-\ufdfd]/g
 // To sort marks takes time that grows with the square of their number: 0.3 s for 32,000. UAX #15 has this limit.
 const MAX_MARKS = 30
-const longMarks = lazyPattern('(?<!\\p{M})\\p{M}{31,}', 'gu')
+// The half-width voiced sound marks of Japanese become marks too.
+const longMarks = lazyPattern('(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]{31,}', 'gu')
 const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
 // A character that folding may change, with its marks, whose order makes no difference.
 const foldable = lazyPattern('(?![\\0-*,-@[-\\x7f\\p{Unified_Ideograph}](?!\\p{M})).\\p{M}*', 'gsu')

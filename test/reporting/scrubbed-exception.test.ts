@@ -216,6 +216,21 @@ describe('scrubException()', () => {
     assert.doesNotMatch(shown.join(), /c4n4ry/)
   })
 
+  it('shows known words of an exception with endless causes, or too many of them', () => {
+    const endless = (): object =>
+      new Proxy({}, { getOwnPropertyDescriptor: () => ({ value: endless(), configurable: true }) })
+    const errors = Array.from({ length: 200 }, () => new Error('x'))
+    const cyclic = new Error('cyclic')
+    cyclic.cause = cyclic
+    const request = new HttpRequest({ target: '/' })
+    const messages = [
+      new Error('no grandma', { cause: endless() }),
+      new AggregateError(errors, 'no grandma'),
+      cyclic,
+    ].map((exception) => report({ request, exceptions: [exception] }).message)
+    assert.deepEqual(messages, ['no word(7)', 'no word(7)', 'cyclic'])
+  })
+
   it('reads an error once for the page, the log, the channel and onReport', async (t) => {
     const reads = new Map<string, number>()
     const messages: unknown[] = []
