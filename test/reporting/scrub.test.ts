@@ -333,7 +333,7 @@ describe('scrub()', () => {
     assert.equal(scrubbed(`${TOKEN} ${hangul(1_000)}`), `[x-key] ${hangul(1_000)}`)
     assert.match(scrubbed(`${TOKEN} %2541\\n&lt; ${hangul(4_000)}`), /^\[text\(\d+\)\]$/)
     assert.equal(scrubbed('plain', hangul(5_000)), 'plain')
-    assert.equal(scrubbed('plain', hangul(10_000)), '[word(5)]')
+    assert.equal(scrubbed('plain', hangul(16_000)), '[word(5)]')
   })
 
   it('folds no character twice, and none that stays as it is', (t) => {
