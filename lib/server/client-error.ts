@@ -1,4 +1,4 @@
-import { type Server, type ServerResponse, STATUS_CODES } from 'node:http'
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, MalformedMessageError } from '../http/errors.ts'
@@ -36,6 +36,19 @@ export function handleClientErrors(server: Server, handler: Handler, maxTargetBy
   server.on('clientError', (error: ParserError, socket: Socket) =>
     onClientError(error, statusOf(error, maxTargetBytes), socket, handler),
   )
+}
+
+/**
+ * Reports the end of a connection within a message that offers an upgrade, as `node:http` does for any other message. It
+ * reports no error of the body of this one.
+ */
+export function watchEnd(message: IncomingMessage): void {
+  const { socket } = message
+  socket.on('end', () => {
+    if (message.complete) return
+    const error = new Error('The connection ended within a message')
+    socket.emit('error', Object.assign(error, { code: 'HPE_INVALID_EOF_STATE' }))
+  })
 }
 
 function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number): number {

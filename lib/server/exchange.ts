@@ -5,6 +5,7 @@ import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { runBefore } from './before.ts'
+import { watchEnd } from './client-error.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
@@ -40,6 +41,7 @@ export class Exchange implements ResponseTarget {
     const { maxTargetBytes } = headerLimits
     this.incoming = new IncomingRequest(message, out, framing, isExpecting, maxTargetBytes)
     this.incoming.connection.recordRequest(out, this.incoming.mustBeLast)
+    if (framing.upgrades) watchEnd(message)
     this.#handler = handler
     this.#options = options
     this.#request = new HttpRequest(this.incoming)

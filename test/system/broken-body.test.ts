@@ -117,6 +117,27 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
     assert.deepEqual(reports, [])
   })
 
+  it('is no error when the client closes the connection, and the message offers an upgrade', {
+    timeout: 5_000,
+  }, async (t) => {
+    const offer = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n'
+    for (const body of [
+      'Content-Length: 9\r\n\r\na',
+      'Content-Length: 9\r\n\r\n',
+      'Transfer-Encoding: chunked\r\n\r\n3\r\nab',
+      'Transfer-Encoding: chunked\r\n\r\nZZ\r\n',
+    ]) {
+      const { port, reports, bodyClosed } = await start(t)
+      const socket = connect(port, '127.0.0.1').resume()
+      socket.end(`POST /a/body HTTP/1.1\r\n${offer}${body}`)
+      await Promise.all([once(socket, 'close'), bodyClosed])
+      assert.deepEqual(reports, [])
+    }
+    const { port } = await start(t)
+    const whole = `POST /a/body HTTP/1.1\r\n${offer}Content-Length: 3\r\n\r\nabc`
+    assert.match(await send(port, whole), /^HTTP\/1\.1 200 .*\r\n3$/s)
+  })
+
   it('is no error when the client has closed the connection', async (t) => {
     const { port, reports, aborted } = await start(t)
     const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -127,10 +148,11 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
 })
 
 async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
-  const [aborted, broken, echoed] = [deferred(), deferred(), deferred()]
+  const [aborted, broken, echoed, bodyClosed] = [deferred(), deferred(), deferred(), deferred()]
   const read: Action = async (request, response) => {
     let bytes = 0
-    for await (const chunk of request.body) bytes += chunk.length
+    const body = request.body.once('close', bodyClosed.resolve)
+    for await (const chunk of body) bytes += chunk.length
     response.text(String(bytes))
   }
   const actions: Record<string, Action> = {
@@ -164,5 +186,11 @@ async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
   const front = createFront({ a: actions, error: { error } }, { onReport })
   const { port, service } = await startServing(t, front, { limits })
   service.server.once('clientError', () => broken.resolve())
-  return { port, reports, aborted: aborted.promise, echoed: echoed.promise }
+  return {
+    port,
+    reports,
+    aborted: aborted.promise,
+    echoed: echoed.promise,
+    bodyClosed: bodyClosed.promise,
+  }
 }
