@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
 import { checkNames } from '../http/check-options.ts'
+import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse } from '../http/response.ts'
@@ -31,8 +32,8 @@ export interface PublicFilesOptions {
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
 }
 
-// The codes of a file that was deleted after the start, or whose path or a part of it became a folder or a file.
-const MISSING: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR']
+// The codes of a file that was deleted after the start, or whose path or a part of it became a folder, a file, or a link to itself.
+const MISSING: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']
 
 interface Entry {
   readonly path: string
@@ -160,8 +161,11 @@ async function send(
     if (response.body === undefined) await file.close()
     return response
   } catch (error) {
-    if (MISSING.includes((error as NodeJS.ErrnoException).code)) return pass(request)
-    throw error
+    const { code } = error as NodeJS.ErrnoException
+    if (MISSING.includes(code)) return pass(request)
+    if (code !== 'EACCES') throw error
+    const rejection = new HttpError(403, 'The file cannot be read', { cause: error })
+    return pass(withState(request, { rejection }))
   }
 }
 

@@ -1,5 +1,5 @@
-import type { Stats } from 'node:fs'
-import { lstat, open, realpath, stat } from 'node:fs/promises'
+import { constants, type Stats } from 'node:fs'
+import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
 /** The state of a file at one time. */
@@ -54,7 +54,7 @@ export class StoredFile {
 
   /** Opens the file, for one that is not in memory. */
   async open(): Promise<OpenFile> {
-    const handle = await open(this.#file)
+    const handle = await this.#openHandle()
     const close = (): Promise<void> => handle.close()
     const stream = (start: number, end: number): Readable =>
       // An empty file has no last byte.
@@ -65,6 +65,11 @@ export class StoredFile {
       await close()
       throw error
     }
+  }
+
+  // Without O_NONBLOCK, open() of a FIFO waits for a writer, in one of the few threads for files, and keeps Node from ending.
+  #openHandle(): Promise<FileHandle> {
+    return open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
   }
 
   async #refresh(): Promise<FileState> {
@@ -87,7 +92,7 @@ export class StoredFile {
   }
 
   async #readContent(): Promise<Buffer> {
-    const handle = await open(this.#file)
+    const handle = await this.#openHandle()
     try {
       await this.#describe(await handle.stat())
       return await handle.readFile()

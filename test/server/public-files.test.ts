@@ -1,6 +1,17 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { rmSync, statSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
@@ -37,6 +48,12 @@ async function serveFolder(
   return { folder, fetch, port }
 }
 
+// Lets reading of all files fail with an error of the system, which starts with its code.
+function failReading(t: TestContext, message: string): void {
+  const error = Object.assign(new Error(message), { code: message.split(':')[0] })
+  t.mock.method(StoredFile.prototype, 'read', () => Promise.reject(error))
+}
+
 const LARGE = 'abcdefghij'.repeat(20_000)
 
 describe('withPublicFiles', () => {
@@ -59,11 +76,42 @@ describe('withPublicFiles', () => {
     const { reports, onReport } = collectReports()
     const handler = withPublicFiles(createFront({ news }, { onReport }), folder)
     const { port } = await startServing(t, handler)
-    rmSync(join(folder, 'img/logo.txt'))
-    symlinkSync('logo.txt', join(folder, 'img/logo.txt'))
+    failReading(t, "EIO: symbolic i/o error, open '/img/logo.txt'")
     const { status } = await exchange(port, { target: '/img/logo.txt?x=symbolic' })
     assert.equal(status, 500)
-    assert.match(reports[0]?.message ?? '', /^ELOOP: too many \[x\] links .*\/img\/logo\.txt'$/)
+    assert.equal(reports[0]?.message, "EIO: [x] i/o error, open '/img/logo.txt'")
+  })
+
+  it('responds with 403 through the error action if a file must not be read', async (t) => {
+    const folder = createFolder(t, { 'logo.txt': 'x' })
+    const { reports, onReport } = collectReports()
+    const { port } = await startServing(
+      t,
+      withPublicFiles(createFront({ news }, { onReport }), folder),
+    )
+    failReading(t, "EACCES: permission denied, open '/srv/public/logo.txt'")
+    const { status, body } = await exchange(port, { target: '/logo.txt' })
+    assert.equal(status, 403)
+
+    assert.match(body, /The file cannot be read/)
+    assert.deepEqual(
+      reports.map((report) => [report.status, report.previous?.code]),
+      [[403, 'EACCES']],
+    )
+  })
+
+  it('does not wait for the writer of a FIFO that replaced a file', {
+    timeout: 5_000,
+  }, async (t) => {
+    const { folder, fetch } = await serveFolder(t, { 'a.txt': LARGE, 'b.txt': LARGE })
+    const file = join(folder, 'a.txt')
+    assert.equal((await fetch('/a.txt')).status, 200)
+    rmSync(file)
+    execFileSync('mkfifo', [file])
+    // Ends an open() that waits, so that a failing test can end.
+    t.signal.addEventListener('abort', () => existsSync(file) && closeSync(openSync(file, 'r+')))
+    assert.equal((await fetch('/a.txt')).status, 404)
+    assert.equal((await fetch('/b.txt')).status, 200)
   })
 
   it('responds to HEAD with the same headers, for small and large files', async (t) => {
@@ -236,12 +284,14 @@ describe('withPublicFiles', () => {
   it('lets the front controller respond if a file was deleted, or its path is now another', async (t) => {
     for (const [path, became] of [
       ['a.txt', undefined],
+      ['a.txt', ''],
       ['a.txt', 'a.txt/b.txt'],
       ['a/a.txt', 'a'],
     ] as const) {
       const { folder, fetch } = await serveFolder(t, { [path]: 'abc' })
       rmSync(join(folder, path.split('/')[0] ?? ''), { recursive: true })
-      if (became !== undefined) writeFileIn(folder, became, 'abc')
+      if (became === '') symlinkSync('a.txt', join(folder, path))
+      else if (became !== undefined) writeFileIn(folder, became, 'abc')
       assert.equal((await fetch(`/${path}`)).status, 404, became)
     }
   })
