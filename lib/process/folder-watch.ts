@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type FSWatcher, watch } from 'node:fs'
+import { type FSWatcher, type Stats, statSync, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 
@@ -20,9 +20,7 @@ export class FolderWatch {
   readonly #folders: readonly string[]
   // Single files by their folders.
   readonly #files = new Map<string, Set<string>>()
-  readonly #fileWatchers: FSWatcher[] = []
-  // By real path.
-  readonly #watchers = new Map<string, { readonly watcher: FSWatcher; readonly identity: string }>()
+  readonly #watchers = new Map<string, Folder & { readonly watcher: FSWatcher }>()
   readonly #events = new EventEmitter()
   readonly #names = new Set<string>()
   #timer: NodeJS.Timeout | undefined
@@ -41,7 +39,6 @@ export class FolderWatch {
     for (const folder of folders) await readdir(folder)
     const opened = new FolderWatch(folders)
     await opened.#watchAll()
-    // While a folder is missing, only its parent reports that it is back.
     for (const folder of folders) opened.addFile(folder)
     return opened
   }
@@ -54,17 +51,14 @@ export class FolderWatch {
   addFile(file: string): void {
     const folder = dirname(file)
     const name = basename(file)
-    const names = this.#files.get(folder)
-    if (names !== undefined) names.add(name)
-    else if (!this.#watchers.has(folder)) {
-      // Watches the folder: an editor may save a file by renaming another.
-      const watcher = watch(folder, (_, changed) => {
-        if (changed !== null && this.#files.get(folder)?.has(changed)) this.#note(folder, changed)
-      })
-      watcher.on('error', () => watcher.close())
-      this.#fileWatchers.push(watcher)
-      this.#files.set(folder, new Set([name]))
-    }
+    const watched = this.#watchers.get(folder)
+    if (watched?.root !== undefined) return
+    const names = (this.#files.get(folder) ?? new Set()).add(name)
+    this.#files.set(folder, names)
+    // Watches the folder: an editor may save a file by renaming another.
+    if (watched === undefined) {
+      this.#watch(folder, { folder, identity: identityOf(statSync(folder)), names })
+    } else watched.names?.add(name)
   }
 
   /** Waits until files have changed since the last {@link FolderWatch.take} and changes have stopped. */
@@ -83,28 +77,36 @@ export class FolderWatch {
   close(): void {
     clearTimeout(this.#timer)
     for (const { watcher } of this.#watchers.values()) watcher.close()
-    for (const watcher of this.#fileWatchers) watcher.close()
     this.#watchers.clear()
   }
 
   // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
-    const folders = new Map<string, Folder & { readonly root: string }>()
-    for (const root of this.#folders) {
-      for (const [path, found] of await foldersOf(root)) folders.set(path, { ...found, root })
-    }
+    const folders = new Map<string, Folder>()
+    for (const root of this.#folders) await addFolders(root, root, folders)
+    for (const [folder, names] of this.#files) await addNearest(folder, names, folders)
     for (const [path, { watcher, identity }] of this.#watchers) {
       if (folders.get(path)?.identity === identity) continue
       watcher.close()
       this.#watchers.delete(path)
     }
-    for (const [path, { folder, root, identity }] of folders) {
-      if (this.#watchers.has(path)) continue
-      const watcher = watch(folder, (_, name) => this.#note(folder, name, root))
-      // The folder was removed. The watcher of its parent reports that.
-      watcher.on('error', () => watcher.close())
-      this.#watchers.set(path, { watcher, identity })
+    for (const [path, found] of folders) {
+      const watched = this.#watchers.get(path)
+      if (watched === undefined) this.#watch(path, found)
+      else Object.assign(watched, found)
     }
+  }
+
+  #watch(path: string, found: Folder): void {
+    const watcher = watch(found.folder, (_, name) => {
+      const { folder, root, names } = watched
+      if (names === undefined || names.has(name ?? '')) this.#note(folder, name, root)
+      // The folder itself was removed or renamed.
+      else if (name === basename(folder)) this.#note(folder, null)
+    })
+    const watched = { ...found, watcher }
+    watcher.on('error', () => watcher.close())
+    this.#watchers.set(path, watched)
   }
 
   #note(folder: string, name: string | null, root?: string): void {
@@ -128,23 +130,44 @@ interface Folder {
   readonly folder: string
   /** Differs if a folder was removed and created again: the old watcher then reports nothing. */
   readonly identity: string
+  /** The folder that was given, if all files are watched. */
+  readonly root?: string | undefined
+  /** The names that are watched, if not all. */
+  readonly names?: Set<string> | undefined
 }
 
-// Returns a folder and all folders below it by real path: a link may lead back to a parent folder.
-async function foldersOf(
-  folder: string,
-  found = new Map<string, Folder>(),
-): Promise<ReadonlyMap<string, Folder>> {
+// A file system gives the number of a removed folder to the next one.
+function identityOf({ ino, birthtimeMs }: Stats): string {
+  return `${ino}:${birthtimeMs}`
+}
+
+// Returns undefined for a dangling link, or for a file that was removed in the meantime.
+async function statOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch(() => undefined)
+}
+
+// Adds a folder and all folders below it by real path: a link may lead back to a parent folder.
+async function addFolders(folder: string, root: string, to: Map<string, Folder>): Promise<void> {
+  const stats = await statOf(folder)
+  if (stats?.isDirectory() !== true) return
   const path = await realpath(folder)
-  if (found.has(path)) return found
-  const { ino, birthtimeMs } = await stat(folder)
-  // A file system gives the number of a removed folder to the next one.
-  found.set(path, { folder, identity: `${ino}:${birthtimeMs}` })
+  if (to.has(path)) return
+  to.set(path, { folder, root, identity: identityOf(stats) })
   for (const name of await readdir(folder)) {
-    const child = join(folder, name)
-    // stat() fails for a dangling link, or for a file that was removed in the meantime.
-    const stats = IGNORED.test(name) ? undefined : await stat(child).catch(() => undefined)
-    if (stats?.isDirectory()) await foldersOf(child, found)
+    if (!IGNORED.test(name)) await addFolders(join(folder, name), root, to)
   }
-  return found
+}
+
+// Adds a folder for some names. While it is missing, only its nearest parent reports that it is back.
+async function addNearest(
+  folder: string,
+  names: Set<string>,
+  to: Map<string, Folder>,
+): Promise<void> {
+  const stats = await statOf(folder)
+  if (stats === undefined) return addNearest(dirname(folder), new Set([basename(folder)]), to)
+  const { root, names: others } = to.get(folder) ?? {}
+  if (root !== undefined) return
+  const both = others === undefined ? names : new Set([...names, ...others])
+  to.set(folder, { folder, identity: identityOf(stats), names: both })
 }

@@ -108,6 +108,40 @@ describe('FolderWatch', () => {
     assert.throws(() => watch.addFile('/no/such/file.js'), { code: 'ENOENT' })
   })
 
+  for (const name of ['lib', 'lib/deep']) {
+    it(`watches the folder of a single file that was removed and created again (${name})`, {
+      timeout: 10_000,
+    }, async (t) => {
+      const other = await mkdtemp(join(tmpdir(), 'portico-'))
+      t.after(() => rm(other, { recursive: true }))
+      const folder = join(other, name)
+      const file = join(folder, 'a.js')
+      await mkdir(folder, { recursive: true })
+      await writeFile(file, '')
+      const { watch } = await watched(t)
+      watch.addFile(file)
+      const change = async (act: () => Promise<unknown>): Promise<readonly string[]> => {
+        await act()
+        await watch.changed()
+        return watch.take()
+      }
+      for (const isQuick of [false, true, false]) {
+        const remove = (): Promise<void> => rm(join(other, 'lib'), { recursive: true })
+        const restore = (): Promise<unknown> =>
+          mkdir(folder, { recursive: true }).then(() => writeFile(file, ''))
+        if (isQuick) await change(() => remove().then(restore))
+        else {
+          await change(remove)
+          await change(restore)
+        }
+        assert.deepEqual(await change(() => writeFile(file, '1')), [file])
+      }
+      await change(() => rename(folder, `${folder}.old`))
+      await change(() => rename(`${folder}.old`, folder))
+      assert.deepEqual(await change(() => writeFile(file, '2')), [file])
+    })
+  }
+
   it('rejects a folder that does not exist', async () => {
     await assert.rejects(FolderWatch.open('/no/such'), { code: 'ENOENT' })
   })
