@@ -13,6 +13,9 @@ interface ParserError extends Error {
   readonly rawPacket?: Buffer
 }
 
+/** The types of Node do not declare whether the head of a response has been written. */
+type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
+
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
@@ -69,7 +72,7 @@ function onClientError(
   handler: Handler,
 ): void {
   const connection = connectionOf(socket)
-  const { activeResponse } = connection
+  const activeResponse: ActiveResponse | undefined = connection.activeResponse
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
   if (code === 'HPE_CLOSED_CONNECTION') {
@@ -84,11 +87,14 @@ function onClientError(
   connection.hasLastRequest = true
   if (activeResponse?.req.complete === false) {
     // Reads this before the body fails, because the error action may respond at once.
-    const { req, headersSent } = activeResponse
+    const { req, headersSent, socket: own, _headerSent } = activeResponse
     // Emits only if there is a listener: an `error` event without one would end the process.
     if (req.listenerCount('error') > 0) req.emit('error', fault)
-    if (isGone || headersSent) socket.destroy()
-    else socket.pause()
+    // A response without a socket is sent after others.
+    if (!isGone && (!headersSent || own === null)) socket.pause()
+    // node:http keeps the head of a stream until its first byte.
+    else if (!isGone && _headerSent === false) reject(socket, status)
+    else socket.destroy()
   } else if (isGone) {
     afterResponse(activeResponse, () => socket.destroy())
   } else {

@@ -13,7 +13,7 @@ const SWEEP_MS = 100
 export interface CloseResult {
   /** Number of connections that were still open at the deadline. */
   readonly connections: number
-  /** Number of actions whose responses were cut: a client has lost something. */
+  /** Number of actions whose responses to whole requests were cut: a client has lost something. */
   readonly actions: number
 }
 
@@ -41,7 +41,9 @@ export async function drain(
   const closed = new Promise((resolve) => close.call(server, resolve))
   const result = { connections: 0, actions: 0 }
   const destroy = (socket: Socket): void => {
-    result.actions += connectionOf(socket).inFlight
+    const { inFlight, activeResponse } = connectionOf(socket)
+    // A client that has not sent its whole request has lost nothing.
+    result.actions += inFlight - Number(activeResponse?.req.complete === false)
     socket.destroy()
   }
   const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()
@@ -87,10 +89,7 @@ export async function drain(
 function activityOf(socket: Socket, idle: ReadonlySet<Socket>): Activity {
   const { activeResponse, fault, isDetached } = connectionOf(socket)
   if (fault !== undefined || isDetached) return 'other'
-  if (activeResponse !== undefined) {
-    const { req, headersSent } = activeResponse
-    return req.complete || headersSent ? 'other' : 'receiving-body'
-  }
+  if (activeResponse !== undefined) return activeResponse.req.complete ? 'other' : 'receiving-body'
   // A connection that never received a byte is idle too: browsers open connections in advance.
   return socket.bytesRead === 0 || idle.has(socket) ? 'idle' : 'receiving-head'
 }

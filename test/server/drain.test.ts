@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -289,7 +290,7 @@ describe('drain()', () => {
     })
   }
 
-  it('cuts an action that has not responded a second after the rest of its body was missed', async (t) => {
+  it('destroys the connection of an action that has not responded a second after the rest of its body was missed', async (t) => {
     const started = deferred()
     const finish = deferred()
     const front = createSlowFront(started.resolve, finish.promise)
@@ -297,9 +298,35 @@ describe('drain()', () => {
     const bytes = keepAliveBytesOf({ method: 'POST', target: '/slow', body: 'abc' })
     connectTo(t, service).write(bytes.slice(0, -1))
     await started.promise
-    assert.deepEqual(await service.close(), { connections: 1, actions: 1 })
+    assert.deepEqual(await service.close(), { connections: 1, actions: 0 })
     finish.resolve()
   })
+
+  for (const [body, expected] of [
+    ['', /^HTTP\/1\.1 408 Request Timeout\r\n.*\r\n\r\n$/s],
+    ['abc', /^HTTP\/1\.1 200 OK\r\n.*abc\r\n$/s],
+  ] as const) {
+    it(`cuts no action that sends half a body back (${body || 'no byte'})`, async (t) => {
+      const { reports, onReport } = collectReports()
+      const index = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+        response.body = request.body
+      }
+      const front = createFront({ echo: { index } }, { onReport })
+      const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
+      const requested = once(service.server, 'request')
+      const client = connectTo(t, service)
+      const received = text(client)
+      client.write(`POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n${body}`)
+      const [, out] = (await requested) as [IncomingMessage, ServerResponse]
+      while (!out.headersSent) await new Promise(setImmediate)
+      assert.deepEqual(await service.close(), { connections: 1, actions: 0 })
+      assert.match(await received, expected)
+      assert.deepEqual(
+        reports.map(({ status }) => status),
+        [408],
+      )
+    })
+  }
 
   for (const [what, bytes] of [
     ['that had a request before', upgradeBytes],
