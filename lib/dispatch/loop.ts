@@ -183,9 +183,11 @@ export class RequestStages {
     limitMs = this.#options.limits.actionTimeoutMs,
   ) =>
     this.#deadlinesFor(limitMs).within(promise, () => {
-      const timeout = new HttpError(503, `No response within ${limitMs} milliseconds`)
+      const { cancellation, message } = stateOf(request)
+      const [status, what] = message.source.awaitsBody ? [408, 'whole request'] : [503, 'response']
+      const timeout = new HttpError(status, `No ${what} within ${limitMs} milliseconds`)
       claimLate(promise, request.id)
-      stateOf(request).cancellation.abort(timeout)
+      cancellation.abort(timeout)
       return timeout
     })
 

@@ -12,7 +12,7 @@ import type { Plugin } from './plugin.ts'
 export interface Limits extends FormLimits {
   /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Maximum time of an action, and of a hook of a plugin, in milliseconds (default 25,000); beyond it 503. */
+  /** Maximum time of an action, and of a hook of a plugin, in milliseconds (default 25,000); beyond it 503, or 408 if it still reads the body. */
   readonly actionTimeoutMs: number
 }
 

@@ -46,7 +46,7 @@ type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[
 export class Message {
   readonly method: string
   readonly target: string
-  readonly source: HttpRequestInit & { readonly rawFields?: Fields }
+  readonly source: HttpRequestInit & { readonly rawFields?: Fields; readonly awaitsBody?: boolean }
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined

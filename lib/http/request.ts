@@ -143,7 +143,7 @@ export class HttpRequest {
   }
 
   /**
-   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (a 503), and when
+   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (a 503 or 408), and when
    * the server stops during an event stream, a response with the type `text/event-stream` ({@link ServerClosingError}).
    * The stop aborts no other signal: the server waits until the response is sent.
    */

@@ -178,6 +178,11 @@ export class IncomingRequest implements HttpRequestInit {
     return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'consumed'
   }
 
+  /** Whether a reader of the body waits for the client. */
+  get awaitsBody(): boolean {
+    return !this.isReceived && this.message.readableFlowing === true
+  }
+
   /** Whether the client is still sending. Closing the connection now could lose the response. */
   get isArriving(): boolean {
     if (this.isReceived || this.#bodyState === 'awaiting-continue') return false

@@ -72,6 +72,28 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
     })
   }
 
+  it('is the fault of the client when the action times out while it reads, and not a 503', async (t) => {
+    const { port, reports } = await start(t, {}, 100)
+    const offer =
+      'Host: a\r\nConnection: Upgrade\r\nUpgrade: h2c\r\nTransfer-Encoding: chunked\r\n\r\n'
+    const half = 'Host: a\r\nContent-Length: 9\r\n\r\n'
+    for (const [bytes, status] of [
+      [`body HTTP/1.1\r\n${half}a`, 408],
+      [`body HTTP/1.1\r\n${half}`, 408],
+      [`body HTTP/1.1\r\n${offer}ZZ\r\n`, 408],
+      [`stalls HTTP/1.1\r\n${half}a`, 503],
+      [`never HTTP/1.1\r\n${half}a`, 503],
+      [`never HTTP/1.1\r\nConnection: close\r\n${half}123456789`, 503],
+    ] as const) {
+      const response = parse(await send(port, `POST /a/${bytes}`))
+      assert.deepEqual([response.status, response.headers.connection], [status, 'close'], bytes)
+    }
+    assert.deepEqual(reports.map((report) => [report.status, report.message]).slice(2, 4), [
+      [408, 'No whole request within 100 milliseconds'],
+      [503, 'No response within 100 milliseconds'],
+    ])
+  })
+
   it('fails its request when the action reads it later', async (t) => {
     const { port } = await start(t)
     const response = await send(port, `POST /a/late HTTP/1.1\r\n${CHUNKED}ZZ\r\n`)
@@ -147,7 +169,7 @@ describe('A body that node:http rejects', { concurrency: true }, () => {
   })
 })
 
-async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
+async function start(t: TestContext, limits: Partial<ServerLimits> = {}, actionTimeoutMs = 10_000) {
   const [aborted, broken, echoed, bodyClosed] = [deferred(), deferred(), deferred(), deferred()]
   const read: Action = async (request, response) => {
     let bytes = 0
@@ -166,6 +188,11 @@ async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
       await Promise.resolve(read(request, response)).catch(() => {})
       await read(request, response)
     },
+    async stalls(request) {
+      request.body.pause()
+      await new Promise(() => {})
+    },
+    never: () => new Promise(() => {}),
     echo(request, response) {
       response.body = request.body.once('close', echoed.resolve)
     },
@@ -183,7 +210,10 @@ async function start(t: TestContext, limits: Partial<ServerLimits> = {}) {
     response.status = (exception as { status?: number } | undefined)?.status ?? 500
   }
   const { reports, onReport } = collectReports()
-  const front = createFront({ a: actions, error: { error } }, { onReport })
+  const front = createFront(
+    { a: actions, error: { error } },
+    { onReport, limits: { actionTimeoutMs } },
+  )
   const { port, service } = await startServing(t, front, { limits })
   service.server.once('clientError', () => broken.resolve())
   return {
