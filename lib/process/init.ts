@@ -1,5 +1,5 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, sep } from 'node:path'
 import { jsonLine, printable } from '../reporting/printable.ts'
 import { EXIT_FAILURE, fail, print, version } from './output.ts'
 import {
@@ -33,6 +33,7 @@ export async function init(args: readonly string[], templates: string): Promise<
   const { folder, typescript } = parseArguments(args)
   try {
     await mkdir(folder, { recursive: true })
+    for (const name of ['controllers', 'test']) await checkPlace(folder, name)
     await checkLanguage(folder, typescript)
     const { extension, isInstalled } = await writePackage(folder, typescript)
     const read = (name: string): Promise<string> => readFile(join(templates, name), 'utf8')
@@ -50,8 +51,9 @@ export async function init(args: readonly string[], templates: string): Promise<
     await write(folder, '.gitignore', 'node_modules\n')
     printNext(folder, isInstalled, typescript)
   } catch (error) {
-    const { code, path } = error as NodeJS.ErrnoException
-    if (path === undefined) throw error
+    // The error of a full disk has no path.
+    const { code, path = folder } = error as NodeJS.ErrnoException
+    if (code === undefined) throw error
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a folder' : code
     fail(EXIT_FAILURE, [`Can't write to ${jsonLine(path)}: ${reason}`])
   }
@@ -64,6 +66,19 @@ function parseArguments(args: readonly string[]): { folder: string; typescript: 
     throw new ConfigError([`Unexpected argument ${jsonLine(wrong)}: expected init [DIR] [--ts]`])
   }
   return { folder, typescript: args.includes('--ts') }
+}
+
+// Rejects a link that leads out of the folder.
+async function checkPlace(folder: string, name: string): Promise<void> {
+  const path = join(folder, name)
+  const real = await realpath(path).catch(() => '')
+  if (real !== '' && !real.startsWith((await realpath(folder)) + sep))
+    throw problem(path, 'it leads out of the folder')
+}
+
+// Returns an error that is printed like one of the system.
+function problem(path: string, code: string): Error {
+  return Object.assign(new Error(code), { path, code })
 }
 
 // Ends the process if the folder has an application in the other language: Node would load files of both.
@@ -100,7 +115,7 @@ async function writePackage(
     dependencies: devDependencies?.portico === undefined ? { portico: `^${version()}` } : {},
   }
   const added = addMissingKeys(content, needed)
-  if (added.length > 0) await writeFile(file, formatPackageJson(content, former ?? '\n'))
+  if (added.length > 0) await replace(file, formatPackageJson(content, former ?? '\n'))
   if (former === undefined) print('wrote package.json\n')
   else if (added.length > 0) print(`changed package.json: added ${added.join(', ')}\n`)
   else print('kept package.json\n')
@@ -114,12 +129,22 @@ async function writePackage(
   return { extension, isInstalled: !added.includes('dependencies.portico') }
 }
 
+// Does not follow a link, and does not wait for the writer of a FIFO.
 async function readIfPresent(file: string): Promise<string | undefined> {
-  return readFile(file, 'utf8').catch((error) => {
-    // The error of a folder has no path.
-    if (error.code !== 'ENOENT') throw Object.assign(error, { path: file })
-    return undefined
-  })
+  const stats = await lstat(file).catch(() => undefined)
+  if (stats?.isFile() === false) throw problem(file, 'it is not a file')
+  return stats && readFile(file, 'utf8')
+}
+
+// A write that fails leaves the former file whole.
+async function replace(file: string, text: string): Promise<void> {
+  const temporary = `${file}.${process.pid}`
+  try {
+    await writeFile(temporary, text, { flag: 'wx' })
+    await rename(temporary, file)
+  } finally {
+    await rm(temporary, { force: true })
+  }
 }
 
 async function write(folder: string, name: string, text: string): Promise<void> {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { execFile, execFileSync } from 'node:child_process'
 import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
+import { promisify } from 'node:util'
 import { createFolder, createFolderInPackage, type Files, writeFileIn } from '../support/folder.ts'
 import { exchange } from '../support/http.ts'
 import { install, pack, runCommand } from '../support/package.ts'
@@ -204,7 +206,46 @@ describe('portico init in an unusual folder', () => {
     const folder = createFolder(t, { 'package.json/a': '' })
     const { code, stderr } = await run(t, [folder])
     const path = JSON.stringify(join(folder, 'package.json'))
-    assert.deepEqual([code, stderr], [1, `portico: Can't write to ${path}: EISDIR\n`])
+    assert.deepEqual([code, stderr], [1, `portico: Can't write to ${path}: it is not a file\n`])
+  })
+
+  for (const [what, name, prepare, reason] of [
+    ['a link to nothing', 'package.json', symlinkSync.bind(null, '../new'), 'it is not a file'],
+    [
+      'a FIFO',
+      'package.json',
+      (file: string) => execFileSync('mkfifo', [file]),
+      'it is not a file',
+    ],
+    [
+      'a link that leads out',
+      'controllers',
+      symlinkSync.bind(null, '..'),
+      'it leads out of the folder',
+    ],
+    ['a link that leads out', 'test', symlinkSync.bind(null, '..'), 'it leads out of the folder'],
+  ] as const) {
+    it(`writes nothing if ${name} is ${what}`, { timeout: 10_000 }, async (t) => {
+      const outside = createFolder(t, { 'app/README.md': '' })
+      const folder = join(outside, 'app')
+      prepare(join(folder, name))
+      const { code, stderr } = await run(t, [folder])
+      const path = JSON.stringify(join(folder, name))
+      assert.deepEqual([code, stderr], [1, `portico: Can't write to ${path}: ${reason}\n`])
+      assert.deepEqual(readdirSync(outside), ['app'])
+      assert.deepEqual(readdirSync(folder).sort(), ['README.md', name].sort())
+    })
+  }
+
+  it('keeps package.json if the disk is full, and says so in one line', async (t) => {
+    const folder = createFolder(t, { 'package.json': '{}' })
+    // Files of 0 blocks: the error is EFBIG.
+    const command = 'ulimit -f 0; exec "$0" "$@"'
+    const args = ['-c', command, process.execPath, repositoryFile('dist/server.js'), 'init', folder]
+    const error = await promisify(execFile)('sh', args).catch((error) => error)
+    const problem = `portico: Can't write to ${JSON.stringify(folder)}: EFBIG\n`
+    assert.deepEqual([error.code, error.stderr], [1, problem])
+    assert.deepEqual(contentsOf(folder), { 'package.json': '{}' })
   })
 
   it('completes a package.json that begins with a byte order mark', async (t) => {
