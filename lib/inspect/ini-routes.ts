@@ -8,9 +8,10 @@ type Pattern = { -readonly [Member in keyof RoutePattern]: unknown }
 
 const PREFIXES = ['resources.router.routes.', 'routes.']
 const CLASS = /^(?:Zend_Controller_Router_)?(?=Route)|^(?=Zend_Rest_Route)/
-const BOOLEANS: Readonly<Record<string, string>> = {
-  ...{ true: '1', on: '1', yes: '1', false: '', off: '', no: '', none: '', null: '' },
-}
+const MAX_PARTS = 100
+const BOOLEANS = new Map(
+  Object.entries({ true: '1', on: '1', yes: '1', false: '', off: '', no: '', none: '', null: '' }),
+)
 
 /**
  * Translates the routes of a section of an `application.ini` or `routes.ini` of ZF1 (default: `production`, else the first
@@ -24,7 +25,7 @@ export function translateIni(
 ): { routes: Record<string, RoutePattern>; problems: [line: number, problem: string][] } {
   const ini = new Ini(text)
   const { routes } = new Translation(ini.routesOf(section), ini.problems)
-  return { routes, problems: ini.problems.sort(([a], [b]) => a - b) }
+  return { routes: { ...routes }, problems: ini.problems.sort(([a], [b]) => a - b) }
 }
 
 // The syntax of Zend_Config_Ini: sections that extend others, and keys with dots.
@@ -43,10 +44,16 @@ class Ini {
         this.#sections.set(name.trim(), { parent: parent.trim(), entries })
         continue
       }
-      const [, key = '', rest = ''] = /^([^;#=\s][^=]*?)\s*=\s*(.*)$/.exec(line) ?? []
-      if (key === '' || !PREFIXES.some((prefix) => key.startsWith(prefix))) continue
-      const value = plainValue(rest)
-      if (value === undefined) this.problems.push([i + 1, `${key}: the value is not plain text`])
+      // By hand: an expression takes quadratic time for spaces.
+      const mark = line.indexOf('=')
+      const key = line.slice(0, mark).trimEnd()
+      if (mark < 0 || !PREFIXES.some((prefix) => key.startsWith(prefix))) continue
+      const value = plainValue(line.slice(mark + 1).trimStart())
+      const path = key.split('.')
+      if (path.length > MAX_PARTS || path.includes('__proto__'))
+        this.problems.push([i + 1, 'the key is not translated'])
+      else if (value === undefined)
+        this.problems.push([i + 1, `${key}: the value is not plain text`])
       else entries.push([key, value, i + 1])
     }
   }
@@ -72,13 +79,17 @@ class Ini {
     return names.includes('production') ? 'production' : (names[1] ?? '')
   }
 
-  #entriesOf(section: string, children: readonly string[] = []): [string, string, number][] {
-    const { parent, entries } = this.#sections.get(section) ?? {}
-    if (entries === undefined || parent === undefined || children.includes(section)) {
-      throw new RangeError(`There is no section ${JSON.stringify(section)}`)
+  #entriesOf(section: string): [string, string, number][] {
+    const lists = new Map<string, [string, string, number][]>()
+    for (let name = section; ; ) {
+      const found = this.#sections.get(name)
+      if (found === undefined || lists.has(name)) {
+        throw new RangeError(`There is no section ${JSON.stringify(name)}`)
+      }
+      lists.set(name, found.entries)
+      if (name === '') return [...lists.values()].reverse().flat()
+      name = found.parent
     }
-    if (section === '') return entries
-    return [...this.#entriesOf(parent, [...children, section]), ...entries]
   }
 }
 
@@ -87,14 +98,14 @@ function plainValue(rest: string): string | undefined {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:;.*)?$/s.exec(rest) ?? []
   const quoted = double?.replace(/\\(["\\])/g, '$1') ?? single
   if (quoted !== undefined) return quoted
-  const plain = rest.replace(/\s*;.*$/, '')
+  const plain = rest.split(';', 1)[0]?.trimEnd() ?? ''
   if (/["'${}]/.test(plain) || /^[A-Z]+_[A-Z_]+$/.test(plain)) return undefined
-  return BOOLEANS[plain.toLowerCase()] ?? plain
+  return BOOLEANS.get(plain.toLowerCase()) ?? plain
 }
 
 // Translates routes, with their chains, and collects problems.
 class Translation {
-  readonly routes: Record<string, RoutePattern> = {}
+  readonly routes: Record<string, RoutePattern> = Object.create(null)
   readonly #problems: [number, string][]
 
   constructor(tree: Tree, problems: [number, string][]) {
@@ -227,5 +238,6 @@ function textOf(node: Tree, key: string): string | undefined {
 }
 
 function lineOf(node: Node): number {
-  return node instanceof Map ? Math.min(...[...node.values()].map(lineOf)) : node.line
+  if (!(node instanceof Map)) return node.line
+  return [...node.values()].map(lineOf).reduce((first, line) => Math.min(first, line))
 }

@@ -105,4 +105,48 @@ routes.g.chain = "c, nosuch"
       ],
     )
   })
+
+  it('reads text that takes expressions quadratic time, or a recursion too deep', {
+    timeout: 5_000,
+  }, () => {
+    const spaces = ' '.repeat(500_000)
+    const sections = Array.from({ length: 20_000 }, (_, i) => `[s${i + 1} : s${i}]`)
+    const { routes, problems } = translateIni(
+      [
+        '[s0]',
+        'routes.a.route = a',
+        `routes.a.route${spaces}a`,
+        `routes.b.route = ${spaces}b${spaces}b`,
+        `routes.c.${'a.'.repeat(20_000)}a = c`,
+        'routes.d.chains.1.route = d',
+        ...Array.from({ length: 200_000 }, (_, i) => `routes.d.chains.x.y.k${i} = d`),
+        ...sections,
+      ].join('\n'),
+      's20000',
+    )
+    assert.deepEqual(Object.keys(routes), ['a', 'b', 'd', 'd-1', 'd-x'])
+    assert.deepEqual(
+      problems.map(([line]) => line),
+      [5, 7],
+    )
+  })
+
+  it('gives no name the meaning that it has for objects', () => {
+    const { routes, problems } = translateIni(`routes.__proto__.route = a
+routes.a.route = a
+routes.a.defaults.__proto__ = b
+routes.a.chains.1 = constructor
+routes.constructor.route = c
+routes.b.type = Zend_Controller_Router_Route_Chain
+routes.b.chain = "a, toString"
+`)
+    assert.deepEqual(Object.keys(routes), ['a', 'constructor'])
+    assert.equal(Object.getPrototypeOf(routes), Object.prototype)
+    assert.deepEqual(problems, [
+      [1, 'the key is not translated'],
+      [3, 'the key is not translated'],
+      [4, 'there is no route "constructor" before'],
+      [7, 'there is no route "toString" before'],
+    ])
+  })
 })
