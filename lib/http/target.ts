@@ -1,7 +1,7 @@
 import { HttpError } from './errors.ts'
 
 // Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
-const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/]*/i
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */
 export function splitTarget(target: string): { readonly path: string; readonly search: string } {
@@ -16,13 +16,17 @@ export function splitTarget(target: string): { readonly path: string; readonly s
  * section 3.2.2); undefined for any other form.
  */
 export function authorityOf(target: string): string | undefined {
-  const origin = target.startsWith('/') ? undefined : ORIGIN.exec(splitTarget(target).path)?.[0]
-  return origin?.replace(/^[^/]*\/\/(?:.*@)?/, '') || undefined
+  return originOf(target)?.replace(/^[^/]*\/\/(?:.*@)?/, '') || undefined
+}
+
+/** Returns scheme and authority of a target in the absolute form; undefined for any other form. */
+export function originOf(target: string): string | undefined {
+  return target.startsWith('/') ? undefined : ORIGIN.exec(target)?.[0]
 }
 
 /** Removes scheme and authority from the path of a target in the absolute form. */
 export function withoutOrigin(path: string): string {
-  const origin = path.startsWith('/') ? undefined : ORIGIN.exec(path)?.[0]
+  const origin = originOf(path)
   return origin === undefined ? path : path.slice(origin.length) || '/'
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { HttpError } from '../http/errors.ts'
-import { authorityOf } from '../http/target.ts'
+import { originOf } from '../http/target.ts'
 
 /** Limits of the request line and the header section. */
 export interface HeaderLimits {
@@ -123,8 +123,9 @@ function rejectionOf(
   if (hosts === 0 && httpVersion === '1.1') {
     return new HttpError(400, 'The header "Host" is missing')
   }
-  const authority = authorityOf(url)
-  if (authority !== undefined && !HOST.test(authority)) {
+  const origin = originOf(url)
+  // User information is not allowed either (RFC 9110, section 4.2.4).
+  if (origin !== undefined && !HOST.test(origin.replace(/^https?:\/\//i, ''))) {
     return new HttpError(400, 'The host of the request target is malformed')
   }
   // An HTTP/1.0 proxy does not know this field: it forwards it, and reads the chunks as a request.

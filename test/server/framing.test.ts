@@ -81,7 +81,7 @@ describe('readFraming()', () => {
     const rejectionFor = (url: string): Rejection | undefined => rejectionOf('1.1', [host], url)
     for (const url of [
       'http://a/t',
-      'http://u:p@a:80/t',
+      'http://a:80/t',
       'HTTP://[::1]:/',
       'https://a?b',
       '*',
@@ -95,6 +95,13 @@ describe('readFraming()', () => {
       'http://a:80:80/t',
       'http://a b/t',
       'ftp://x:y:z/t',
+      'http:///t',
+      'http://?a',
+      'http://u@a/t',
+      'http://u:p@a:80/t',
+      'http://u@b@a/t',
+      'ftp://a/t',
+      'httpx://a/t',
     ]) {
       assert.deepEqual(rejectionFor(url), rejection, url)
     }
