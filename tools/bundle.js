@@ -3,7 +3,7 @@
 //   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
 
 import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 import { minify } from 'terser'
@@ -35,7 +35,10 @@ const { outputFiles } = await build({
   target: `node${engines.node.replace('>=', '')}`,
   logLevel: 'warning',
 })
-for (const { path, text } of outputFiles) await writeFile(path, await shorten(text))
+const shared = new Map()
+for (const { path, text } of outputFiles) {
+  await writeFile(path, renameShared(await shorten(text), basename(path).startsWith('chunk-')))
+}
 const declarations = publicDeclarations(
   entryPoints.slice(1).map((file) => file.replace(/\.js$/, '.d.ts')),
 )
@@ -51,12 +54,30 @@ async function shorten(text) {
   const reserved = [...text.matchAll(NAMED)].map(([, name]) => name)
   const { code } = await minify(text, {
     parse: { module: true },
-    compress: false,
+    compress: { defaults: false, booleans: true, join_vars: true, lhs_constants: true },
     mangle: { toplevel: true, reserved, keep_classnames: true, keep_fnames: true },
     // V8 reads a file of ASCII in half the memory.
     format: { max_line_len: 2_000, ascii_only: true, ecma: 2020 },
   })
   return code
+}
+
+// Shortens the names that chunks export: only the other files of the bundle import them.
+function renameShared(code, isChunk) {
+  const shortOf = (name) => {
+    // From 360 on, a number of base 36 starts with a letter.
+    if (!shared.has(name)) shared.set(name, (360 + shared.size).toString(36))
+    return shared.get(name)
+  }
+  const renamed = code.replace(/\bimport\{([^}]*)\}(?=from"[^"]*\/chunk-)/g, (_, list) => {
+    const pairs = list.split(',').map((item) => item.split(' as '))
+    return `import{${pairs.map(([name, own = name]) => `${shortOf(name)} as ${own}`)}}`
+  })
+  if (!isChunk) return renamed
+  return renamed.replace(/\bexport\{([^}]*)\};?\s*$/, (_, list) => {
+    const pairs = list.split(',').map((item) => item.split(' as '))
+    return `export{${pairs.map(([own, name = own]) => `${own} as ${shortOf(name)}`)}};`
+  })
 }
 
 function isBuilt(name) {
