@@ -33,8 +33,6 @@ export {
   NoRouteError,
   ServerClosingError,
   ThrownValueError,
-  ValidationError,
-  type ValidationIssue,
 } from './http/errors.ts'
 export type { Client } from './http/forwarded.ts'
 export { html, type Markup } from './http/html.ts'
@@ -51,6 +49,7 @@ export {
 export { HttpResponse, type ResponseBody } from './http/response.ts'
 export type { HeaderValue, ResponseHeaders } from './http/response-headers.ts'
 export type { Destination, Route, UrlOptions, UrlParams, UrlValue } from './http/route.ts'
+export { ValidationError, type ValidationIssue } from './http/validation-error.ts'
 export { channels, type DispatchMessage } from './reporting/diagnostics.ts'
 export type { ErrorReport } from './reporting/error-report.ts'
 export type { ExceptionReport } from './reporting/exception-report.ts'

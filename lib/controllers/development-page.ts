@@ -1,5 +1,5 @@
-import { formatIssue } from '../http/errors.ts'
 import { html, Markup } from '../http/html.ts'
+import { formatIssue } from '../http/validation-error.ts'
 import {
   type ApplicationFrame,
   type DevelopmentDetails,

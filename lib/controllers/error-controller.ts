@@ -1,12 +1,12 @@
 import { STATUS_CODES } from 'node:http'
 import { negotiate } from '../http/accept.ts'
-import { formatIssue } from '../http/errors.ts'
 import { headersOf, read, statusOf } from '../http/exceptions.ts'
 import { PAGE_POLICY } from '../http/html.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { setUnchecked } from '../http/response-headers.ts'
+import { formatIssue } from '../http/validation-error.ts'
 import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
 import { jsonLine } from '../reporting/printable.ts'
 import {

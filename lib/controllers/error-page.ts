@@ -1,5 +1,9 @@
-import { formatIssue, type ValidationError, type ValidationIssue } from '../http/errors.ts'
 import { html, Markup } from '../http/html.ts'
+import {
+  formatIssue,
+  type ValidationError,
+  type ValidationIssue,
+} from '../http/validation-error.ts'
 import { visitorText } from './visitor-text.ts'
 
 /** The content of an error page. */

@@ -1,9 +1,9 @@
-import { MAX_LISTED, ValidationError } from '../http/errors.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { readJson } from '../http/json-body.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { MAX_LISTED, ValidationError } from '../http/validation-error.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
 import type { InferOutput, StandardResult, StandardSchemaV1 } from './standard-schema.ts'
 

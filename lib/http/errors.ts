@@ -173,49 +173,6 @@ export class ThrownValueError extends Error {
   }
 }
 
-/** A fault of one parameter, or of one field of a JSON body. */
-export interface ValidationIssue {
-  /** The path to the invalid value, such as `id` or `filter.from`; '' for all together. */
-  readonly path: string
-  /** The message of the schema; it may quote the value. */
-  readonly message: string
-}
-
-/** Maximum number of issues that a message lists. @internal */
-export const MAX_LISTED = 20
-
-/**
- * A 400 with a list of issues: the parameters, or the JSON body, of a request do not match a schema.
- *
- * @example
- * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
- */
-export class ValidationError extends HttpError {
-  /** The issues: each with its path, such as `items.0`, and a message. A schema's are the first 20. */
-  readonly issues: readonly ValidationIssue[]
-  /** What each issue is about: a parameter, or a field of a JSON body. */
-  readonly subject: 'parameter' | 'field'
-
-  /**
-   * @param issues The issues; the message lists the first 20 of them.
-   * @param count The number of all issues, if the list has the first ones only (default its length).
-   * @param subject What each issue is about (default `parameter`).
-   */
-  constructor(
-    issues: readonly ValidationIssue[],
-    count: number = issues.length,
-    subject: 'parameter' | 'field' = 'parameter',
-  ) {
-    // Lists whole messages only: scrubbing might not recognize half of a quoted value.
-    const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
-    const more = count - listed.length
-    if (more > 0) listed.push(`and ${more} more`)
-    super(400, `Invalid ${subject}s: ${listed.join('; ')}`)
-    this.issues = issues
-    this.subject = subject
-  }
-}
-
 Object.defineProperty(HttpError.prototype, BRAND, { value: true })
 setDefaults(HttpError, { name: 'HttpError', type: 'EXCEPTION_OTHER' })
 setDefaults(NoControllerError, { name: 'NoControllerError', type: 'EXCEPTION_NO_CONTROLLER' })
@@ -225,13 +182,6 @@ setDefaults(ClientGoneError, { name: 'ClientGoneError' })
 setDefaults(ServerClosingError, { name: 'ServerClosingError' })
 setDefaults(MalformedMessageError, { name: 'MalformedMessageError' })
 setDefaults(ThrownValueError, { name: 'ThrownValueError' })
-setDefaults(ValidationError, { name: 'ValidationError' })
-
-/** Formats an issue as a line of text. */
-export function formatIssue({ path, message }: ValidationIssue): string {
-  // The messages of some libraries begin with the path.
-  return path === '' || message.startsWith(`${path} `) ? message : `${path}: ${message}`
-}
 
 /**
  * Sets the name and the type on the prototype of a class. They are not fields: the engine begins the

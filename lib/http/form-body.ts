@@ -1,11 +1,16 @@
 import { readBody, tooLarge } from './body.ts'
-import { charsetOf, isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
 import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'
-import { headerOf, isDeclaredLonger } from './request-readers.ts'
+import {
+  charsetOf,
+  headerOf,
+  isCompressed,
+  isDeclaredLonger,
+  mediaTypeOf,
+} from './request-readers.ts'
 
 /** The limits of a form, and of the number of parameters. */
 export interface FormLimits {

@@ -1,9 +1,8 @@
 import { readBody, tooLarge } from './body.ts'
 import { checkNames } from './check-options.ts'
-import { isCompressed, mediaTypeOf } from './content-type.ts'
 import { HttpError } from './errors.ts'
 import { type HttpRequest, stateOf } from './request.ts'
-import { isDeclaredLonger } from './request-readers.ts'
+import { isCompressed, isDeclaredLonger, mediaTypeOf } from './request-readers.ts'
 
 /** The options of {@link readJson}. */
 export interface JsonOptions {

@@ -1,6 +1,9 @@
 import { isReserved } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 
+// Matches a parameter of a media type. Its value may be quoted (RFC 9110, section 5.6.6).
+const PARAMETER = /;\s*([^\s=;"]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;,"]*))/g
+
 /** Returns the merged parameters without the reserved names. The client sent all of them. */
 export function clientParamsOf(request: HttpRequest): ReadonlyMap<string, string> {
   return new Map([...stateOf(request).params].filter(([name]) => !isReserved(name)))
@@ -14,4 +17,29 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
 /** Reports whether the declared length of the body is larger than a limit, in bytes. */
 export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
   return stateOf(request).message.isDeclaredLonger(maxBytes)
+}
+
+/**
+ * Returns the media type of a body, in lower case and without parameters; '' if the client sent none.
+ * As in PHP, it ends at a semicolon, a comma or white space.
+ */
+export function mediaTypeOf(request: HttpRequest): string {
+  const type = headerOf(request, 'content-type') ?? ''
+  const [media = ''] = type.trim().split(/[;,\s]/, 1)
+  return media.toLowerCase()
+}
+
+/** Returns the declared charset of a body; undefined if there is none. */
+export function charsetOf(request: HttpRequest): string | undefined {
+  const type = headerOf(request, 'content-type') ?? ''
+  if (!type.includes(';')) return undefined
+  const parameters = [...type.matchAll(PARAMETER)]
+  const charset = parameters.find(([, name = '']) => name.toLowerCase() === 'charset')
+  return charset?.[2] || charset?.[3] || undefined
+}
+
+/** Reports whether a body is compressed. A small compressed body may decompress to a huge one. */
+export function isCompressed(request: HttpRequest): boolean {
+  const coding = headerOf(request, 'content-encoding') ?? ''
+  return !['', 'identity'].includes(coding.trim().toLowerCase())
 }

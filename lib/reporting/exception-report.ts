@@ -1,5 +1,5 @@
-import { ValidationError, type ValidationIssue } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
+import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
 import { safeName } from './shape.ts'

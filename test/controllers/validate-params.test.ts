@@ -13,11 +13,11 @@ import {
   withJson,
   withParams,
 } from '../../lib/controllers/validate-params.ts'
-import { ValidationError } from '../../lib/http/errors.ts'
 import { readJson } from '../../lib/http/json-body.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
+import { ValidationError } from '../../lib/http/validation-error.ts'
 import { createRequestListener } from '../../lib/server/request-listener.ts'
 import { collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { formatIssue, HttpError, ValidationError } from '../../lib/http/errors.ts'
+import { HttpError } from '../../lib/http/errors.ts'
 import { factsOf } from '../../lib/http/exceptions.ts'
+import { formatIssue, ValidationError } from '../../lib/http/validation-error.ts'
 
 describe('ValidationError', () => {
   it('is a 400 that says what was wrong', () => {
