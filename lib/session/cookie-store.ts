@@ -1,0 +1,68 @@
+import type { Message } from '../http/message.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
+import type { HttpResponse } from '../http/response.ts'
+import type { Seal } from './seal.ts'
+import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
+
+/** The options of a {@link CookieStore}. */
+export interface CookieStoreOptions {
+  readonly site: Site
+  /** The name of the cookie, without its prefix. */
+  readonly name: string
+  readonly seal: Seal
+  /** How long a value can be read after it was written, in milliseconds. */
+  readonly ttlMs: number
+}
+
+/** A value in a sealed cookie. */
+export class CookieStore<T> {
+  readonly #options: CookieStoreOptions
+  readonly #name: string
+  // By the message: the requests that forwards create share it.
+  readonly #opened = new WeakMap<Message, Promise<T | undefined>>()
+
+  constructor(options: CookieStoreOptions) {
+    this.#options = options
+    this.#name = cookieName(options.site, options.name)
+  }
+
+  /** Returns the value that a request has; undefined if it has none. Unseals it once a request. */
+  async read(request: HttpRequest): Promise<T | undefined> {
+    // Does not parse the cookies of a request without any.
+    if (headerOf(request, 'cookie') === undefined) return undefined
+    const text = request.cookies.get(this.#name)
+    if (text === undefined) return undefined
+    const { message } = stateOf(request)
+    const opened =
+      this.#opened.get(message) ?? (this.#options.seal.open(text) as Promise<T | undefined>)
+    this.#opened.set(message, opened)
+    return opened
+  }
+
+  /**
+   * Sets the cookie.
+   *
+   * @throws {TypeError} If the value has no JSON form.
+   * @throws {RangeError} If the cookie would have more than 4,096 bytes.
+   */
+  async write(response: HttpResponse, data: T): Promise<void> {
+    const { site, seal, ttlMs } = this.#options
+    if (JSON.stringify(data) === undefined) {
+      throw new TypeError(`Expected a value with a JSON form for the cookie "${this.#name}"`)
+    }
+    const value = await seal.seal(data, ttlMs)
+    const bytes = this.#name.length + 1 + value.length
+    if (bytes > MAX_COOKIE_BYTES) {
+      throw new RangeError(
+        `The cookie "${this.#name}" would have ${bytes} bytes; a browser keeps ${MAX_COOKIE_BYTES}: store less in it`,
+      )
+    }
+    setCookie(site, response.cookies, { name: this.#name, value, ttlMs })
+  }
+
+  /** Removes the cookie from the browser. */
+  clear(response: HttpResponse): void {
+    deleteCookie(this.#options.site, response.cookies, this.#name)
+  }
+}

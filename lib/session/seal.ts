@@ -1,0 +1,81 @@
+import { hkdfSync } from 'node:crypto'
+
+type Jose = typeof import('jose')
+
+/** Encrypts and authenticates values that a browser keeps, so that it can neither read nor change them. */
+export interface Seal {
+  /** Seals a value that has a JSON form. It can be opened for a time, in milliseconds. */
+  seal(data: unknown, ttlMs: number): Promise<string>
+  /** Returns the sealed value; undefined for a text that is changed, truncated, expired, or has another seal. */
+  open(text: string): Promise<unknown>
+}
+
+const MIN_SECRET_BYTES = 32
+const HEADER = { alg: 'dir', enc: 'A256GCM' } as const
+const ALGORITHMS = {
+  keyManagementAlgorithms: [HEADER.alg],
+  contentEncryptionAlgorithms: [HEADER.enc],
+  requiredClaims: ['data', 'exp'],
+}
+
+let jose: Promise<Jose> | undefined
+
+/**
+ * Creates a seal. A value that was sealed for one purpose cannot be opened for another one.
+ *
+ * @param secrets The first one seals, and all open.
+ * @throws {TypeError} If a secret is too short; the message names it.
+ */
+export function createSeal(secrets: unknown, purpose: string): Seal {
+  const keys = checkedSecrets(secrets).map((secret) => keyOf(secret, purpose))
+  const [first] = keys
+  return {
+    async seal(data, ttlMs) {
+      const { EncryptJWT } = await loadJose()
+      const jwt = new EncryptJWT({ data }).setExpirationTime((Date.now() + ttlMs) / 1_000)
+      return jwt.setProtectedHeader(HEADER).encrypt(first as Uint8Array)
+    },
+    async open(text) {
+      const { jwtDecrypt } = await loadJose()
+      for (const key of keys) {
+        try {
+          const { payload } = await jwtDecrypt(text, key, ALGORITHMS)
+          // jose compares whole seconds.
+          return isExpired(payload.exp) ? undefined : payload.data
+        } catch {
+          // Another key may open it. If none does, the cookie is as if it had not been sent.
+        }
+      }
+      return undefined
+    },
+  }
+}
+
+// Loaded when first needed: an import of this file then also works with require().
+function loadJose(): Promise<Jose> {
+  jose ??= import('jose')
+  return jose
+}
+
+function isExpired(seconds = 0): boolean {
+  return Date.now() >= Math.round(seconds * 1_000)
+}
+
+/** @throws {TypeError} If a value is not a list of secrets. The message holds nothing of them. */
+function checkedSecrets(secrets: unknown): readonly (string | Uint8Array)[] {
+  if (!Array.isArray(secrets) || secrets.length === 0) {
+    throw new TypeError('Expected "secrets" to be a list of one secret or more')
+  }
+  for (const [i, secret] of secrets.entries()) {
+    const isSecret = typeof secret === 'string' || secret instanceof Uint8Array
+    if (isSecret && Buffer.byteLength(secret) >= MIN_SECRET_BYTES) continue
+    throw new TypeError(
+      `Expected "secrets[${i}]" to be a string or a Uint8Array of ${MIN_SECRET_BYTES} bytes or more`,
+    )
+  }
+  return secrets
+}
+
+function keyOf(secret: string | Uint8Array, purpose: string): Uint8Array {
+  return new Uint8Array(hkdfSync('sha256', secret, '', purpose, 32))
+}
