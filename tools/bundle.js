@@ -12,8 +12,8 @@ import { publicDeclarations } from './declarations.js'
 const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
 const dist = join(root, 'dist')
 const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/testing'].map((file) =>
-  join(dist, `${file}.js`),
+const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/sign-in', 'lib/testing'].map(
+  (file) => join(dist, `${file}.js`),
 )
 
 // A class or an arrow function has the name of its variable.

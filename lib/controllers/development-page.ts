@@ -7,7 +7,7 @@ import {
   locationOf,
   type Route,
 } from './development-details.ts'
-import { type ErrorPage, renderList } from './error-page.ts'
+import { type ErrorPage, renderLink, renderList } from './error-page.ts'
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}' +
@@ -25,14 +25,14 @@ const STYLE =
 
 /** Renders the page for development: what failed, where, and what can be requested instead. It has no script. */
 export function developmentPage(
-  { status, title, issues = [], subject = 'parameter', id }: ErrorPage,
+  { status, title, issues = [], subject = 'parameter', id, link }: ErrorPage,
   { report, exception, values, routes, omittedRoutes, nearest }: DevelopmentDetails,
 ): string {
   const { type, module, controller, action, method, params, looksLike, hint } = report
   const names = [module, controller, action].join('/')
   const { name, message, code } = exception
   const heading = issues.length > 0 ? `Invalid ${subject}s` : message || name
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${withLines(heading)}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: run the program with <code>--routes</code></p>`}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${withLines(heading)}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${renderLink(link)}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: run the program with <code>--routes</code></p>`}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
 `.toString()
 }
 

@@ -15,6 +15,7 @@ import {
   developmentLines,
 } from './development-details.ts'
 import { developmentPage } from './development-page.ts'
+import type { LinkOf } from './error-link.ts'
 import { type ErrorPage, errorPage } from './error-page.ts'
 
 /** Returns the details that the response to a failed request shows in development. */
@@ -32,8 +33,12 @@ const SERVER_ERROR = 'The server failed to answer this request.'
  * the media type that `Accept` asks for.
  *
  * @param detailsOf Returns the details that the response shows in development (default: none).
+ * @param linkOf Returns the link that the response offers (default: none).
  */
-export function createErrorController(detailsOf?: DetailsOf): {
+export function createErrorController(
+  detailsOf?: DetailsOf,
+  linkOf?: LinkOf,
+): {
   error(request: HttpRequest, response: HttpResponse): void
 } {
   return {
@@ -47,7 +52,8 @@ export function createErrorController(detailsOf?: DetailsOf): {
       }
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
-      const page = pageOf(id, response.status, exception, original)
+      const link = linkOf?.(original, exception)
+      const page = { ...pageOf(id, response.status, exception, original), link }
       const details = detailsOf?.(original, exception)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {
         case 'text/html':
@@ -75,7 +81,7 @@ export function failsafe(response: HttpResponse): HttpResponse {
 
 // The format of RFC 9457, with `errors` as in the example of its section 3.
 function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): object {
-  const { title, status, detail, issues = [], subject = 'parameter', id } = page
+  const { title, status, detail, issues = [], subject = 'parameter', id, link } = page
   const errors = issues.map(({ path, message }) => ({ [subject]: path, detail: message }))
   return {
     type: 'about:blank',
@@ -84,16 +90,18 @@ function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): ob
     detail,
     ...(id === undefined ? {} : { instance: `urn:uuid:${id}` }),
     ...(errors.length === 0 ? {} : { errors }),
+    ...(link && { link }),
     ...(details && { development: developmentFacts(details) }),
   }
 }
 
 function linesOf(page: ErrorPage, details: DevelopmentDetails | undefined): string {
-  const { status, title, detail, issues = [], id } = page
+  const { status, title, detail, issues = [], id, link } = page
   const texts = issues.length > 0 ? issues.map(formatIssue) : [detail]
+  const links = link === undefined ? [] : [`${link.text}: ${link.href}`]
   const ids = id === undefined ? [] : [`urn:uuid:${id}`]
   const facts = details ? ['', ...developmentLines(details)] : []
-  return `${[`${status} ${title}`, ...texts, ...ids, ...facts].join('\n')}\n`
+  return `${[`${status} ${title}`, ...texts, ...links, ...ids, ...facts].join('\n')}\n`
 }
 
 // Clients send the same few headers. Parsing one takes 3 µs, a quarter of an unrouted request.

@@ -4,6 +4,7 @@ import {
   type ValidationError,
   type ValidationIssue,
 } from '../http/validation-error.ts'
+import type { ErrorLink } from './error-link.ts'
 import { visitorText } from './visitor-text.ts'
 
 /** The content of an error page. */
@@ -17,6 +18,7 @@ export interface ErrorPage {
   readonly subject?: ValidationError['subject']
   /** The id of the report; undefined if the log does not have it. */
   readonly id: string | undefined
+  readonly link?: ErrorLink | undefined
 }
 
 const STYLE =
@@ -27,10 +29,16 @@ const STYLE =
   'footer{margin-top:2.5rem;padding-top:.5rem;border-top:1px solid #8884}'
 
 /** Renders a small complete page. It has no script and loads nothing. */
-export function errorPage({ status, title, detail, issues = [], id }: ErrorPage): string {
+export function errorPage(page: ErrorPage): string {
+  const { status, title, detail, issues = [], id, link } = page
   const { heading, advice } = visitorText(status)
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(STYLE)}</style><main><h1>${heading}</h1><p>${advice}</p>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(STYLE)}</style><main><h1>${heading}</h1><p>${advice}</p>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}${renderLink(link)}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
 `.toString()
+}
+
+/** Renders the link of an error, if there is one. */
+export function renderLink(link: ErrorLink | undefined): Markup {
+  return html`${link && html`<p><a href="${link.href}">${link.text}</a></p>`}`
 }
 
 /** Renders a list. */

@@ -101,9 +101,14 @@ export class Dispatcher {
   }
 
   /** Reports whether a route leads to an action that a client can request. */
-  hasAction({ module, controller, action }: Route): boolean {
+  hasAction(route: Route): boolean {
+    return this.actionOf(route) !== undefined
+  }
+
+  /** Returns the action that a route leads to; undefined if a client can request none there. */
+  actionOf({ module, controller, action }: Route): RegisteredAction | undefined {
     const found = this.#controllerOf({ module, controller, errorHandler: undefined })
-    return found?.actions.has(this.#names.action(action)) === true
+    return found?.actions.get(this.#names.action(action))
   }
 
   /**

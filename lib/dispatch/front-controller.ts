@@ -1,4 +1,6 @@
+import { originalOf } from '../controllers/controller.ts'
 import { createErrorController } from '../controllers/error-controller.ts'
+import { linkOfControllers } from '../controllers/error-link.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
@@ -62,13 +64,19 @@ export class FrontController {
       hasController: (path: string): boolean => hasController(destinations(), path),
     }
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
-    const errorController = createErrorController(detailsOf)
+    const { controllers, modules: others } = options
+    const all = [controllers, ...others.values()].flatMap((each) => [...each.values()])
+    const errorController = createErrorController(detailsOf, linkOfControllers(all))
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
     const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
-    const router = new RequestRouter({ ...checked, hasAction, isRegistered })
+    const actionOf = (route: Route): unknown => {
+      const action = dispatcher.actionOf(route)
+      return action && originalOf(action.run)
+    }
+    const router = new RequestRouter({ ...checked, hasAction, isRegistered, actionOf })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =
@@ -143,9 +151,11 @@ export class FrontController {
   #complete({ request: last, response, admission }: LoopState, startedAt: number): HttpResponse {
     const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
+    const { message } = stateOf(request)
     response.request = request
+    message.ending?.finish(response.headers)
     setMissing(response.headers, this.#headers)
-    if (stateOf(request).message.isNegotiated) response.vary('Accept')
+    if (message.isNegotiated) response.vary('Accept')
     if (exceptions.length > 0) {
       const durationMs = performance.now() - startedAt
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)

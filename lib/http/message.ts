@@ -3,6 +3,7 @@ import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.t
 import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 import { splitTarget } from './target.ts'
 
 const PLUS = 0x2b
@@ -39,6 +40,14 @@ export interface HttpRequestInit {
 // biome-ignore lint/suspicious/noEmptyInterface: an application fills it in.
 export interface SharedState {}
 
+/** What an action leaves for the end of its request. @internal */
+export interface Ending {
+  /** Changes the headers of the complete response, also of one to an error. Must not throw. */
+  readonly finish: (headers: ResponseHeaders) => void
+  /** Values besides those of the message that no report may show, such as the tokens of a sign-in. */
+  readonly secrets?: unknown
+}
+
 // The names in lower case, and the values.
 type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[]
 
@@ -55,6 +64,7 @@ export class Message {
   #state: SharedState | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
+  ending: Ending | undefined
   /** Whether the application has chosen a media type by `Accept`. */
   isNegotiated = false
   /** Whether the response is a public file. */

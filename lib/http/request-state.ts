@@ -19,6 +19,8 @@ export interface RequestSettings {
   readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Returns the literal segments of a named route, which are no values of a request. */
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined
+  /** Returns the function that a route leads to, as the application wrote it; undefined if there is none. */
+  readonly actionOf?: ((route: Route) => unknown) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
 }

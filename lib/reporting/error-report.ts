@@ -10,7 +10,7 @@ import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
 import { SentParams } from './sent-params.ts'
 import { safeName, shapeOf } from './shape.ts'
-import { recognizeSignIn, type SignIn } from './sign-in-hint.ts'
+import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
 /** A report: plain data about an error, without the values of its request (SPEC section 8). */
 export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
@@ -40,6 +40,8 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly status: number
   /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number
+  /** What failed of a sign-in by `portico/sign-in`: configured names and fixed words. */
+  readonly signIn?: SignInFacts
   /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport
 }
@@ -87,6 +89,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     params: params ? shapesOf(params, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
+    ...(isInstance(SignInError, exception) ? { signIn: exception.signIn } : {}),
     ...(second ? { second: scrubbed(second) } : {}),
     ...(params && status === 404 ? recognizeSignIn(request, params, options.hasController) : {}),
   }

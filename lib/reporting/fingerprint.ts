@@ -1,4 +1,4 @@
-import { typeOf } from '../http/exceptions.ts'
+import { isInstance, typeOf } from '../http/exceptions.ts'
 import { copyOf } from '../http/params.ts'
 import { type RawException, readException, type Scrubber } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
@@ -6,6 +6,7 @@ import { isApplicationFrame, locationOf } from './frames.ts'
 import { safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
 import { safeName } from './shape.ts'
+import { SignInError } from './sign-in-hint.ts'
 
 /**
  * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
@@ -21,7 +22,7 @@ export function fingerprintOf(failure: Failure): string {
   const { module, controller, action } = safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
-    return `${typeOf(first)} ${names}`
+    return [typeOf(first), ...signInOf(first), names].join(' ')
   }
   const names = [controller, action].map((name) => fold(withoutLength(name)))
   return faultOf(first, failure, names.join('/'))
@@ -35,8 +36,16 @@ function faultOf(exception: Error, { exceptions, request }: Failure, names: stri
   const { name, isClassName } = raw
   // Not scrubbed, so it names only classes.
   const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
-  const parts = [typeOf(exception), shown, safeLocationOf(raw, scrubber), names]
+  const location = safeLocationOf(raw, scrubber)
+  const parts = [typeOf(exception), shown, location, ...signInOf(exception), names]
   return parts.filter((part) => part !== '').join(' ')
+}
+
+// Provider and step of a sign-in that failed: all of them fail in the same action.
+function signInOf(exception: Error): readonly string[] {
+  if (!isInstance(SignInError, exception)) return []
+  const { provider, step } = exception.signIn
+  return [`${provider}/${step.replaceAll(' ', '-')}`]
 }
 
 // The locations that no value of their request contained.

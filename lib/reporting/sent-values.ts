@@ -49,8 +49,9 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* pathValues(request)
   yield* fieldValues(search)
   yield* fieldValues(form)
-  const { json } = stateOf(request).message
+  const { json, ending } = stateOf(request).message
   if (json !== undefined) yield* jsonValues(JSON.parse(new TextDecoder().decode(json)))
+  if (ending?.secrets !== undefined) yield* jsonValues(ending.secrets)
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
     yield* headerValues(name, name === 'referer' ? withoutOwnNames(field, request) : field)

@@ -1,3 +1,4 @@
+import { HttpError, type HttpErrorOptions, setDefaults } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { SentParams } from './sent-params.ts'
@@ -9,6 +10,35 @@ export interface SignIn {
   /** The likely cause, for the operator; names only, never a value. */
   readonly hint: string
 }
+
+/** The facts of a failed sign-in: configured names and fixed words, and nothing of the request. */
+export interface SignInFacts {
+  /** The name of the provider in the options; '' if the request names none. */
+  readonly provider: string
+  /** The part of the sign-in that failed, such as `token`. */
+  readonly step: string
+  /** What was wrong, such as `too late`. */
+  readonly fault: string
+}
+
+/** A failed sign-in. Its report has the facts, and the error that a library threw is not its `cause`. */
+export class SignInError extends HttpError {
+  /** The facts. They are in the report as they are. */
+  readonly signIn: SignInFacts
+
+  /** @param facts Configured names and fixed words: reports do not scrub them. */
+  constructor(
+    status: number,
+    message: string,
+    facts: SignInFacts,
+    headers?: HttpErrorOptions['headers'],
+  ) {
+    super(status, message, headers && { headers })
+    this.signIn = Object.freeze({ ...facts })
+  }
+}
+
+setDefaults(SignInError, { name: 'SignInError' })
 
 // Parameters of an identity provider's own pages (SPEC section 1).
 const PROVIDER_PARAMETERS = [

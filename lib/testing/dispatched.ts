@@ -1,4 +1,9 @@
-import { type Controller, type Controllers, functionsOf } from '../controllers/controller.ts'
+import {
+  type Controller,
+  type Controllers,
+  functionsOf,
+  wrapAction,
+} from '../controllers/controller.ts'
 import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions, OptionsWithMaps } from '../dispatch/options.ts'
 import type { Hook, Plugin } from '../dispatch/plugin.ts'
@@ -81,7 +86,7 @@ function emptyAll(controllers: Controllers): Controllers {
 
 function emptyActions(controller: Controller): Controller {
   return Object.fromEntries(
-    [...functionsOf(controller)].map(([name, action]) => [name, Object.assign(() => {}, action)]),
+    [...functionsOf(controller)].map(([name, action]) => [name, wrapAction(() => {}, action)]),
   )
 }
 

@@ -1,0 +1,26 @@
+import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { continuePath } from './continue-path.ts'
+import { authorizationUrl, createFlow } from './departure.ts'
+import type { Parts } from './parts.ts'
+import { single } from './parts.ts'
+import type { Provider } from './provider.ts'
+import { redirectUriOf } from './return.ts'
+
+/**
+ * Begins a sign-in: redirects the browser to the provider, with the cookie of a new flow.
+ *
+ * @throws {SignInError} 502 or 504 if the document of the provider cannot be had.
+ */
+export async function begin(
+  parts: Parts,
+  provider: Provider,
+  request: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const server = await provider.describe()
+  const flow = await createFlow(provider, continuePath(single(request.query, 'continue')))
+  const url = await authorizationUrl(provider, server, flow, redirectUriOf(parts, provider))
+  await parts.flows.begin(request, response.cookies, flow)
+  response.redirect(url, 303)
+}

@@ -1,0 +1,23 @@
+import { decodePercent } from '../http/params.ts'
+
+const MAX_BYTES = 1_024
+
+// Also the controls beyond ASCII.
+const CONTROL = /\p{Cc}/u
+
+/**
+ * Returns the path to continue at after a sign-in; `/` in place of anything that could lead to another origin.
+ *
+ * A browser reads `//host` and `/\host` as another host, and it removes tabs and line breaks before it does.
+ */
+export function continuePath(value: unknown): string {
+  if (typeof value !== 'string' || !isOwnPath(value)) return '/'
+  const [path = ''] = value.split(/[?#]/, 1)
+  if (!isOwnPath(decodePercent(path))) return '/'
+  const encoded = value.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent)
+  return encoded.length <= MAX_BYTES ? encoded : '/'
+}
+
+function isOwnPath(text: string): boolean {
+  return /^\/(?!\/)/.test(text) && !text.includes('\\') && !CONTROL.test(text)
+}

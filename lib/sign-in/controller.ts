@@ -1,0 +1,110 @@
+import type { Action, Controller } from '../controllers/controller.ts'
+import { type ErrorLink, errorLink, isOfProviderPage } from '../controllers/error-link.ts'
+import { ResponseCookies } from '../http/cookies.ts'
+import { HttpError } from '../http/errors.ts'
+import { typeOf } from '../http/exceptions.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { begin } from './begin.ts'
+import { signInError } from './faults.ts'
+import type { Flow } from './flows.ts'
+import { beginPath, enter, type Parts, single } from './parts.ts'
+import { complete } from './return.ts'
+import { createSignOut } from './sign-out.ts'
+
+/** The actions of a sign-in, and the link of its errors. */
+export interface SignInController {
+  readonly oauth: Action
+  readonly signOut: Action
+  readonly controller: Controller
+  /** Returns the link that an error page offers; undefined if the error is not one of this sign-in. */
+  readonly linkOf: (request: HttpRequest, exception: Error) => ErrorLink | undefined
+}
+
+// What a provider may send back. One of the first three makes a request a return.
+const RETURN_PARAMETERS = ['code', 'state', 'error']
+const SINGLE_PARAMETERS = [
+  ...RETURN_PARAMETERS,
+  ...['provider', 'iss', 'error_description', 'error_uri', 'response', 'id_token'],
+]
+
+/** Creates the actions `oauth.php` and `sign-out`. */
+export function createController(parts: Parts): SignInController {
+  const oauth: Action = async (request, response) => {
+    const { query } = request
+    const isReturn = RETURN_PARAMETERS.some((name) => query.has(name))
+    if (!isReturn) {
+      enter(parts, request)
+      const provider = providerOf(parts, request, 'begin')
+      return begin(parts, provider, request, response)
+    }
+    if (request.method === 'HEAD') {
+      enter(parts, request)
+      throw new HttpError(405, 'The method is not allowed here', { headers: { Allow: 'GET' } })
+    }
+    const flow = await findFlow(parts, request)
+    const provider = providerOf(parts, request, 'return')
+    const check = (isValid: boolean, fault: string, message: string): void => {
+      if (isValid) return
+      throw signInError(400, message, { provider: provider.name, step: 'return', fault })
+    }
+    const isUsable = flow?.provider === provider.name
+    check(isUsable, 'unknown state', 'This sign-in has ended, or has not begun in this browser')
+    const given = ['code', 'error'].filter((name) => single(query, name) !== undefined)
+    check(given.length === 1, 'wrong parameters', 'The return from the provider is not valid')
+    return complete(parts, { provider, flow: flow as Flow }, request, response)
+  }
+  const signOut = createSignOut(parts)
+  const linkOf = (request: HttpRequest, exception: Error): ErrorLink | undefined => {
+    const provider =
+      parts.entered.get(stateOf(request).message) ?? astrayProvider(parts, request, exception)
+    return provider === undefined
+      ? undefined
+      : { href: beginPath(parts, provider), text: 'Sign in again' }
+  }
+  oauth.methods = ['GET']
+  signOut.methods = ['POST']
+  return {
+    oauth,
+    signOut,
+    linkOf,
+    controller: { 'oauth.php': oauth, signOut, [errorLink]: linkOf },
+  }
+}
+
+/** Returns the flow of a request. Whatever its outcome, the response removes the cookie of the flow. */
+async function findFlow(parts: Parts, request: HttpRequest): Promise<Flow | undefined> {
+  enter(parts, request)
+  const state = single(request.query, 'state')
+  const flow = state === undefined ? undefined : await parts.flows.find(request, state)
+  if (flow === undefined) return undefined
+  enter(parts, request, (headers) => parts.flows.end(new ResponseCookies(headers), flow.state))
+  return flow
+}
+
+/** @throws {SignInError} 400 if a parameter was given twice; 404 if no such provider is configured. */
+function providerOf({ providers }: Parts, { query }: HttpRequest, step: 'begin' | 'return') {
+  const provider = providers.get(single(query, 'provider') ?? '')
+  const facts = { provider: provider?.name ?? '', step }
+  if (SINGLE_PARAMETERS.some((name) => query.getAll(name).length > 1)) {
+    const fault = 'repeated parameter'
+    throw signInError(400, 'A parameter was given more than once', { ...facts, fault })
+  }
+  if (provider !== undefined) return provider
+  throw signInError(404, 'There is no such provider', { ...facts, fault: 'unknown provider' })
+}
+
+// A page of the provider was requested here, at a path that is not routed. Its `redirect_uri` shows the sign-in.
+function astrayProvider(
+  { options, providers }: Parts,
+  request: HttpRequest,
+  exception: Error,
+): string | undefined {
+  if (typeOf(exception) === 'EXCEPTION_OTHER') return undefined
+  const uri = single(request.query, 'redirect_uri') ?? ''
+  const start = `${options.site.origin}${options.path}?`
+  if (!uri.startsWith(start)) return undefined
+  const name = single(new URLSearchParams(uri.slice(start.length)), 'provider')
+  // The configured name, and not the one of the request.
+  const provider = providers.get(name ?? '')?.name
+  return provider !== undefined && isOfProviderPage(request) ? provider : undefined
+}

@@ -1,0 +1,111 @@
+import { createHash, timingSafeEqual } from 'node:crypto'
+import type { ResponseCookies } from '../http/cookies.ts'
+import type { HttpRequest } from '../http/request.ts'
+import type { Seal } from '../session/seal.ts'
+import { cookieName, deleteCookie, type Site, setCookie } from '../session/site.ts'
+
+/** A sign-in that has begun in a browser: from the departure to the provider to the return. */
+export interface Flow {
+  readonly provider: string
+  readonly state: string
+  readonly nonce: string
+  readonly verifier: string
+  /** The path to continue at. */
+  readonly path: string
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+}
+
+/** The options of {@link Flows}. */
+export interface FlowsOptions {
+  readonly site: Site
+  readonly seal: Seal
+  readonly ttlMs: number
+}
+
+// The form in a cookie. Short names: the cookie has at most 2,048 bytes with a path of 1,024.
+interface Packed {
+  readonly p: string
+  readonly s: string
+  readonly n: string
+  readonly v: string
+  readonly c: string
+  readonly t: number
+}
+
+const MAX_FLOWS = 5
+const PREFIX = 'sign-in.'
+const ID = /^[\w-]{16}$/
+
+/** The flows of a browser: a sealed cookie for each. */
+export class Flows {
+  readonly #options: FlowsOptions
+
+  constructor(options: FlowsOptions) {
+    this.#options = options
+  }
+
+  /** Sets the cookie of a new flow. The oldest of more than five gives way. */
+  async begin(request: HttpRequest, cookies: ResponseCookies, flow: Flow): Promise<void> {
+    const { site, seal, ttlMs } = this.#options
+    for (const name of await this.#superfluous(request)) deleteCookie(site, cookies, name)
+    const value = await seal.seal(pack(flow), ttlMs)
+    setCookie(site, cookies, { name: this.nameOf(flow.state), value, ttlMs })
+  }
+
+  /** Returns the flow of a state; undefined if it has not begun in this browser, or has ended. */
+  async find(request: HttpRequest, state: string): Promise<Flow | undefined> {
+    const flow = await this.#open(request.cookies.get(this.nameOf(state)))
+    return flow !== undefined && isEqual(flow.state, state) ? flow : undefined
+  }
+
+  /** Removes the cookie of a flow: its state can be used once. */
+  end(cookies: ResponseCookies, state: string): void {
+    deleteCookie(this.#options.site, cookies, this.nameOf(state))
+  }
+
+  /** Returns the name of the cookie of a flow. It shows nothing of the state. */
+  nameOf(state: string): string {
+    return cookieName(this.#options.site, PREFIX + hashOf(state).toString('base64url').slice(0, 16))
+  }
+
+  // The flows that leave no room for another one, and the cookies that are no flow any more.
+  async #superfluous(request: HttpRequest): Promise<readonly string[]> {
+    const prefix = cookieName(this.#options.site, PREFIX)
+    const found: { readonly name: string; readonly startedAt: number }[] = []
+    for (const [name, value] of request.cookies) {
+      if (!name.startsWith(prefix) || !ID.test(name.slice(prefix.length))) continue
+      const flow = await this.#open(value)
+      found.push({ name, startedAt: flow?.startedAt ?? Number.NEGATIVE_INFINITY })
+    }
+    const newest = found.sort((one, other) => other.startedAt - one.startedAt)
+    return newest
+      .filter(({ startedAt }, i) => i >= MAX_FLOWS - 1 || startedAt === Number.NEGATIVE_INFINITY)
+      .map(({ name }) => name)
+  }
+
+  async #open(text: string | undefined): Promise<Flow | undefined> {
+    const packed = text === undefined ? undefined : await this.#options.seal.open(text)
+    return packed === undefined ? undefined : unpack(packed as Packed)
+  }
+}
+
+function hashOf(state: string): Buffer {
+  return createHash('sha256').update(state).digest()
+}
+
+// Hashes have one length, as timingSafeEqual() needs.
+function isEqual(one: string, other: string): boolean {
+  return timingSafeEqual(hashOf(one), hashOf(other))
+}
+
+// JSON would escape each quote of a path. A path has no space.
+function pack({ provider, state, nonce, verifier, path, startedAt }: Flow): Packed {
+  const c = path.replaceAll('"', ' ')
+  return { p: provider, s: state, n: nonce, v: verifier, c, t: startedAt }
+}
+
+function unpack({ p, s, n, v, c, t }: Packed): Flow {
+  const path = c.replaceAll(' ', '"')
+  return { provider: p, state: s, nonce: n, verifier: v, path, startedAt: t }
+}

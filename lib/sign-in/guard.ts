@@ -1,0 +1,56 @@
+import { isErrorRequest } from '../dispatch/error-request.ts'
+import type { Plugin } from '../dispatch/plugin.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { headerOf } from '../http/request-readers.ts'
+import { withoutOrigin } from '../http/target.ts'
+import { continuePath } from './continue-path.ts'
+import type { SignInController } from './controller.ts'
+import { signInError } from './faults.ts'
+import { beginPath, type Parts } from './parts.ts'
+
+/** Reports whether a request needs a user that has signed in. */
+export type IsGuarded = (request: HttpRequest) => boolean
+
+/** Creates the plugin of a guard. It runs before each dispatch, also of a forward. */
+export function createGuard(
+  parts: Parts,
+  { oauth, signOut }: SignInController,
+  isGuarded: IsGuarded,
+  provider: string,
+): Plugin {
+  const isOwn = (request: HttpRequest): boolean => {
+    const { route, settings } = stateOf(request)
+    const action = route && settings.actionOf?.(route)
+    return action === oauth || action === signOut
+  }
+  return {
+    preDispatch(request, response) {
+      if (isErrorRequest(request) || !isGuarded(request) || isOwn(request)) return undefined
+      return parts.sessions.read(request).then((identity) => {
+        if (identity !== undefined) return undefined
+        response.headers.set('Cache-Control', 'no-store')
+        if (!isNavigation(request)) throw unauthorized(parts, request, provider)
+        const path = continuePath(withoutOrigin(request.target))
+        return response.redirect(beginPath(parts, provider, path), 303)
+      })
+    },
+  }
+}
+
+function unauthorized({ entered }: Parts, request: HttpRequest, provider: string): Error {
+  entered.set(stateOf(request).message, provider)
+  return signInError(
+    401,
+    'Sign in first',
+    { provider, step: 'guard', fault: 'no session' },
+    { 'WWW-Authenticate': 'Cookie realm="sign-in"' },
+  )
+}
+
+// A script cannot follow a redirect to the page of a provider.
+function isNavigation(request: HttpRequest): boolean {
+  if (request.method !== 'GET' && request.method !== 'HEAD') return false
+  const mode = headerOf(request, 'sec-fetch-mode')
+  if (mode !== undefined) return mode === 'navigate'
+  return /\btext\/html\b/i.test(headerOf(request, 'accept') ?? '')
+}

@@ -1,0 +1,72 @@
+import type { JWTVerifyGetKey } from 'jose'
+import { ProviderFault } from './faults.ts'
+import type { Claims } from './identity.ts'
+import type { ProviderFetch } from './provider-fetch.ts'
+
+const MAX_KEY_AGE_MS = 3_600_000
+const MIN_KEY_AGE_MS = 60_000
+
+// The algorithms with a public key. A symmetric one would make the client secret a key.
+const ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+
+/** The public keys of a provider, by the URL of its key set. */
+export class KeySets {
+  readonly #fetch: ProviderFetch
+  #url = ''
+  #keys: JWTVerifyGetKey | undefined
+
+  constructor(fetch: ProviderFetch) {
+    this.#fetch = fetch
+  }
+
+  /**
+   * Returns the function that finds the key of a token. It keeps the keys for an hour at most, fetches them once for all who
+   * wait, and fetches them again for an unknown key, if they are older than a minute.
+   */
+  async of({ href }: URL): Promise<JWTVerifyGetKey> {
+    if (this.#keys !== undefined && href === this.#url) return this.#keys
+    const { createRemoteJWKSet, customFetch } = await import('jose')
+    this.#url = href
+    this.#keys = createRemoteJWKSet(new URL(href), {
+      [customFetch]: this.#fetch as never,
+      cacheMaxAge: MAX_KEY_AGE_MS,
+      cooldownDuration: MIN_KEY_AGE_MS,
+    })
+    return this.#keys
+  }
+}
+
+/** What an ID Token must be. */
+export interface Expected {
+  readonly issuer: string
+  readonly clientId: string
+  readonly toleranceS: number
+}
+
+/**
+ * Verifies the signature of an ID Token, and what `oauth4webapi` does not check (OpenID Connect Core, section 3.1.3.7).
+ *
+ * @throws {ProviderFault | Error} If the token is not valid.
+ */
+export async function verifyIdToken(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, clientId, toleranceS }: Expected,
+): Promise<Claims> {
+  const { jwtVerify } = await import('jose')
+  const { payload } = await jwtVerify(token, keys, {
+    algorithms: ALGORITHMS,
+    issuer,
+    audience: clientId,
+    clockTolerance: toleranceS,
+    requiredClaims: ['exp', 'iat', 'sub', 'nonce'],
+  })
+  if (payload.azp !== undefined && payload.azp !== clientId) throw new ProviderFault('wrong azp')
+  if (Number(payload.iat) > Date.now() / 1_000 + toleranceS) {
+    throw new ProviderFault('issued in the future')
+  }
+  return payload
+}

@@ -1,0 +1,74 @@
+import type { HttpRequest } from '../http/request.ts'
+
+/** The user that has signed in. */
+export interface Identity<Data = unknown> {
+  /** The name of the provider in the options. */
+  readonly provider: string
+  /** The identifier of the user at this provider: `sub`, or what `identify` returned. It never changes; an e-mail may. */
+  readonly subject: string
+  readonly email?: string
+  /** Whether the provider has verified the e-mail: true only if it says so by the boolean true. */
+  readonly emailVerified?: boolean
+  readonly name?: string
+  /** Milliseconds since 1970. */
+  readonly signedInAt: number
+  /** What `onSignIn` returned, after `JSON.stringify()` and `JSON.parse()`. */
+  readonly data?: Data
+}
+
+/** What `identify` reads in the response of the userinfo endpoint. A value of another type counts as missing. */
+export interface UserFacts {
+  /** The identifier of the user: a non-empty string that never changes. */
+  readonly subject?: unknown
+  readonly email?: unknown
+  readonly emailVerified?: unknown
+  readonly name?: unknown
+}
+
+/** What a provider says about a user: the claims of the ID Token and of the userinfo endpoint. */
+export type Claims = Readonly<Record<string, unknown>>
+
+/** The response of the token endpoint (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3). */
+export interface Tokens {
+  readonly access_token: string
+  readonly token_type: string
+  /** Seconds. */
+  readonly expires_in?: number
+  readonly refresh_token?: string
+  readonly scope?: string
+  readonly id_token?: string
+  readonly [parameter: string]: unknown
+}
+
+/** What `onSignIn` receives besides the identity. */
+export interface SignInDetails {
+  /** The claims of the ID Token, and those of the userinfo endpoint that it does not have. */
+  readonly claims: Claims
+  readonly tokens: Tokens
+  /** The request of the return from the provider. */
+  readonly request: HttpRequest
+}
+
+/** Reads a user in the claims of OpenID Connect (Core, section 5.1). */
+export function factsOfClaims(claims: Claims): UserFacts {
+  const { sub, email, email_verified, name } = claims
+  return { subject: sub, email, emailVerified: email_verified, name }
+}
+
+/** Returns an identity without data; undefined if the user has no subject. */
+export function toIdentity(provider: string, facts: UserFacts | undefined): Identity | undefined {
+  const { subject, email, emailVerified, name } = facts ?? {}
+  if (!isText(subject)) return undefined
+  return {
+    provider,
+    subject,
+    ...(isText(email) && { email }),
+    ...(emailVerified !== undefined && { emailVerified: emailVerified === true }),
+    ...(isText(name) && { name }),
+    signedInAt: Date.now(),
+  }
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
+}

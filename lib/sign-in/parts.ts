@@ -1,0 +1,83 @@
+import type { Message } from '../http/message.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import type { ResponseHeaders } from '../http/response-headers.ts'
+import { CookieStore } from '../session/cookie-store.ts'
+import { createSeal } from '../session/seal.ts'
+import { Flows } from './flows.ts'
+import type { Identity } from './identity.ts'
+import type { CheckedOptions } from './options.ts'
+import { Provider } from './provider.ts'
+
+/** The parts that the members of {@link SignIn} share. */
+export interface Parts {
+  readonly options: CheckedOptions
+  readonly providers: ReadonlyMap<string, Provider>
+  readonly first: string
+  readonly flows: Flows
+  readonly sessions: CookieStore<Identity>
+  /** The messages of this sign-in, with the name of the provider that begins it anew. */
+  readonly entered: WeakMap<Message, string>
+}
+
+/** Creates the parts. */
+export function createParts(options: CheckedOptions): Parts {
+  const { site, secrets, transactionTtlMs, sessionTtlMs, providerTimeoutMs } = options
+  const sealFor = (purpose: string) =>
+    createSeal(secrets, `portico/sign-in ${site.origin} ${purpose}`)
+  const providers = new Map(
+    Array.from(options.providers, ([name, each]) => [
+      name,
+      new Provider(name, each, providerTimeoutMs),
+    ]),
+  )
+  const [first = ''] = providers.keys()
+  return {
+    options,
+    providers,
+    first,
+    flows: new Flows({ site, seal: sealFor('flow'), ttlMs: transactionTtlMs }),
+    sessions: new CookieStore({
+      site,
+      name: 'sign-in.session',
+      seal: sealFor('session'),
+      ttlMs: sessionTtlMs,
+    }),
+    entered: new WeakMap(),
+  }
+}
+
+/** Returns the path that begins a sign-in. */
+export function beginPath({ options }: Parts, provider: string, path = '/'): string {
+  const query = new URLSearchParams({ provider, ...(path !== '/' && { continue: path }) })
+  return `${options.path}?${query}`
+}
+
+/** Marks a message as one of this sign-in, so that the error page offers a link, and sets the headers of its response. */
+export function enter(
+  { providers, first, entered }: Parts,
+  request: HttpRequest,
+  finish: (headers: ResponseHeaders) => void = () => {},
+): void {
+  const { message } = stateOf(request)
+  const requested = single(request.query, 'provider') ?? ''
+  entered.set(message, providers.has(requested) ? requested : first)
+  message.ending = {
+    finish(headers) {
+      headers.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer')
+      finish(headers)
+    },
+  }
+}
+
+/** Adds values that no report about a request may show. */
+export function hide(request: HttpRequest, secrets: unknown): void {
+  const { message } = stateOf(request)
+  const { ending } = message
+  if (ending !== undefined) message.ending = { ...ending, secrets: [ending.secrets, secrets] }
+}
+
+/** Returns the value of a parameter that was given once, and is not empty (RFC 6749, section 3.1). */
+export function single(parameters: URLSearchParams, name: string): string | undefined {
+  const [value, ...others] = parameters.getAll(name)
+  return others.length === 0 && value !== '' ? value : undefined
+}

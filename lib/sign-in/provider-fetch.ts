@@ -1,0 +1,86 @@
+import { ProviderFault } from './faults.ts'
+
+/** The function that `oauth4webapi` and `jose` call in place of `fetch()`. */
+export type ProviderFetch = (url: string, init: FetchInit) => Promise<Response>
+
+/** The options that `oauth4webapi` and `jose` set. */
+interface FetchInit {
+  readonly method: string
+  readonly headers: Headers | Readonly<Record<string, string>>
+  readonly body?: unknown
+}
+
+type Undici = typeof import('undici')
+
+const MAX_BYTES = 1_048_576
+const LATE_CODES: readonly unknown[] = [
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]
+
+let undici: Promise<Undici> | undefined
+
+/**
+ * Creates a function that sends a request to a provider through the global dispatcher of undici. It follows no redirect,
+ * and reads the whole response.
+ *
+ * It throws a {@link ProviderFault}: 504 if the response is not complete in time, else 502.
+ */
+export function createProviderFetch(timeoutMs: number): ProviderFetch {
+  return async (url, init) => {
+    undici ??= import('undici')
+    const { request } = await undici
+    const timeout = new AbortController()
+    const timer = setTimeout(() => timeout.abort(), timeoutMs)
+    try {
+      const { statusCode, headers, body } = await request(url, {
+        method: init.method as 'GET' | 'POST',
+        // A compressed response could become much larger.
+        headers: {
+          ...Object.fromEntries(new Headers(init.headers)),
+          'accept-encoding': 'identity',
+        },
+        body: init.body ? String(init.body) : null,
+        signal: timeout.signal,
+      })
+      const bytes = await readAll(body)
+      return toResponse(statusCode, String(headers['content-type'] ?? ''), bytes)
+    } catch (thrown) {
+      throw faultOf(thrown, timeout.signal.aborted)
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}
+
+async function readAll(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of body) {
+    length += chunk.length
+    // The loop destroys the body, and undici closes the connection.
+    if (length > MAX_BYTES) throw new ProviderFault('more than 1 MiB')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function toResponse(status: number, contentType: string, bytes: Buffer): Response {
+  if (status >= 300 && status < 400) throw new ProviderFault('redirect')
+  // A Response can have no other status, and none of these has a body.
+  if (status < 200 || status > 599 || status === 204 || status === 205) {
+    throw new ProviderFault('unexpected status')
+  }
+  // The claims would have to be verified, and no client that has not registered for it receives such a response.
+  if (/^application\/jwt\b/i.test(contentType)) throw new ProviderFault('no JSON')
+  return new Response(new Uint8Array(bytes), { status, headers: { 'content-type': contentType } })
+}
+
+function faultOf(thrown: unknown, isAborted: boolean): ProviderFault {
+  if (thrown instanceof ProviderFault) return thrown
+  const { code } = thrown as { readonly code?: unknown }
+  const isLate = isAborted || LATE_CODES.includes(code)
+  return isLate ? new ProviderFault('too late', 504) : new ProviderFault('unreachable')
+}

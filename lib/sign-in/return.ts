@@ -1,0 +1,87 @@
+import type { AuthorizationServer } from 'oauth4webapi'
+import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { knownErrorCode, signInError } from './faults.ts'
+import type { Flow } from './flows.ts'
+import type { Identity } from './identity.ts'
+import { hide, type Parts, single } from './parts.ts'
+import { isIssuer, loadOAuth, type Provider } from './provider.ts'
+import { identify, redeem } from './redeem.ts'
+
+/** Returns the address that a provider sends its users back to. */
+export function redirectUriOf({ options }: Parts, { name }: Provider): string {
+  return `${options.site.origin}${options.path}?provider=${name}`
+}
+
+/**
+ * Ends a sign-in: redeems the code, and begins the session.
+ *
+ * @throws {SignInError} 400, 403, 502 or 504; and whatever `onSignIn` throws.
+ */
+export async function complete(
+  parts: Parts,
+  { provider, flow }: { readonly provider: Provider; readonly flow: Flow },
+  request: HttpRequest,
+  response: HttpResponse,
+): Promise<void> {
+  const { onSignIn } = parts.options
+  hide(request, [flow.state, flow.nonce, flow.verifier, provider.options.clientSecret])
+  const server = serverOf(provider, await provider.describe(), request)
+  const parameters = await checkedParameters(provider, server, flow, request)
+  const redirectUri = redirectUriOf(parts, provider)
+  const { claims, tokens } = await redeem(provider, server, flow, { parameters, redirectUri })
+  hide(request, [claims, tokens])
+  const identity = await identify(provider, claims)
+  const data = await onSignIn?.(identity, { claims, tokens, request })
+  await beginSession(parts, response, { ...identity, ...(data !== undefined && { data }) })
+  response.redirect(flow.path, 303)
+}
+
+async function beginSession(
+  { sessions }: Parts,
+  response: HttpResponse,
+  identity: Identity,
+): Promise<void> {
+  try {
+    await sessions.write(response, identity)
+  } catch (thrown) {
+    if (!(thrown instanceof RangeError)) throw thrown
+    const { provider } = identity
+    throw signInError(500, thrown.message, { provider, step: 'session', fault: 'too large' })
+  }
+}
+
+/** Checks the parameters of the return by RFC 6749, section 4.1.2, and RFC 9207. */
+async function checkedParameters(
+  { name: provider, client }: Provider,
+  server: AuthorizationServer,
+  { state }: Flow,
+  { query }: HttpRequest,
+): Promise<URLSearchParams> {
+  const { AuthorizationResponseError, validateAuthResponse } = await loadOAuth()
+  const parameters = new URLSearchParams([...query].filter(([, value]) => value !== ''))
+  try {
+    return validateAuthResponse(server, client, parameters, state)
+  } catch (thrown) {
+    if (!(thrown instanceof AuthorizationResponseError)) {
+      const facts = { provider, step: 'return', fault: 'wrong parameters' } as const
+      throw signInError(400, 'The return from the provider is not valid', facts)
+    }
+    const fault = knownErrorCode(thrown.error)
+    const facts = { provider, step: 'return', fault } as const
+    throw fault === 'access_denied'
+      ? signInError(403, 'The provider did not grant access', facts)
+      : signInError(502, `The sign-in failed at the provider: ${fault}`, facts)
+  }
+}
+
+// A provider without a configured issuer may send `iss`: it can only be compared with the origin of its endpoint.
+function serverOf(
+  { options }: Provider,
+  server: AuthorizationServer,
+  { query }: HttpRequest,
+): AuthorizationServer {
+  const issuer = single(query, 'iss')
+  if (isIssuer(options) || issuer === undefined || !URL.canParse(issuer)) return server
+  return new URL(issuer).origin === server.issuer ? { ...server, issuer } : server
+}
