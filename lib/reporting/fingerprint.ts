@@ -45,7 +45,7 @@ function faultOf(exception: Error, { exceptions, request }: Failure, names: stri
 function signInOf(exception: Error): readonly string[] {
   if (!isInstance(SignInError, exception)) return []
   const { provider, step } = exception.signIn
-  return [`${provider}/${step.replaceAll(' ', '-')}`]
+  return [`${provider}/${step}`]
 }
 
 // The locations that no value of their request contained.

@@ -68,8 +68,8 @@ export function createSession<T = unknown, FlashMessage = string>(
   checkNames('options of createSession()', options, OPTIONS)
   checkInstalled('jose', 'portico/session')
   const site = siteOf(options.origin)
-  const ttlMs = checkedMs('ttlMs', options.ttlMs ?? DEFAULT_TTL_MS)
-  const { name = 'session' } = options
+  const { name = 'session', ttlMs = DEFAULT_TTL_MS } = options
+  checkedMs('ttlMs', ttlMs)
   if (typeof name !== 'string' || !NAME.test(name)) {
     throw new TypeError(`Expected "name" to be a name such as "session", got "${String(name)}"`)
   }

@@ -8,7 +8,7 @@ import { begin } from './begin.ts'
 import { signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import { beginPath, enter, type Parts, single } from './parts.ts'
-import { complete } from './return.ts'
+import { complete, invalidReturn } from './return.ts'
 import { createSignOut } from './sign-out.ts'
 
 /** The actions of a sign-in, and the link of its errors. */
@@ -43,15 +43,13 @@ export function createController(parts: Parts): SignInController {
     }
     const flow = await findFlow(parts, request)
     const provider = providerOf(parts, request, 'return')
-    const check = (isValid: boolean, fault: string, message: string): void => {
-      if (isValid) return
-      throw signInError(400, message, { provider: provider.name, step: 'return', fault })
+    if (flow?.provider !== provider.name) {
+      const facts = { provider: provider.name, step: 'return', fault: 'unknown state' } as const
+      throw signInError(400, 'This sign-in has ended, or has not begun in this browser', facts)
     }
-    const isUsable = flow?.provider === provider.name
-    check(isUsable, 'unknown state', 'This sign-in has ended, or has not begun in this browser')
     const given = ['code', 'error'].filter((name) => single(query, name) !== undefined)
-    check(given.length === 1, 'wrong parameters', 'The return from the provider is not valid')
-    return complete(parts, { provider, flow: flow as Flow }, request, response)
+    if (given.length !== 1) throw invalidReturn(provider.name)
+    return complete(parts, { provider, flow }, request, response)
   }
   const signOut = createSignOut(parts)
   const linkOf = (request: HttpRequest, exception: Error): ErrorLink | undefined => {

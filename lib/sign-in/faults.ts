@@ -7,7 +7,7 @@ export type Step =
   | 'return'
   | 'discovery'
   | 'token'
-  | 'id token'
+  | 'id-token'
   | 'userinfo'
   | 'identity'
   | 'session'

@@ -27,8 +27,8 @@ export class KeySets {
    * wait, and fetches them again for an unknown key, if they are older than a minute.
    */
   async of({ href }: URL): Promise<JWTVerifyGetKey> {
-    if (this.#keys !== undefined && href === this.#url) return this.#keys
     const { createRemoteJWKSet, customFetch } = await import('jose')
+    if (this.#keys !== undefined && href === this.#url) return this.#keys
     this.#url = href
     this.#keys = createRemoteJWKSet(new URL(href), {
       [customFetch]: this.#fetch as never,

@@ -62,6 +62,8 @@ export function checkedOptions(options: SignInOptions): CheckedOptions {
   }
   checkNames('options of signIn()', options, OPTIONS)
   const { path = '/elp/oauth.php', onSignIn } = options
+  const { sessionTtlMs = 12 * 3_600_000, transactionTtlMs = 600_000 } = options
+  const { providerTimeoutMs = 10_000 } = options
   if (typeof path !== 'string' || !PATH.test(path)) {
     throw new TypeError(`Expected "path" to be a path such as "/elp/oauth.php", got "${path}"`)
   }
@@ -73,13 +75,9 @@ export function checkedOptions(options: SignInOptions): CheckedOptions {
     secrets: options.secrets,
     providers: checkedProviders(options.providers),
     path,
-    sessionTtlMs: checkedMs('sessionTtlMs', options.sessionTtlMs ?? 12 * 3_600_000),
-    transactionTtlMs: checkedMs('transactionTtlMs', options.transactionTtlMs ?? 600_000),
-    providerTimeoutMs: checkedMs(
-      'providerTimeoutMs',
-      options.providerTimeoutMs ?? 10_000,
-      MAX_TIMER_MS,
-    ),
+    sessionTtlMs: checkedMs('sessionTtlMs', sessionTtlMs),
+    transactionTtlMs: checkedMs('transactionTtlMs', transactionTtlMs),
+    providerTimeoutMs: checkedMs('providerTimeoutMs', providerTimeoutMs, MAX_TIMER_MS),
     onSignIn,
   }
 }

@@ -13,6 +13,8 @@ interface FetchInit {
 type Undici = typeof import('undici')
 
 const MAX_BYTES = 1_048_576
+// Also `application/jwk-set+json` (RFC 7517, section 8.5).
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i
 const LATE_CODES: readonly unknown[] = [
   'UND_ERR_CONNECT_TIMEOUT',
   'UND_ERR_HEADERS_TIMEOUT',
@@ -73,8 +75,8 @@ function toResponse(status: number, contentType: string, bytes: Buffer): Respons
   if (status < 200 || status > 599 || status === 204 || status === 205) {
     throw new ProviderFault('unexpected status')
   }
-  // The claims would have to be verified, and no client that has not registered for it receives such a response.
-  if (/^application\/jwt\b/i.test(contentType)) throw new ProviderFault('no JSON')
+  // Also a userinfo response that is a JWT: only a client that has registered for it receives one.
+  if (status === 200 && !JSON_TYPE.test(contentType)) throw new ProviderFault('no JSON')
   return new Response(new Uint8Array(bytes), { status, headers: { 'content-type': contentType } })
 }
 

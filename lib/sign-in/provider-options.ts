@@ -103,9 +103,11 @@ function checkParams(name: string, params: Readonly<Record<string, string>>): vo
         `Expected "params" of the provider "${name}" without "${parameter}": the protocol sets it`,
       )
     }
-    if (typeof value !== 'string') {
-      throw new TypeError(`Expected "params.${parameter}" of the provider "${name}" to be a string`)
-    }
+    const isNumber = parameter === 'max_age'
+    if (typeof value === 'string' && (!isNumber || /^\d{1,9}$/.test(value))) continue
+    throw new TypeError(
+      `Expected "params.${parameter}" of the provider "${name}" to be a string${isNumber ? ' of digits' : ''}`,
+    )
   }
 }
 

@@ -51,7 +51,7 @@ export async function redeem(
   if (!isIssuer(options)) {
     return { tokens, claims: await readUser(provider, server, tokens, undefined) }
   }
-  const idClaims = await during({ provider: name, step: 'id token' }, async () => {
+  const idClaims = await during({ provider: name, step: 'id-token' }, async () => {
     const keys = await provider.keys.of(provider.endpointOf(server, 'jwks_uri'))
     const clientId = provider.client.client_id
     const expected = { issuer: server.issuer, clientId, toleranceS: TOLERANCE_S }

@@ -1,6 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import type { SignInError } from '../reporting/sign-in-hint.ts'
 import { knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import type { Identity } from './identity.ts'
@@ -37,6 +38,12 @@ export async function complete(
   response.redirect(flow.path, 303)
 }
 
+/** Creates the error for a return with other parameters than those of the protocol. */
+export function invalidReturn(provider: string): SignInError {
+  const facts = { provider, step: 'return', fault: 'wrong parameters' } as const
+  return signInError(400, 'The return from the provider is not valid', facts)
+}
+
 async function beginSession(
   { sessions }: Parts,
   response: HttpResponse,
@@ -59,14 +66,13 @@ async function checkedParameters(
   { query }: HttpRequest,
 ): Promise<URLSearchParams> {
   const { AuthorizationResponseError, validateAuthResponse } = await loadOAuth()
+  // A parameter without a value counts as missing (RFC 6749, section 3.1), but an empty issuer is a wrong one.
   const parameters = new URLSearchParams([...query].filter(([, value]) => value !== ''))
+  if (query.has('iss', '')) throw invalidReturn(provider)
   try {
     return validateAuthResponse(server, client, parameters, state)
   } catch (thrown) {
-    if (!(thrown instanceof AuthorizationResponseError)) {
-      const facts = { provider, step: 'return', fault: 'wrong parameters' } as const
-      throw signInError(400, 'The return from the provider is not valid', facts)
-    }
+    if (!(thrown instanceof AuthorizationResponseError)) throw invalidReturn(provider)
     const fault = knownErrorCode(thrown.error)
     const facts = { provider, step: 'return', fault } as const
     throw fault === 'access_denied'
