@@ -104,6 +104,27 @@ import {
   withPublicFiles,
 } from 'portico'
 
+import { createSession, type Flash, type Session, type SessionOptions } from 'portico/session'
+import {
+  type BeginOptions,
+  type Claims,
+  type ClientAuth,
+  type EndpointOptions,
+  type ErrorLink,
+  type GuardOptions,
+  type Identity,
+  type IssuerOptions,
+  type ProviderOptions,
+  type SignIn,
+  type SignInDetails,
+  SignInError,
+  type SignInFacts,
+  type SignInOptions,
+  signIn,
+  type Tokens,
+  type UserFacts,
+} from 'portico/sign-in'
+
 declare module 'portico' {
   interface SharedState {
     visits?: number
@@ -317,5 +338,60 @@ const stated = await withFiles.handle(new HttpRequest({ target: '/app/state/id/1
 assert.equal(stated.body, '[["visits"],"1",true,{"a":{"b":"2"}}]')
 const crossSite = new HttpRequest({ method: 'POST', target: '/app/upload' })
 assert.equal((await withFiles.handle(crossSite)).status, 403)
+
+const sessionOptions: SessionOptions = {
+  origin: 'https://news.example',
+  secrets: [process.env.SECRET ?? 'x'.repeat(32)],
+}
+// The packages that a subpath needs are not installed here.
+assert.throws(() => createSession(sessionOptions), {
+  message: 'portico/session needs the package "jose": npm install jose',
+})
+export async function count(session: Session<{ count: number }>): Promise<Flash<string>> {
+  const response = await front.handle(new HttpRequest(init))
+  const { count } = (await session.read(new HttpRequest(init))) ?? { count: 0 }
+  await session.write(response, { count: count + 1 })
+  return session.flash
+}
+const clientAuth: ClientAuth = 'post'
+const google: IssuerOptions = {
+  issuer: 'https://accounts.google.com',
+  clientId: 'id',
+  clientSecret: 'secret',
+  clientAuth,
+}
+const github: EndpointOptions = {
+  authorizationEndpoint: 'https://github.com/login/oauth/authorize',
+  tokenEndpoint: 'https://github.com/login/oauth/access_token',
+  userinfoEndpoint: 'https://api.github.com/user',
+  clientId: 'id',
+  clientSecret: 'secret',
+  identify(user: Claims): UserFacts {
+    return { subject: user.id && String(user.id), name: user.login }
+  },
+}
+const providers: Record<string, ProviderOptions> = { google, github }
+const signInOptions: SignInOptions<{ roles: string[] }> = {
+  ...sessionOptions,
+  providers,
+  onSignIn(identity: Identity, { claims, tokens }: SignInDetails) {
+    const both: [Claims, Tokens] = [claims, tokens]
+    return { roles: [identity.subject, String(both.length)] }
+  },
+}
+assert.throws(() => signIn(signInOptions), {
+  message: 'portico/sign-in needs the package "oauth4webapi": npm install oauth4webapi',
+})
+export async function use(auth: SignIn<{ roles: string[] }>): Promise<ErrorLink | undefined> {
+  const guardOptions: GuardOptions = { provider: 'github' }
+  const beginOptions: BeginOptions = { continue: '/admin' }
+  auth.guard((request) => request.module === 'admin', guardOptions)
+  auth.url('google', beginOptions)
+  const identity = await auth.identity(asked)
+  const roles: string[] | undefined = identity?.data?.roles
+  return roles && auth.link(asked)
+}
+const facts: SignInFacts = { provider: 'google', step: 'token', fault: 'too late' }
+assert.deepEqual({ ...new SignInError(504, 'Too late', facts).signIn }, facts)
 
 console.log('Every export works')

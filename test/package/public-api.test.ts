@@ -2,6 +2,8 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as portico from 'portico'
+import * as session from 'portico/session'
+import * as signIn from 'portico/sign-in'
 import * as testing from 'portico/testing'
 import { repositoryFile } from '../support/repository.ts'
 
@@ -47,6 +49,11 @@ describe('The package', () => {
 
   it('exports these values for tests from portico/testing', () => {
     assert.deepEqual(Object.keys(testing).sort(), ['TestAgent', 'dispatched'])
+  })
+
+  it('exports these values for sessions and sign-ins from their own subpaths', () => {
+    assert.deepEqual(Object.keys(session).sort(), ['createSession'])
+    assert.deepEqual(Object.keys(signIn).sort(), ['SignInError', 'signIn'])
   })
 
   it('exports these types', () => {

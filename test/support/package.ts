@@ -9,7 +9,7 @@ import { repositoryFile } from './repository.ts'
 export interface Packed {
   readonly filename: string
   readonly unpackedSize: number
-  readonly files: readonly { readonly path: string }[]
+  readonly files: readonly { readonly path: string; readonly size: number }[]
 }
 
 // Without the variables of `npm test`: they would set the folder and the options of the npm of this test.
