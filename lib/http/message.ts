@@ -64,6 +64,7 @@ export class Message {
   #state: SharedState | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
+  /** @internal */
   ending: Ending | undefined
   /** Whether the application has chosen a media type by `Accept`. */
   isNegotiated = false

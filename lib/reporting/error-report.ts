@@ -72,6 +72,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   const [exception = new Error('No exception'), second] = exceptions
   const hasStack = options.hasStack ?? status >= 500
   const params = request && new SentParams(request)
+  const failedSignIn = isInstance(SignInError, exception) ? exception.signIn : undefined
   const scrubbed = (each: Error): ExceptionReport => {
     if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
@@ -89,9 +90,11 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     params: params ? shapesOf(params, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
-    ...(isInstance(SignInError, exception) ? { signIn: exception.signIn } : {}),
+    ...(failedSignIn && { signIn: failedSignIn }),
     ...(second ? { second: scrubbed(second) } : {}),
-    ...(params && status === 404 ? recognizeSignIn(request, params, options.hasController) : {}),
+    ...(params && status === 404 && !failedSignIn
+      ? recognizeSignIn(request, params, options.hasController)
+      : {}),
   }
 }
 

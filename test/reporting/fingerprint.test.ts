@@ -4,6 +4,7 @@ import { HttpError, MalformedMessageError, NoControllerError } from '../../lib/h
 import { HttpRequest } from '../../lib/http/request.ts'
 import { isRejection } from '../../lib/reporting/failure.ts'
 import { fingerprintOf } from '../../lib/reporting/fingerprint.ts'
+import { SignInError } from '../../lib/reporting/sign-in-hint.ts'
 
 const requestFor = (controller: string, action: string): HttpRequest =>
   new HttpRequest({ target: `/${controller}/${action}` }).forward({ controller, action })
@@ -44,6 +45,17 @@ describe('fingerprintOf()', () => {
       fingerprintOf({ exceptions, status: 500, request: requestFor(controller, action) })
     assert.equal(of('News', 'li.st'), of('news', 'list'))
     assert.equal(of('news', '0AfJohXkq9TzB3mWcR7Lp'), of('news', '0BxKpiYlr8UaC4nXdS6Mq7'))
+  })
+
+  it('has provider and step of a sign-in that failed, before the names', () => {
+    const of = (status: number): string => {
+      const facts = { provider: 'google', step: 'token', fault: 'too late' }
+      const exceptions = [new SignInError(status, 'The sign-in failed', facts)]
+      return fingerprintOf({ exceptions, status, request })
+    }
+    // The location is that of this test.
+    assert.match(of(504), /^EXCEPTION_OTHER SignInError \S+ google\/token news\/list$/)
+    assert.equal(of(400), 'EXCEPTION_OTHER google/token default news list')
   })
 
   it('contains no name of a class or of a file that may be a value', () => {
