@@ -153,7 +153,7 @@ export class FrontController {
     const request = last.errorHandler?.request ?? last
     const { message } = stateOf(request)
     response.request = request
-    message.ending?.finish(response.headers)
+    message.ending?.finish?.(response.headers)
     setMissing(response.headers, this.#headers)
     if (message.isNegotiated) response.vary('Accept')
     if (exceptions.length > 0) {

@@ -43,9 +43,9 @@ export interface SharedState {}
 /** What an action leaves for the end of its request. @internal */
 export interface Ending {
   /** Changes the headers of the complete response, also of one to an error. Must not throw. */
-  readonly finish: (headers: ResponseHeaders) => void
+  readonly finish?: ((headers: ResponseHeaders) => void) | undefined
   /** Values besides those of the message that no report may show, such as the tokens of a sign-in. */
-  readonly secrets?: unknown
+  readonly secrets?: readonly unknown[] | undefined
 }
 
 // The names in lower case, and the values.

@@ -50,8 +50,8 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   yield* fieldValues(search)
   yield* fieldValues(form)
   const { json, ending } = stateOf(request).message
-  if (json !== undefined) yield* jsonValues(JSON.parse(new TextDecoder().decode(json)))
-  if (ending?.secrets !== undefined) yield* jsonValues(ending.secrets)
+  if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
+  if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
     yield* headerValues(name, name === 'referer' ? withoutOwnNames(field, request) : field)
@@ -106,8 +106,8 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
 }
 
 // Visits the texts and the numbers of a JSON body, and the names that do not look like names. The label is the name.
-function* jsonValues(json: unknown): Generator<LabelledValue> {
-  const left: [label: string, value: unknown][] = [['json', json]]
+function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
+  const left: [label: string, value: unknown][] = [[name, json]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [label, value] = next
     if (Array.isArray(value)) {

@@ -6,23 +6,25 @@ import type { Seal } from './seal.ts'
 import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
 
 /** The options of a {@link CookieStore}. */
-export interface CookieStoreOptions {
+export interface CookieStoreOptions<T> {
   readonly site: Site
   /** The name of the cookie, without its prefix. */
   readonly name: string
   readonly seal: Seal
   /** How long a value can be read after it was written, in milliseconds. */
   readonly ttlMs: number
+  /** Called when a value is unsealed: once a request. */
+  readonly onOpen?: (request: HttpRequest, data: T) => void
 }
 
 /** A value in a sealed cookie. */
 export class CookieStore<T> {
-  readonly #options: CookieStoreOptions
+  readonly #options: CookieStoreOptions<T>
   readonly #name: string
   // By the message: the requests that forwards create share it.
   readonly #opened = new WeakMap<Message, Promise<T | undefined>>()
 
-  constructor(options: CookieStoreOptions) {
+  constructor(options: CookieStoreOptions<T>) {
     this.#options = options
     this.#name = cookieName(options.site, options.name)
   }
@@ -34,10 +36,16 @@ export class CookieStore<T> {
     const text = request.cookies.get(this.#name)
     if (text === undefined) return undefined
     const { message } = stateOf(request)
-    const opened =
-      this.#opened.get(message) ?? (this.#options.seal.open(text) as Promise<T | undefined>)
+    const opened = this.#opened.get(message) ?? this.#open(request, text)
     this.#opened.set(message, opened)
     return opened
+  }
+
+  async #open(request: HttpRequest, text: string): Promise<T | undefined> {
+    const { seal, onOpen } = this.#options
+    const data = (await seal.open(text)) as T | undefined
+    if (data !== undefined) onOpen?.(request, data)
+    return data
   }
 
   /**

@@ -20,11 +20,12 @@ export interface SignInController {
   readonly linkOf: (request: HttpRequest, exception: Error) => ErrorLink | undefined
 }
 
-// What a provider may send back. One of the first three makes a request a return.
+// One of them makes a request a return.
 const RETURN_PARAMETERS = ['code', 'state', 'error']
+// The address and the protocol have each of them once (RFC 6749, section 3.1).
 const SINGLE_PARAMETERS = [
-  ...RETURN_PARAMETERS,
-  ...['provider', 'iss', 'error_description', 'error_uri', 'response', 'id_token'],
+  ...[...RETURN_PARAMETERS, 'provider', 'iss', 'error_description', 'error_uri', 'scope'],
+  ...['response', 'id_token', 'access_token', 'token_type', 'expires_in', 'session_state'],
 ]
 
 /** Creates the actions `oauth.php` and `sign-out`. */

@@ -41,6 +41,7 @@ export function createParts(options: CheckedOptions): Parts {
       name: 'sign-in.session',
       seal: sealFor('session'),
       ttlMs: sessionTtlMs,
+      onOpen: (request, { subject, email, name }) => hide(request, subject, email, name),
     }),
     entered: new WeakMap(),
   }
@@ -62,6 +63,7 @@ export function enter(
   const requested = single(request.query, 'provider') ?? ''
   entered.set(message, providers.has(requested) ? requested : first)
   message.ending = {
+    ...message.ending,
     finish(headers) {
       headers.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer')
       finish(headers)
@@ -70,10 +72,10 @@ export function enter(
 }
 
 /** Adds values that no report about a request may show. */
-export function hide(request: HttpRequest, secrets: unknown): void {
+export function hide(request: HttpRequest, ...secrets: readonly unknown[]): void {
   const { message } = stateOf(request)
   const { ending } = message
-  if (ending !== undefined) message.ending = { ...ending, secrets: [ending.secrets, secrets] }
+  message.ending = { ...ending, secrets: [...(ending?.secrets ?? []), ...secrets] }
 }
 
 /** Returns the value of a parameter that was given once, and is not empty (RFC 6749, section 3.1). */

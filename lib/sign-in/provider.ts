@@ -96,7 +96,7 @@ export class Provider {
 
   // The endpoints of a provider without an issuer were checked one by one.
   get #mayUseHttp(): boolean {
-    return !isIssuer(this.options) || this.options.issuer.startsWith('http:')
+    return !isIssuer(this.options) || new URL(this.options.issuer).protocol === 'http:'
   }
 
   #documentOf(options: IssuerOptions): Promise<AuthorizationServer> {

@@ -26,12 +26,12 @@ export async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { onSignIn } = parts.options
-  hide(request, [flow.state, flow.nonce, flow.verifier, provider.options.clientSecret])
+  hide(request, flow.state, flow.nonce, flow.verifier, provider.options.clientSecret)
   const server = serverOf(provider, await provider.describe(), request)
   const parameters = await checkedParameters(provider, server, flow, request)
   const redirectUri = redirectUriOf(parts, provider)
   const { claims, tokens } = await redeem(provider, server, flow, { parameters, redirectUri })
-  hide(request, [claims, tokens])
+  hide(request, claims, tokens)
   const identity = await identify(provider, claims)
   const data = await onSignIn?.(identity, { claims, tokens, request })
   await beginSession(parts, response, { ...identity, ...(data !== undefined && { data }) })

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { type FrontControllerOptions, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import { stateOf } from '../../lib/http/request.ts'
+import {
+  type FrontControllerOptions,
+  HttpError,
+  HttpRequest,
+  type HttpResponse,
+} from '../../lib/index.ts'
 import { collectLog, collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
 import { createWatchedFront, fail, handleWith, namesOf } from '../support/loop.ts'
@@ -39,6 +45,34 @@ describe('FrontController.handle() with a logger and onReport', () => {
     )
     assert.ok((report?.durationMs ?? -1) >= 0)
     assert.doesNotMatch(JSON.stringify([reports, entries, body]), /CANARY/)
+  })
+
+  it('shows no value that an action has added to the secrets of its message', async () => {
+    const { reports, onReport } = collectReports()
+    const secrets = ['CANARY-1', [{ email: 'CANARY-2', id: 71234567 }]]
+    const list = (request: HttpRequest): never => {
+      stateOf(request).message.ending = { secrets }
+      throw new HttpError(403, 'CANARY-1, CANARY-2 and 71234567 may not')
+    }
+    const { body } = await createFront({ news: { list } }, { onReport }).handle(
+      new HttpRequest({ target: '/news/list' }),
+    )
+    assert.equal(reports.length, 1)
+    assert.match(String(body), /may not/)
+    assert.doesNotMatch(JSON.stringify([reports, body]), /CANARY|71234567/)
+  })
+
+  it('lets an action change the headers of the response to its error, whatever responds', async () => {
+    const list = (request: HttpRequest): never => {
+      stateOf(request).message.ending = { finish: (headers) => headers.set('Cache-Control', 'x') }
+      throw new Error('a fault')
+    }
+    for (const error of [undefined, () => {}, fail]) {
+      const controllers = { news: { list }, ...(error && { error: { error } }) }
+      const front = createFront(controllers, { headers: { 'Cache-Control': 'y' } })
+      const { headers } = await front.handle(new HttpRequest({ target: '/news/list' }))
+      assert.equal(headers.get('Cache-Control'), 'x')
+    }
   })
 
   it('reports a second error with both exceptions', async () => {
