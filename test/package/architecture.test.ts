@@ -93,7 +93,7 @@ describe('The rooms of lib/', () => {
     )
     assert.equal(dependencies, undefined)
     const optional = { optional: true }
-    assert.deepEqual(peerDependencies, { jose: '>=6', oauth4webapi: '>=3', undici: '>=7' })
+    assert.deepEqual(peerDependencies, { jose: '>=6.1', oauth4webapi: '>=3', undici: '>=7' })
     assert.deepEqual(peerDependenciesMeta, {
       jose: optional,
       oauth4webapi: optional,
