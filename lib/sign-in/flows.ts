@@ -69,19 +69,18 @@ export class Flows {
     return cookieName(this.#options.site, PREFIX + hashOf(state).toString('base64url').slice(0, 16))
   }
 
-  // The flows that leave no room for another one, and the cookies that are no flow any more.
+  // The flows that leave no room for another one. The cookies of another application on this host are not touched.
   async #superfluous(request: HttpRequest): Promise<readonly string[]> {
     const prefix = cookieName(this.#options.site, PREFIX)
     const found: { readonly name: string; readonly startedAt: number }[] = []
     for (const [name, value] of request.cookies) {
       if (!name.startsWith(prefix) || !ID.test(name.slice(prefix.length))) continue
       const flow = await this.#open(value)
-      found.push({ name, startedAt: flow?.startedAt ?? Number.NEGATIVE_INFINITY })
+      if (flow !== undefined) found.push({ name, startedAt: flow.startedAt })
     }
-    const newest = found.sort((one, other) => other.startedAt - one.startedAt)
-    return newest
-      .filter(({ startedAt }, i) => i >= MAX_FLOWS - 1 || startedAt === Number.NEGATIVE_INFINITY)
-      .map(({ name }) => name)
+    // Browsers send the oldest cookie first (RFC 6265bis, 5.8.3).
+    const newest = found.reverse().sort((one, other) => other.startedAt - one.startedAt)
+    return newest.slice(MAX_FLOWS - 1).map(({ name }) => name)
   }
 
   async #open(text: string | undefined): Promise<Flow | undefined> {
