@@ -60,7 +60,7 @@ export class CookieStore<T> {
       throw new TypeError(`Expected a value with a JSON form for the cookie "${this.#name}"`)
     }
     const value = await seal.seal(data, ttlMs)
-    const bytes = this.#name.length + 1 + value.length
+    const bytes = this.#name.length + value.length
     if (bytes > MAX_COOKIE_BYTES) {
       throw new RangeError(
         `The cookie "${this.#name}" would have ${bytes} bytes; a browser keeps ${MAX_COOKIE_BYTES}: store less in it`,

@@ -151,6 +151,21 @@ describe('createSession', () => {
     })
   })
 
+  it('allows 4,096 bytes of the name and the value, and not one more', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: 1_700_000_000_123 })
+    const sizes: number[] = []
+    // The length of a sealed value grows in steps of one and two bytes: other names fill the gap.
+    for (const name of ['a', 'ab', 'abc']) {
+      const session = createSession({ ...OPTIONS, name })
+      for (let length = 2_900; length < 3_000; length++) {
+        const write = cookieOf((response) => session.write(response, 'x'.repeat(length)))
+        const cookie = await write.catch(() => '')
+        sizes.push(cookie.length - '='.length)
+      }
+    }
+    assert.equal(Math.max(...sizes), 4_096)
+  })
+
   it('rejects a value without a JSON form', async () => {
     const session = createSession(OPTIONS)
     for (const value of [undefined, () => {}, 1n]) {
