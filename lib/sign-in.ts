@@ -10,6 +10,7 @@ export type {
 export type { SignInOptions } from './sign-in/options.ts'
 export type {
   ClientAuth,
+  ClientOptions,
   EndpointOptions,
   IssuerOptions,
   ProviderOptions,

@@ -7,6 +7,7 @@ import type { Controller } from './controller.ts'
 export interface ErrorLink {
   /** A path of this service. It holds nothing of the request. */
   readonly href: string
+  /** The text to show. */
   readonly text: string
 }
 

@@ -134,11 +134,11 @@ function nameAndValue(name: string, value: string): string {
   if (typeof value !== 'string' || !value.isWellFormed()) {
     throw new TypeError(`Expected the value of the cookie "${name}" to be a well-formed string`)
   }
-  const text = `${name}=${value.replace(ESCAPED, encodeURIComponent)}`
-  if (text.length > MAX_COOKIE_BYTES) {
+  const text = value.replace(ESCAPED, encodeURIComponent)
+  if (name.length + text.length > MAX_COOKIE_BYTES) {
     throw new TypeError(`Expected the cookie "${name}" to have at most ${MAX_COOKIE_BYTES} bytes`)
   }
-  return text
+  return `${name}=${text}`
 }
 
 const SAME_SITE = { strict: 'Strict', lax: 'Lax', none: 'None' } as const

@@ -2,10 +2,8 @@ import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { continuePath } from './continue-path.ts'
 import { authorizationUrl, createFlow } from './departure.ts'
-import type { Parts } from './parts.ts'
-import { single } from './parts.ts'
+import { type Parts, redirectUriOf, single } from './parts.ts'
 import type { Provider } from './provider.ts'
-import { redirectUriOf } from './return.ts'
 
 /**
  * Begins a sign-in: redirects the browser to the provider, with the cookie of a new flow.

@@ -6,9 +6,11 @@ export interface Identity<Data = unknown> {
   readonly provider: string
   /** The identifier of the user at this provider: `sub`, or what `identify` returned. It never changes; an e-mail may. */
   readonly subject: string
+  /** The e-mail, if the provider has sent one: see `emailVerified`. */
   readonly email?: string
   /** Whether the provider has verified the e-mail: true only if it says so by the boolean true. */
   readonly emailVerified?: boolean
+  /** The name to show, if the provider has sent one. */
   readonly name?: string
   /** Milliseconds since 1970. */
   readonly signedInAt: number
@@ -20,8 +22,11 @@ export interface Identity<Data = unknown> {
 export interface UserFacts {
   /** The identifier of the user: a non-empty string that never changes. */
   readonly subject?: unknown
+  /** The e-mail. */
   readonly email?: unknown
+  /** Whether the provider has verified the e-mail. Only the boolean true counts. */
   readonly emailVerified?: unknown
+  /** The name to show. */
   readonly name?: unknown
 }
 
@@ -30,12 +35,17 @@ export type Claims = Readonly<Record<string, unknown>>
 
 /** The response of the token endpoint (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3). */
 export interface Tokens {
+  /** The token for requests to the provider. */
   readonly access_token: string
+  /** The type of the access token: `bearer`. */
   readonly token_type: string
-  /** Seconds. */
+  /** The lifetime of the access token, in seconds. */
   readonly expires_in?: number
+  /** The token that renews the access token. */
   readonly refresh_token?: string
+  /** The granted scopes, if they differ from the requested ones. */
   readonly scope?: string
+  /** The ID Token of OpenID Connect. It has been verified. */
   readonly id_token?: string
   readonly [parameter: string]: unknown
 }
@@ -44,6 +54,7 @@ export interface Tokens {
 export interface SignInDetails {
   /** The claims of the ID Token, and those of the userinfo endpoint that it does not have. */
   readonly claims: Claims
+  /** The tokens. Portico does not keep them. */
   readonly tokens: Tokens
   /** The request of the return from the provider. */
   readonly request: HttpRequest

@@ -53,6 +53,11 @@ export function beginPath({ options }: Parts, provider: string, path = '/'): str
   return `${options.path}?${query}`
 }
 
+/** Returns the address that a provider sends its users back to. */
+export function redirectUriOf({ options }: Parts, { name }: Provider): string {
+  return `${options.site.origin}${options.path}?provider=${name}`
+}
+
 /** Marks a message as one of this sign-in, so that the error page offers a link, and sets the headers of its response. */
 export function enter(
   { providers, first, entered }: Parts,

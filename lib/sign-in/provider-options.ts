@@ -5,7 +5,9 @@ import type { Claims, UserFacts } from './identity.ts'
 /** How a client authenticates to the token endpoint. */
 export type ClientAuth = 'basic' | 'post' | 'none'
 
-interface ClientOptions {
+/** The options of a client at its provider. */
+export interface ClientOptions {
+  /** The identifier that the provider has given to this application. */
   readonly clientId: string | undefined
   /** Required except for `clientAuth: 'none'`. */
   readonly clientSecret?: string | undefined
@@ -28,8 +30,11 @@ export interface IssuerOptions extends ClientOptions {
 
 /** A provider with OAuth 2.0 alone, such as GitHub. */
 export interface EndpointOptions extends ClientOptions {
+  /** The URL of the page where users sign in and consent. */
   readonly authorizationEndpoint: string
+  /** The URL that redeems a code for tokens. */
   readonly tokenEndpoint: string
+  /** The URL that describes the user of an access token, as an object of JSON. */
   readonly userinfoEndpoint: string
   /** The scopes (default none). */
   readonly scope?: string | undefined

@@ -5,14 +5,9 @@ import type { SignInError } from '../reporting/sign-in-hint.ts'
 import { knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import type { Identity } from './identity.ts'
-import { hide, type Parts, single } from './parts.ts'
+import { hide, type Parts, redirectUriOf, single } from './parts.ts'
 import { isIssuer, loadOAuth, type Provider } from './provider.ts'
 import { identify, redeem } from './redeem.ts'
-
-/** Returns the address that a provider sends its users back to. */
-export function redirectUriOf({ options }: Parts, { name }: Provider): string {
-  return `${options.site.origin}${options.path}?provider=${name}`
-}
 
 /**
  * Ends a sign-in: redeems the code, and begins the session.

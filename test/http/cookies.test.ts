@@ -190,7 +190,7 @@ describe('ResponseCookies', () => {
     ['a', undefined],
     ['a', 1],
     ['a', '\ud800'],
-    ['a', 'x'.repeat(4_095)],
+    ['a', 'x'.repeat(4_096)],
     ['a', '1', { path: 'admin' }],
     ['a', '1', { path: '/; Secure' }],
     ['a', '1', { path: '/\n' }],

@@ -109,6 +109,7 @@ import {
   type BeginOptions,
   type Claims,
   type ClientAuth,
+  type ClientOptions,
   type EndpointOptions,
   type ErrorLink,
   type GuardOptions,
@@ -354,12 +355,8 @@ export async function count(session: Session<{ count: number }>): Promise<Flash<
   return session.flash
 }
 const clientAuth: ClientAuth = 'post'
-const google: IssuerOptions = {
-  issuer: 'https://accounts.google.com',
-  clientId: 'id',
-  clientSecret: 'secret',
-  clientAuth,
-}
+const client: ClientOptions = { clientId: 'id', clientSecret: 'secret', clientAuth }
+const google: IssuerOptions = { ...client, issuer: 'https://accounts.google.com' }
 const github: EndpointOptions = {
   authorizationEndpoint: 'https://github.com/login/oauth/authorize',
   tokenEndpoint: 'https://github.com/login/oauth/access_token',
