@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import {
+  type Action,
+  FrontController,
+  type FrontControllerOptions,
+  HttpError,
+  HttpRequest,
+  type HttpRequestInit,
+} from '../../lib/index.ts'
+import { type SignInOptions, signIn } from '../../lib/sign-in.ts'
+import { dispatched } from '../../lib/testing.ts'
+
+const OPTIONS: SignInOptions = {
+  origin: 'https://news.example',
+  secrets: ['a secret of thirty-two characters, or more'],
+  providers: {
+    plain: {
+      authorizationEndpoint: 'https://plain.example/authorize',
+      tokenEndpoint: 'https://plain.example/token',
+      userinfoEndpoint: 'https://plain.example/user',
+      clientId: 'client',
+      clientSecret: 'a client secret',
+      identify: ({ id }) => ({ subject: id }),
+    },
+  },
+}
+const ASTRAY = `/signin/v2/x?flowName=a&dsh=b&redirect_uri=${encodeURIComponent('https://news.example/elp/oauth.php?provider=plain')}`
+
+describe('auth.controller', () => {
+  for (const names of ['exact', 'zf1'] as const) {
+    it(`has its two actions under the rule "${names}", which no guard guards`, async () => {
+      const send = sender({ names })
+      const begun = await send('/elp/oauth.php?provider=plain')
+      assert.equal(begun.status, 303)
+      assert.match(begun.location, /^https:\/\/plain\.example\/authorize\?/)
+      const headers = { 'sec-fetch-site': 'same-origin' }
+      const ended = await send('/elp/sign-out', { method: 'POST', headers })
+      assert.deepEqual([ended.status, ended.location], [303, '/'])
+      assert.equal((await send('/elp/sign-out')).status, 405)
+      assert.equal((await send('/elp/other')).status, 401)
+    })
+  }
+
+  it('is found below a base path, if "path" has it', async () => {
+    const path = '/app/elp/oauth.php'
+    const { status, location } = await sender(
+      { basePath: '/app' },
+      { path },
+    )('/app/elp/oauth.php?provider=plain')
+    assert.equal(status, 303)
+    assert.equal(
+      new URL(location).searchParams.get('redirect_uri'),
+      'https://news.example/app/elp/oauth.php?provider=plain',
+    )
+  })
+
+  it('may have further actions, which a guard guards', async () => {
+    const auth = signIn(OPTIONS)
+    const profile: Action = (_, response) => void response.text('secret')
+    const front = new FrontController({
+      controllers: { elp: { ...auth.controller, profile } },
+      plugins: [auth.guard(() => true)],
+    })
+    const statusOf = async (target: string): Promise<number> =>
+      (await front.handle(new HttpRequest({ target }))).status
+    assert.equal(await statusOf('/elp/profile'), 401)
+    assert.equal(await statusOf('/elp/oauth.php?provider=plain'), 303)
+  })
+
+  it('is dispatched to in a dry run, in spite of a guard', async () => {
+    const auth = signIn(OPTIONS)
+    const front = new FrontController({
+      controllers: { elp: auth.controller },
+      plugins: [auth.guard(() => true)],
+    })
+    assert.deepEqual(await dispatched(front, '/elp/oauth.php?provider=plain'), {
+      module: 'default',
+      controller: 'elp',
+      action: 'oauth.php',
+      params: { provider: 'plain' },
+    })
+  })
+
+  it('offers a link for a page of the provider at a path that is not routed, and not for a 404 of an action', async () => {
+    const link = { href: '/elp/oauth.php?provider=plain', text: 'Sign in again' }
+    const linkOf = async (controllers: object): Promise<unknown> => {
+      const auth = signIn(OPTIONS)
+      const front = new FrontController({ controllers: { elp: auth.controller, ...controllers } })
+      const { status, body } = await front.handle(new HttpRequest({ target: ASTRAY }))
+      assert.equal(status, 404)
+      return JSON.parse(String(body)).link
+    }
+    assert.deepEqual(await linkOf({}), link)
+    const v2: Action = () => {
+      throw new HttpError(404)
+    }
+    assert.equal(await linkOf({ signin: { v2 } }), undefined)
+  })
+})
+
+function sender(front: FrontControllerOptions, options: Partial<SignInOptions> = {}) {
+  const auth = signIn({ ...OPTIONS, ...options })
+  const controller = new FrontController({
+    controllers: { elp: auth.controller },
+    plugins: [auth.guard(() => true)],
+    ...front,
+  })
+  return async (target: string, init: Partial<HttpRequestInit> = {}) => {
+    const { status, headers } = await controller.handle(new HttpRequest({ ...init, target }))
+    return { status, location: headers.get('Location') ?? '' }
+  }
+}
