@@ -1,13 +1,25 @@
+// The newest undici needs a newer Node than Portico does.
+const VERSIONS: Readonly<Record<string, string>> = { undici: 'undici@7' }
+
 /**
- * Checks that an optional package is installed.
+ * Checks that optional packages are installed.
  *
- * @throws {Error} With the command that installs the package.
+ * @throws {Error} With the command that installs the missing ones.
  */
-export function checkInstalled(name: string, neededBy: string): void {
+export function checkInstalled(names: readonly string[], neededBy: string): void {
+  const missing = names.filter((name) => !isInstalled(name))
+  if (missing.length === 0) return
+  const list = missing.map((name) => `"${name}"`).join(', ')
+  const command = `npm install ${missing.map((name) => VERSIONS[name] ?? name).join(' ')}`
+  throw new Error(`${neededBy} needs ${list}: ${command}`)
+}
+
+function isInstalled(name: string): boolean {
   try {
     import.meta.resolve(name)
+    return true
   } catch {
     // The message of Node names a file of this package, and no remedy.
-    throw new Error(`${neededBy} needs the package "${name}": npm install ${name}`)
+    return false
   }
 }

@@ -66,7 +66,7 @@ export function createSession<T = unknown, FlashMessage = string>(
   options: SessionOptions,
 ): Session<T, FlashMessage> {
   checkNames('options of createSession()', options, OPTIONS)
-  checkInstalled('jose', 'portico/session')
+  checkInstalled(['jose'], 'portico/session')
   const site = siteOf(options.origin)
   const { name = 'session', ttlMs = DEFAULT_TTL_MS } = options
   checkedMs('ttlMs', ttlMs)

@@ -70,7 +70,7 @@ export interface SignIn<Data = unknown> {
  */
 export function signIn<Data = unknown>(options: SignInOptions<Data>): SignIn<Data> {
   const checked = checkedOptions(options)
-  for (const name of ['oauth4webapi', 'jose', 'undici']) checkInstalled(name, 'portico/sign-in')
+  checkInstalled(['oauth4webapi', 'jose', 'undici'], 'portico/sign-in')
   const parts = createParts(checked)
   const actions = createController(parts)
   const checkProvider = (provider: string): void => {

@@ -346,7 +346,7 @@ const sessionOptions: SessionOptions = {
 }
 // The packages that a subpath needs are not installed here.
 assert.throws(() => createSession(sessionOptions), {
-  message: 'portico/session needs the package "jose": npm install jose',
+  message: 'portico/session needs "jose": npm install jose',
 })
 export async function count(session: Session<{ count: number }>): Promise<Flash<string>> {
   const response = await front.handle(new HttpRequest(init))
@@ -377,7 +377,8 @@ const signInOptions: SignInOptions<{ roles: string[] }> = {
   },
 }
 assert.throws(() => signIn(signInOptions), {
-  message: 'portico/sign-in needs the package "oauth4webapi": npm install oauth4webapi',
+  message:
+    'portico/sign-in needs "oauth4webapi", "jose", "undici": npm install oauth4webapi jose undici@7',
 })
 export async function use(auth: SignIn<{ roles: string[] }>): Promise<ErrorLink | undefined> {
   const guardOptions: GuardOptions = { provider: 'github' }
