@@ -4,7 +4,7 @@ import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
 import { checkProvider, type ProviderOptions } from './provider-options.ts'
 
-/** The options of {@link signIn}. */
+/** The options of `signIn()`. */
 export interface SignInOptions<Data = unknown> {
   /** The origin that browsers see. It is never taken from `Host` or `X-Forwarded-*`. */
   readonly origin: string
@@ -22,7 +22,7 @@ export interface SignInOptions<Data = unknown> {
   readonly providerTimeoutMs?: number | undefined
   /**
    * Called at each sign-in, before the session begins. What it returns is `data` of the identity. It refuses the user by
-   * throwing an {@link HttpError}.
+   * throwing an `HttpError`.
    */
   readonly onSignIn?:
     | ((identity: Identity, details: SignInDetails) => Data | Promise<Data>)

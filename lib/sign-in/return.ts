@@ -21,12 +21,12 @@ export async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { onSignIn } = parts.options
-  hide(request, flow.state, flow.nonce, flow.verifier, provider.options.clientSecret)
   const server = serverOf(provider, await provider.describe(), request)
   const parameters = await checkedParameters(provider, server, flow, request)
   const redirectUri = redirectUriOf(parts, provider)
   const { claims, tokens } = await redeem(provider, server, flow, { parameters, redirectUri })
-  hide(request, claims, tokens)
+  // The errors of `onSignIn` may quote them.
+  hide(request, claims, tokens, provider.options.clientSecret)
   const identity = await identify(provider, claims)
   const data = await onSignIn?.(identity, { claims, tokens, request })
   await beginSession(parts, response, { ...identity, ...(data !== undefined && { data }) })
@@ -61,9 +61,8 @@ async function checkedParameters(
   { query }: HttpRequest,
 ): Promise<URLSearchParams> {
   const { AuthorizationResponseError, validateAuthResponse } = await loadOAuth()
-  // A parameter without a value counts as missing (RFC 6749, section 3.1), but an empty issuer is a wrong one.
+  // A parameter without a value counts as missing (RFC 6749, section 3.1).
   const parameters = new URLSearchParams([...query].filter(([, value]) => value !== ''))
-  if (query.has('iss', '')) throw invalidReturn(provider)
   try {
     return validateAuthResponse(server, client, parameters, state)
   } catch (thrown) {

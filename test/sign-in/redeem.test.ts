@@ -3,9 +3,8 @@ import { generateKeyPairSync } from 'node:crypto'
 import { createServer } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
 import { SignJWT } from 'jose'
-import { type ErrorReport, FrontController, HttpRequest } from '../../lib/index.ts'
-import type { Identity, ProviderOptions, SignInOptions } from '../../lib/sign-in.ts'
-import { signIn } from '../../lib/sign-in.ts'
+import { type Action, FrontController, HttpError, HttpRequest } from '../../lib/index.ts'
+import { type ProviderOptions, type SignInOptions, signIn } from '../../lib/sign-in.ts'
 import { collectReports } from '../support/collectors.ts'
 import { listening } from '../support/http.ts'
 
@@ -60,6 +59,26 @@ describe('The redemption of a code', () => {
     }
   })
 
+  it('shows nothing of claims, tokens and the client secret, also if the application quotes them', async (t) => {
+    const claims = { sub: 'CANARY-sub', email: 'CANARY@example.org', name: 'A CANARY', id: 812345 }
+    const tokens = { access_token: 'CANARY-access' }
+    const quote = (...values: unknown[]): never => {
+      throw new HttpError(403, `quoted: ${JSON.stringify(values)} CANARY-secret`)
+    }
+    const refused = await signInWith(t, { claims, tokens }, undefined, (_, details) =>
+      quote(details.claims, details.tokens),
+    )
+    assert.equal(refused.status, 403)
+    assert.match(String(refused.report?.message), /^quoted: /)
+    const { front, cookie, reports } = await signInWith(t, { claims, tokens }, undefined, () => {})
+    const request = new HttpRequest({ target: '/news/quote', headers: { cookie } })
+    const { body } = await front.handle(request)
+    assert.match(String(body), /quoted: /)
+    for (const sink of [refused.reports, body, reports]) {
+      assert.doesNotMatch(JSON.stringify(sink), /CANARY|812345/)
+    }
+  })
+
   it('reads documents of JSON, and no others', async (t) => {
     for (const type of [
       'application/json',
@@ -105,35 +124,52 @@ describe('The redemption of a code', () => {
   })
 })
 
-/** Signs in at a provider that listens on the loopback address, in a browser that keeps one cookie. */
+/** Signs in at a provider that listens on the loopback address. */
 async function signInWith(
   t: TestContext,
   sent: Sent,
   change: (options: Record<string, string>) => ProviderOptions = (same) => same as never,
+  onSignIn?: SignInOptions['onSignIn'],
 ) {
   const issuer = await startProvider(t, sent)
-  const provider = change({ issuer, clientId: 'client', clientSecret: 'secret' })
+  const provider = change({ issuer, clientId: 'client', clientSecret: 'CANARY-secret' })
   const { reports, onReport } = collectReports()
-  let identity: Identity | undefined
-  const options: SignInOptions = {
-    origin: ORIGIN,
-    secrets: ['a secret of thirty-two characters, or more'],
-    providers: { small: provider },
-    onSignIn: (each) => {
-      identity = each
-    },
+  const secrets = ['a secret of thirty-two characters, or more']
+  const auth = signIn({ origin: ORIGIN, secrets, providers: { small: provider }, onSignIn })
+  const quote: Action = async (request) => {
+    const { subject, email, name } = (await auth.identity(request)) ?? {}
+    throw new HttpError(403, `quoted: ${subject} ${email} ${name}`)
   }
-  const controllers = { elp: signIn(options).controller }
-  const front = new FrontController({ controllers, onReport })
-  const begun = await front.handle(new HttpRequest({ target: '/elp/oauth.php?provider=small' }))
-  const report = (): ErrorReport | undefined => reports[0]
-  if (begun.status !== 303) return { status: begun.status, identity, report: report() }
-  const { searchParams } = new URL(begun.headers.get('Location') ?? '')
-  nonce = searchParams.get('nonce') ?? ''
-  const target = `/elp/oauth.php?provider=small&code=c&state=${searchParams.get('state')}`
-  const cookie = begun.headers.get('Set-Cookie')?.split(';')[0] ?? ''
-  const { status } = await front.handle(new HttpRequest({ target, headers: { cookie } }))
-  return { status, identity, report: report() }
+  const front = new FrontController({
+    controllers: { elp: auth.controller, news: { quote } },
+    onReport,
+  })
+  const send = async (target: string, cookie = '') => {
+    const request = new HttpRequest({ target, headers: { cookie } })
+    const { status, headers } = await front.handle(request)
+    const cookies = [...headers]
+      .filter(([name]) => name === 'Set-Cookie')
+      .flatMap(([, each]) => each)
+    const kept = cookies.filter((line) => !line.includes('Max-Age=0'))
+    const location = headers.get('Location') ?? ''
+    return { status, location, cookie: kept.map((line) => line.split(';')[0]).join('; ') }
+  }
+  const begun = await send('/elp/oauth.php?provider=small')
+  const query = new URLSearchParams(begun.location.split('?')[1])
+  nonce = query.get('nonce') ?? ''
+  const { status, cookie } =
+    begun.status === 303
+      ? await send(`/elp/oauth.php?provider=small&code=c&state=${query.get('state')}`, begun.cookie)
+      : begun
+  const request = new HttpRequest({ target: '/', headers: { cookie } })
+  return {
+    status,
+    cookie,
+    front,
+    reports,
+    report: reports[0],
+    identity: await auth.identity(request),
+  }
 }
 
 let nonce = ''
@@ -161,7 +197,7 @@ async function startProvider(
       },
       '/jwks': { keys: [publicKey.export({ format: 'jwk' })] },
       '/token': { access_token: 'a', token_type: 'Bearer', id_token, ...tokens },
-      '/userinfo': { sub: 'ada' },
+      '/userinfo': { sub: claims.sub ?? 'ada' },
     }
     response.writeHead(status, { 'Content-Type': type, Location: '/jwks' })
     response.end(JSON.stringify(documents[url ?? '']))
