@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict'
+import { describe, it, type TestContext } from 'node:test'
+import { FrontController, type HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import type { SignIn } from '../../lib/sign-in.ts'
+import { Browser, type Page } from '../support/browser.ts'
+import { startServing } from '../support/serving.ts'
+import {
+  ADDRESS,
+  assertPrivate,
+  beginning,
+  cookieNames,
+  depart,
+  goBack,
+  ORIGIN,
+  startHostileApp,
+} from '../support/sign-in.ts'
+
+type ErrorAction = (request: HttpRequest, response: HttpResponse, auth: SignIn) => void
+
+const actions: Record<string, [status: number, action: ErrorAction]> = {
+  'sets no header': [
+    418,
+    (_, response) => {
+      response.status = 418
+    },
+  ],
+  'lets caches keep its responses': [
+    418,
+    (_, response) => {
+      response.status = 418
+      response.headers.set('Cache-Control', 'public').set('Referrer-Policy', 'unsafe-url')
+    },
+  ],
+  'fails too': [
+    500,
+    () => {
+      throw new Error('broken')
+    },
+  ],
+}
+
+describe('An error action of the application', () => {
+  for (const [what, [status, action]] of Object.entries(actions)) {
+    it(`that ${what} changes neither the headers nor the end of a flow`, async (t) => {
+      for (const page of await failInTurn(t, action)) {
+        assert.equal(page.status, status)
+        assertPrivate(page)
+      }
+    })
+  }
+
+  it('can offer the link of the built-in page', async (t) => {
+    const links: unknown[] = []
+    await failInTurn(t, (request, _, auth) => void links.push(auth.link(request)))
+    const link = { href: '/elp/oauth.php?provider=hostile', text: 'Sign in again' }
+    assert.deepEqual(links.slice(0, 3), [link, link, link])
+  })
+})
+
+/** Returns the responses to an unknown provider, an unknown state, a failed return and a forged sign-out. */
+async function failInTurn(t: TestContext, action: ErrorAction): Promise<Page[]> {
+  const { auth, provider } = await startHostileApp(t)
+  const error = (request: HttpRequest, response: HttpResponse): void =>
+    action(request, response, auth)
+  const front = new FrontController({ controllers: { elp: auth.controller, error: { error } } })
+  const { url } = await startServing(t, front)
+  const client = new Browser({ [ORIGIN]: url })
+  const back = await depart(client)
+  provider.faults = { token: () => ({}) }
+  const pages = [
+    await client.send(beginning('nobody')),
+    await goBack(client, new URL(`${ADDRESS}?provider=hostile&code=a&state=b`)),
+    await goBack(client, back),
+    await client.send(`${ORIGIN}/elp/sign-out`, { method: 'POST', site: 'cross-site' }),
+  ]
+  assert.deepEqual(cookieNames(client), [])
+  return pages
+}
