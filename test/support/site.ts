@@ -14,6 +14,8 @@ export interface SiteOptions {
   readonly program?: string
   /** The output that each program of a block must print. */
   readonly output?: RegExp
+  /** The environment of the server (default empty). */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 const PORT = 3000
@@ -28,16 +30,18 @@ export class Site {
   readonly #folder: string
   readonly #program: string
   readonly #output: RegExp
+  readonly #env: Readonly<Record<string, string>>
   #server: ServerProcess | undefined
   #args: readonly string[] = []
   #healthPort = 0
 
   constructor(t: TestContext, folder: string, options: SiteOptions = {}) {
-    const { program = repositoryFile('dist/server.js'), output = /(?:)/ } = options
+    const { program = repositoryFile('dist/server.js'), output = /(?:)/, env = {} } = options
     this.#t = t
     this.#folder = folder
     this.#program = program
     this.#output = output
+    this.#env = env
   }
 
   /**
@@ -105,7 +109,7 @@ export class Site {
     const [healthPort = 0] = await findFreePorts(1)
     this.#healthPort = healthPort
     const args = this.#args.map((arg) => (arg === String(HEALTH_PORT) ? String(healthPort) : arg))
-    return new ServerProcess(this.#t, ['--port', '0', ...args], {}, this.#inFolder())
+    return new ServerProcess(this.#t, ['--port', '0', ...args], this.#env, this.#inFolder())
   }
 
   #inFolder(): { readonly file: string; readonly folder: string } {
