@@ -33,7 +33,7 @@ export async function runCommand(
 export async function pack(folder: string): Promise<Packed> {
   const copy = join(folder, 'copy')
   await mkdir(copy)
-  for (const name of ['package.json', 'README.md', 'LICENSE', 'deploy', 'dist']) {
+  for (const name of ['package.json', 'README.md', 'LICENSE', 'dist']) {
     const isTest = (path: string): boolean => path.startsWith(repositoryFile('dist/test'))
     const options = { recursive: true, filter: (path: string) => !isTest(path) }
     await cp(repositoryFile(name), join(copy, name), options)
