@@ -537,7 +537,7 @@ describe('The recipe for JSON bodies', () => {
     assert.deepEqual([status, JSON.parse(text)], [201, { title: 'A', tags: [] }])
     const rejected = await save('{"title":""}')
     assert.equal(rejected.status, 400)
-    assert.equal(JSON.parse(rejected.text).errors[0].parameter, 'title')
+    assert.equal(JSON.parse(rejected.text).errors[0].field, 'title')
   })
 })
 
