@@ -242,7 +242,9 @@ describe('portico init in an unusual folder', () => {
     // Files of 0 blocks: the error is EFBIG.
     const command = 'ulimit -f 0; exec "$0" "$@"'
     const args = ['-c', command, process.execPath, repositoryFile('dist/server.js'), 'init', folder]
-    const error = await promisify(execFile)('sh', args).catch((error) => error)
+    // The coverage could not be written either.
+    const env = { ...process.env, NODE_V8_COVERAGE: '' }
+    const error = await promisify(execFile)('sh', args, { env }).catch((error) => error)
     const problem = `portico: Can't write to ${JSON.stringify(folder)}: EFBIG\n`
     assert.deepEqual([error.code, error.stderr], [1, problem])
     assert.deepEqual(contentsOf(folder), { 'package.json': '{}' })
