@@ -1,23 +1,13 @@
-import { randomBytes } from 'node:crypto'
 import type { AuthorizationServer } from 'oauth4webapi'
 import { during } from './faults.ts'
-import type { Flow } from './flows.ts'
+import { type Flow, flowOf } from './flows.ts'
 import { isIssuer, loadOAuth, type Provider } from './provider.ts'
-
-// 68 characters: a report never shows a name of a parameter that is this long.
-const STATE_BYTES = 51
 
 /** Creates a flow with a new state, nonce and PKCE verifier. */
 export async function createFlow(provider: Provider, path: string): Promise<Flow> {
-  const { generateRandomCodeVerifier, generateRandomNonce } = await loadOAuth()
-  return {
-    provider: provider.name,
-    state: randomBytes(STATE_BYTES).toString('base64url'),
-    nonce: generateRandomNonce(),
-    verifier: generateRandomCodeVerifier(),
-    path,
-    startedAt: Date.now(),
-  }
+  const { generateRandomCodeVerifier } = await loadOAuth()
+  const verifier = generateRandomCodeVerifier()
+  return flowOf({ provider: provider.name, verifier, path, startedAt: Date.now() })
 }
 
 /**

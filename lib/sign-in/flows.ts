@@ -23,17 +23,18 @@ export interface FlowsOptions {
   readonly ttlMs: number
 }
 
-// The form in a cookie. Short names: the cookie has at most 2,048 bytes with a path of 1,024.
+// The form in a cookie. Short names: a browser sends the cookies of all flows that it has begun at once, and the cookie has
+// at most 2,048 bytes with a path of 1,024.
 interface Packed {
   readonly p: string
-  readonly s: string
-  readonly n: string
   readonly v: string
   readonly c: string
   readonly t: number
 }
 
 const MAX_FLOWS = 5
+// More cookies would only cost time to open: they are no flows that this browser needs.
+const MAX_OPENED = 16
 const PREFIX = 'sign-in.'
 const ID = /^[\w-]{16}$/
 
@@ -69,18 +70,24 @@ export class Flows {
     return cookieName(this.#options.site, PREFIX + hashOf(state).toString('base64url').slice(0, 16))
   }
 
-  // The flows that leave no room for another one. The cookies of another application on this host are not touched.
+  // The flows that leave no room for another one, and the cookies that nobody needs to open. The few of another application on
+  // this host are not touched.
   async #superfluous(request: HttpRequest): Promise<readonly string[]> {
     const prefix = cookieName(this.#options.site, PREFIX)
+    const isFlow = ([name]: readonly [string, string]): boolean =>
+      name.startsWith(prefix) && ID.test(name.slice(prefix.length))
+    // Browsers send the oldest cookie first (RFC 6265bis, 5.8.3).
+    const cookies = [...request.cookies].filter(isFlow).reverse()
     const found: { readonly name: string; readonly startedAt: number }[] = []
-    for (const [name, value] of request.cookies) {
-      if (!name.startsWith(prefix) || !ID.test(name.slice(prefix.length))) continue
+    for (const [name, value] of cookies.slice(0, MAX_OPENED)) {
       const flow = await this.#open(value)
       if (flow !== undefined) found.push({ name, startedAt: flow.startedAt })
     }
-    // Browsers send the oldest cookie first (RFC 6265bis, 5.8.3).
-    const newest = found.reverse().sort((one, other) => other.startedAt - one.startedAt)
-    return newest.slice(MAX_FLOWS - 1).map(({ name }) => name)
+    const newest = found.sort((one, other) => other.startedAt - one.startedAt)
+    return [
+      ...newest.slice(MAX_FLOWS - 1).map(({ name }) => name),
+      ...cookies.slice(MAX_OPENED).map(([name]) => name),
+    ]
   }
 
   async #open(text: string | undefined): Promise<Flow | undefined> {
@@ -89,8 +96,19 @@ export class Flows {
   }
 }
 
-function hashOf(state: string): Buffer {
-  return createHash('sha256').update(state).digest()
+/**
+ * Returns a flow. The state and the nonce are hashes of the secret in its cookie, the verifier (RFC 6749, section 10.12; OpenID
+ * Connect Core, section 15.5.2).
+ */
+export function flowOf(secret: Omit<Flow, 'state' | 'nonce'>): Flow {
+  const { verifier } = secret
+  // 86 characters: a report never shows a name of a parameter that is this long.
+  const state = createHash('sha512').update(`state ${verifier}`).digest('base64url')
+  return { ...secret, state, nonce: hashOf(`nonce ${verifier}`).toString('base64url') }
+}
+
+function hashOf(text: string): Buffer {
+  return createHash('sha256').update(text).digest()
 }
 
 // Hashes have one length, as timingSafeEqual() needs.
@@ -99,12 +117,10 @@ function isEqual(one: string, other: string): boolean {
 }
 
 // JSON would escape each quote of a path. A path has no space.
-function pack({ provider, state, nonce, verifier, path, startedAt }: Flow): Packed {
-  const c = path.replaceAll('"', ' ')
-  return { p: provider, s: state, n: nonce, v: verifier, c, t: startedAt }
+function pack({ provider, verifier, path, startedAt }: Flow): Packed {
+  return { p: provider, v: verifier, c: path.replaceAll('"', ' '), t: startedAt }
 }
 
-function unpack({ p, s, n, v, c, t }: Packed): Flow {
-  const path = c.replaceAll(' ', '"')
-  return { provider: p, state: s, nonce: n, verifier: v, path, startedAt: t }
+function unpack({ p, v, c, t }: Packed): Flow {
+  return flowOf({ provider: p, verifier: v, path: c.replaceAll(' ', '"'), startedAt: t })
 }

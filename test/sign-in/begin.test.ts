@@ -119,6 +119,23 @@ describe('The beginning of a sign-in', () => {
     }
   })
 
+  it('is a 400 without a cookie for an image or a script', async (t) => {
+    const { browser, provider, reports } = await startHostileApp(t)
+    const client = browser()
+    for (const mode of ['no-cors', 'cors', 'same-origin', 'websocket']) {
+      const page = await client.send(beginning(), { headers: { 'sec-fetch-mode': mode } })
+      assert.equal(page.status, 400, mode)
+      assertPrivate(page)
+    }
+    assert.deepEqual(cookieNames(client), [])
+    assert.deepEqual(provider.received, [])
+    const facts = { provider: 'hostile', step: 'begin', fault: 'no navigation' }
+    assert.deepEqual(reports[0]?.signIn, facts)
+    // A client that is no browser.
+    const page = await client.send(beginning(), { headers: { 'sec-fetch-mode': '' } })
+    assert.equal(page.status, 303)
+  })
+
   it('has a path that `url()` makes', async (t) => {
     const { auth, browser } = await startHostileApp(t)
     const url = auth.url('hostile', { continue: '/a/path?b=c&d=%26#e' })

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import crypto from 'node:crypto'
+import crypto, { webcrypto } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { describe, it, type TestContext } from 'node:test'
 import { HttpError } from '../../lib/index.ts'
@@ -46,6 +46,32 @@ describe('The flows of a browser', () => {
     const cookies = [...client.cookies(ORIGIN).values()]
     assert.equal(cookies.length, 3)
     for (const { name, value } of cookies) assert.ok(name.length + value.length <= 2_048)
+  })
+
+  it('fit into one request if 50 begin at once', async (t) => {
+    const { browser } = await startHostileApp(t)
+    const client = browser()
+    await Promise.all(Array.from({ length: 50 }, () => client.send(beginning())))
+    assert.equal(cookieNames(client).length, 50)
+    assert.equal((await client.send(`${ORIGIN}/index/who`)).status, 200)
+  })
+
+  it('open the last 16 cookies at most, and remove the others', async (t) => {
+    const { browser } = await startHostileApp(t)
+    const client = browser()
+    const kept = await depart(client)
+    const [[name, cookie] = fail(new Error('no cookie'))] = client.cookies(ORIGIN)
+    client.cookies(ORIGIN).clear()
+    for (let index = 0; index < 40; index++) {
+      const hostile = `${name.slice(0, -16)}${String(index).padStart(16, '0')}`
+      client.cookies(ORIGIN).set(hostile, { ...cookie, name: hostile })
+    }
+    const opened = t.mock.method(webcrypto.subtle, 'decrypt')
+    await depart(client)
+    assert.equal(opened.mock.callCount(), 16)
+    // Four of the 16, and the new one.
+    assert.equal(cookieNames(client).length, 5)
+    assert.equal((await goBack(client, kept)).status, 400)
   })
 
   it('are bound to a cookie of their own', async (t) => {
