@@ -46,17 +46,32 @@ export function signInError(
 /**
  * Runs a part of a sign-in that depends on a provider.
  *
+ * @param deadline Aborts when the provider has had enough time.
  * @throws {SignInError} 504 if the provider is too slow, else 502. It has no cause: the error of a library may quote what the
  * provider said.
  */
-export async function during<T>(place: Place, run: () => T | Promise<T>): Promise<T> {
+export async function during<T>(
+  place: Place,
+  run: () => T | Promise<T>,
+  deadline?: AbortSignal,
+): Promise<T> {
   try {
-    return await run()
+    return await (deadline === undefined ? run() : before(deadline, run))
   } catch (thrown) {
     const { fault, status } =
       thrown instanceof ProviderFault ? thrown : new ProviderFault(faultOf(thrown))
     throw signInError(status, `The sign-in failed at the provider: ${fault}`, { ...place, fault })
   }
+}
+
+// A document that others wait for is fetched on.
+function before<T>(deadline: AbortSignal, run: () => T | Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => reject(new ProviderFault('too late', 504))
+    if (deadline.aborted) return end()
+    deadline.addEventListener('abort', end, { once: true })
+    Promise.resolve(run()).then(resolve, reject)
+  })
 }
 
 // Codes of errors (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6).

@@ -18,7 +18,10 @@ export interface SignInOptions<Data = unknown> {
   readonly sessionTtlMs?: number | undefined
   /** Milliseconds from the departure to the provider to the return (default 600,000: 10 minutes). */
   readonly transactionTtlMs?: number | undefined
-  /** Milliseconds for each request to a provider (default 10,000). */
+  /**
+   * Milliseconds for each request to a provider (default 10,000). The requests of one return have twice this time together:
+   * keep that below `actionTimeoutMs` (default 25,000), or the response is a 503 that does not name the provider.
+   */
   readonly providerTimeoutMs?: number | undefined
   /**
    * Called at each sign-in, before the session begins. What it returns is `data` of the identity. It refuses the user by
@@ -53,7 +56,8 @@ const OPTIONS: readonly (keyof SignInOptions)[] = [
 ]
 const PROVIDER_NAME = /^[A-Za-z0-9._~-]{1,64}$/
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/
-const MAX_TIMER_MS = 2 ** 31 - 1
+/** The maximum delay of a timer, in milliseconds. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
 /** @throws {TypeError} If an option is missing, misspelt or unsafe; the message names it. */
 export function checkedOptions(options: SignInOptions): CheckedOptions {

@@ -57,12 +57,14 @@ export class Provider {
    * Returns the description of the provider. The document of an issuer is fetched when it is first needed, once for all who
    * wait, and kept for an hour. After a failure, the next call fetches it again.
    *
+   * @param deadline Aborts when the caller waits no longer.
    * @throws {SignInError} 502 or 504.
    */
-  async describe(): Promise<AuthorizationServer> {
-    const { options } = this
+  async describe(deadline?: AbortSignal): Promise<AuthorizationServer> {
+    const { name: provider, options } = this
     if (!isIssuer(options)) return describeEndpoints(options)
-    return during({ provider: this.name, step: 'discovery' }, () => this.#documentOf(options))
+    const fetchDocument = () => this.#documentOf(options)
+    return during({ provider, step: 'discovery' }, fetchDocument, deadline)
   }
 
   /**

@@ -31,35 +31,48 @@ export async function redeem(
   {
     parameters,
     redirectUri,
-  }: { readonly parameters: URLSearchParams; readonly redirectUri: string },
+    deadline,
+  }: {
+    readonly parameters: URLSearchParams
+    readonly redirectUri: string
+    readonly deadline: AbortSignal
+  },
 ): Promise<Redeemed> {
   const { name, options } = provider
-  const tokens = await during({ provider: name, step: 'token' }, async () => {
-    const { authorizationCodeGrantRequest } = await loadOAuth()
-    provider.endpointOf(server, 'token_endpoint')
-    const response = await authorizationCodeGrantRequest(
-      server,
-      provider.client,
-      await provider.clientAuth(),
-      parameters,
-      redirectUri,
-      flow.verifier,
-      await provider.requestOptions(),
-    )
-    return readTokens(provider, server, flow, response)
-  })
+  const tokens = await during(
+    { provider: name, step: 'token' },
+    async () => {
+      const { authorizationCodeGrantRequest } = await loadOAuth()
+      provider.endpointOf(server, 'token_endpoint')
+      const response = await authorizationCodeGrantRequest(
+        server,
+        provider.client,
+        await provider.clientAuth(),
+        parameters,
+        redirectUri,
+        flow.verifier,
+        await provider.requestOptions(),
+      )
+      return readTokens(provider, server, flow, response)
+    },
+    deadline,
+  )
   if (!isIssuer(options)) {
-    return { tokens, claims: await readUser(provider, server, tokens, undefined) }
+    return { tokens, claims: await readUser(provider, server, tokens, undefined, deadline) }
   }
-  const idClaims = await during({ provider: name, step: 'id-token' }, async () => {
-    const keys = await provider.keys.of(provider.endpointOf(server, 'jwks_uri'))
-    const clientId = provider.client.client_id
-    const expected = { issuer: server.issuer, clientId, toleranceS: TOLERANCE_S }
-    return verifyIdToken(String(tokens.id_token), keys, expected)
-  })
+  const idClaims = await during(
+    { provider: name, step: 'id-token' },
+    async () => {
+      const keys = await provider.keys.of(provider.endpointOf(server, 'jwks_uri'))
+      const clientId = provider.client.client_id
+      const expected = { issuer: server.issuer, clientId, toleranceS: TOLERANCE_S }
+      return verifyIdToken(String(tokens.id_token), keys, expected)
+    },
+    deadline,
+  )
   const { sub } = idClaims
   if (server.userinfo_endpoint === undefined) return { tokens, claims: idClaims }
-  const user = await readUser(provider, server, tokens, String(sub))
+  const user = await readUser(provider, server, tokens, String(sub), deadline)
   return { tokens, claims: { ...user, ...idClaims } }
 }
 
@@ -109,29 +122,35 @@ async function readUser(
   server: AuthorizationServer,
   { access_token }: Tokens,
   subject: string | undefined,
+  deadline: AbortSignal,
 ): Promise<Claims> {
-  return during({ provider: provider.name, step: 'userinfo' }, async () => {
-    const { processUserInfoResponse, protectedResourceRequest, userInfoRequest } = await loadOAuth()
-    const url = provider.endpointOf(server, 'userinfo_endpoint')
-    const options = await provider.requestOptions()
-    if (subject !== undefined) {
-      const response = await userInfoRequest(server, provider.client, access_token, options)
-      return processUserInfoResponse(server, provider.client, subject, response)
-    }
-    const headers = new Headers({ accept: 'application/json' })
-    const response = await protectedResourceRequest(
-      access_token,
-      'GET',
-      url,
-      headers,
-      null,
-      options as never,
-    )
-    if (response.status !== 200) throw new ProviderFault('unexpected status')
-    const user: unknown = await response.json()
-    if (typeof user !== 'object' || user === null || Array.isArray(user)) {
-      throw new ProviderFault('no object')
-    }
-    return user as Claims
-  })
+  return during(
+    { provider: provider.name, step: 'userinfo' },
+    async () => {
+      const { processUserInfoResponse, protectedResourceRequest, userInfoRequest } =
+        await loadOAuth()
+      const url = provider.endpointOf(server, 'userinfo_endpoint')
+      const options = await provider.requestOptions()
+      if (subject !== undefined) {
+        const response = await userInfoRequest(server, provider.client, access_token, options)
+        return processUserInfoResponse(server, provider.client, subject, response)
+      }
+      const headers = new Headers({ accept: 'application/json' })
+      const response = await protectedResourceRequest(
+        access_token,
+        'GET',
+        url,
+        headers,
+        null,
+        options as never,
+      )
+      if (response.status !== 200) throw new ProviderFault('unexpected status')
+      const user: unknown = await response.json()
+      if (typeof user !== 'object' || user === null || Array.isArray(user)) {
+        throw new ProviderFault('no object')
+      }
+      return user as Claims
+    },
+    deadline,
+  )
 }

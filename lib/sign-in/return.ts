@@ -5,6 +5,7 @@ import type { SignInError } from '../reporting/sign-in-hint.ts'
 import { knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import type { Identity } from './identity.ts'
+import { MAX_TIMER_MS } from './options.ts'
 import { hide, type Parts, redirectUriOf, single } from './parts.ts'
 import { isIssuer, loadOAuth, type Provider } from './provider.ts'
 import { identify, redeem } from './redeem.ts'
@@ -20,11 +21,13 @@ export async function complete(
   request: HttpRequest,
   response: HttpResponse,
 ): Promise<void> {
-  const { onSignIn } = parts.options
-  const server = serverOf(provider, await provider.describe(), request)
-  const parameters = await checkedParameters(provider, server, flow, request)
-  const redirectUri = redirectUriOf(parts, provider)
-  const { claims, tokens } = await redeem(provider, server, flow, { parameters, redirectUri })
+  const { onSignIn, providerTimeoutMs } = parts.options
+  const { claims, tokens } = await withDeadline(providerTimeoutMs * 2, async (deadline) => {
+    const server = serverOf(provider, await provider.describe(deadline), request)
+    const parameters = await checkedParameters(provider, server, flow, request)
+    const redirectUri = redirectUriOf(parts, provider)
+    return redeem(provider, server, flow, { parameters, redirectUri, deadline })
+  })
   // The errors of `onSignIn` may quote them.
   hide(request, claims, tokens, provider.options.clientSecret)
   const identity = await identify(provider, claims)
@@ -37,6 +40,17 @@ export async function complete(
 export function invalidReturn(provider: string): SignInError {
   const facts = { provider, step: 'return', fault: 'wrong parameters' } as const
   return signInError(400, 'The return from the provider is not valid', facts)
+}
+
+// The requests to a provider take turns. All of them together stay below the default time of an action.
+async function withDeadline<T>(ms: number, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
+  const deadline = new AbortController()
+  const timer = setTimeout(() => deadline.abort(), Math.min(ms, MAX_TIMER_MS))
+  try {
+    return await run(deadline.signal)
+  } finally {
+    clearTimeout(timer)
+  }
 }
 
 async function beginSession(

@@ -130,6 +130,23 @@ describe('A provider that fails', () => {
     })
   }
 
+  it('is a 504 if each response is in time, and all together are not', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const providerTimeoutMs = 10_000
+    const arrivals: string[] = []
+    const answer = (endpoint: string) => (usual: Json) => (response: ServerResponse) => {
+      arrivals.push(endpoint)
+      t.mock.timers.tick(providerTimeoutMs - 1)
+      sendJson(response, 200, usual)
+    }
+    const faults = { token: answer('token'), jwks: answer('jwks'), userinfo: answer('userinfo') }
+    const app = await startHostileApp(t, faults, { providerTimeoutMs })
+    await assertFails(app, 504)
+    assert.deepEqual(arrivals, ['token', 'jwks', 'userinfo'])
+    const facts = { provider: 'hostile', step: 'userinfo', fault: 'too late' }
+    assert.deepEqual(app.reports[0]?.signIn, facts)
+  })
+
   it('is a 502 if nothing listens', async (t) => {
     const [port] = await findFreePorts(1)
     const issuer = `http://127.0.0.1:${port}`
