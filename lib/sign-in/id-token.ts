@@ -1,4 +1,4 @@
-import type { JWTVerifyGetKey } from 'jose'
+import type { createRemoteJWKSet, JWTVerifyOptions } from 'jose'
 import { ProviderFault } from './faults.ts'
 import type { Claims } from './identity.ts'
 import type { ProviderFetch } from './provider-fetch.ts'
@@ -12,11 +12,14 @@ const ALGORITHMS = [
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
 
+/** Finds the key of a token, and can fetch the keys again. */
+export type Keys = ReturnType<typeof createRemoteJWKSet>
+
 /** The public keys of a provider, by the URL of its key set. */
 export class KeySets {
   readonly #fetch: ProviderFetch
   #url = ''
-  #keys: JWTVerifyGetKey | undefined
+  #keys: Keys | undefined
 
   constructor(fetch: ProviderFetch) {
     this.#fetch = fetch
@@ -26,7 +29,7 @@ export class KeySets {
    * Returns the function that finds the key of a token. It keeps the keys for an hour at most, fetches them once for all who
    * wait, and fetches them again for an unknown key, if they are older than a minute.
    */
-  async of({ href }: URL): Promise<JWTVerifyGetKey> {
+  async of({ href }: URL): Promise<Keys> {
     const { createRemoteJWKSet, customFetch } = await import('jose')
     if (this.#keys !== undefined && href === this.#url) return this.#keys
     this.#url = href
@@ -53,11 +56,10 @@ export interface Expected {
  */
 export async function verifyIdToken(
   token: string,
-  keys: JWTVerifyGetKey,
+  keys: Keys,
   { issuer, clientId, toleranceS }: Expected,
 ): Promise<Claims> {
-  const { jwtVerify } = await import('jose')
-  const { payload } = await jwtVerify(token, keys, {
+  const payload = await verifyJwt(token, keys, {
     algorithms: ALGORITHMS,
     issuer,
     audience: clientId,
@@ -69,4 +71,18 @@ export async function verifyIdToken(
     throw new ProviderFault('issued in the future')
   }
   return payload
+}
+
+// The provider may have replaced a key without another `kid`.
+async function verifyJwt(token: string, keys: Keys, options: JWTVerifyOptions): Promise<Claims> {
+  const { jwtVerify } = await import('jose')
+  try {
+    return (await jwtVerify(token, keys, options)).payload
+  } catch (thrown) {
+    const { code } = thrown as { readonly code?: unknown }
+    if (code !== 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') throw thrown
+    // Another token may have made them be fetched.
+    if (!keys.coolingDown) await keys.reload()
+    return (await jwtVerify(token, keys, options)).payload
+  }
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { sendJson, startHostileProvider } from '../support/hostile-provider.ts'
+import { type Json, sendJson, startHostileProvider } from '../support/hostile-provider.ts'
 import {
   assertRedirect,
   beginning,
@@ -161,6 +161,29 @@ describe('The keys of a provider', () => {
     assert.deepEqual(new Set(pages.map(({ status }) => status)), new Set([502]))
     assert.equal(provider.requestsTo('jwks').length, listed + 1)
   })
+
+  for (const hasName of [true, false]) {
+    it(`are fetched again for a new one ${hasName ? 'under the same name' : 'without a name'}`, async (t) => {
+      t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+      const { browser, provider } = await startHostileApp(t)
+      if (!hasName) {
+        const withoutName = ([{ kid: _, ...key }]: [Json]) => [key]
+        provider.faults = {
+          jwks: ({ keys }) => ({ keys: withoutName(keys as [Json]) }),
+          idToken: (claims) => provider.sign(claims, { kid: undefined }),
+        }
+      }
+      assertRedirect(await signInOnce(browser()), '/')
+      provider.rotateKey({ keepsName: true })
+      // At most once a minute.
+      assert.equal((await signInOnce(browser())).status, 502)
+      assert.equal(provider.requestsTo('jwks').length, 1)
+      t.mock.timers.tick(MINUTE + 1_000)
+      const pages = await Promise.all([1, 2, 3].map(() => signInOnce(browser())))
+      for (const page of pages) assertRedirect(page, '/')
+      assert.equal(provider.requestsTo('jwks').length, 2)
+    })
+  }
 
   it('are fetched once for all who wait', async (t) => {
     const { browser, provider } = await startHostileApp(t)

@@ -77,7 +77,7 @@ export class HostileProvider {
   /** Everything that only the browser, the client and this provider may know. */
   readonly secrets: Set<string> = new Set([this.clientSecret, SUBJECT, DESCRIPTION])
   faults: Faults = {}
-  #key: SigningKey = createKey()
+  #key: SigningKey = createKey(token())
   readonly #events = new EventEmitter()
   readonly #codes = new Map<string, URLSearchParams>()
   readonly #subjects = new Map<string, string>()
@@ -116,9 +116,9 @@ export class HostileProvider {
     await once(this.#events, endpoint)
   }
 
-  /** Signs with a new key from now on. */
-  rotateKey(): void {
-    this.#key = createKey()
+  /** Signs with a new key from now on. It has a new name, unless `keepsName`. */
+  rotateKey({ keepsName = false } = {}): void {
+    this.#key = createKey(keepsName ? this.#key.kid : token())
   }
 
   /** Signs an ID Token. */
@@ -315,9 +315,8 @@ interface SigningKey {
   readonly publicJwk: object
 }
 
-function createKey(): SigningKey {
+function createKey(kid: string): SigningKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
-  const kid = token()
   const publicJwk = { ...publicKey.export({ format: 'jwk' }), kid, alg: 'ES256', use: 'sig' }
   return { kid, privateKey, publicJwk }
 }
