@@ -11,7 +11,7 @@ export interface ErrorLink {
   readonly text: string
 }
 
-/** Returns the link for a request that failed; undefined for none. */
+/** Returns the link for a request that failed; undefined for none. It is also called before the error action. */
 export type LinkOf = (request: HttpRequest, exception: Error) => ErrorLink | undefined
 
 /** The property of a controller that has a {@link LinkOf}. A symbol: the names of a controller are its actions. */

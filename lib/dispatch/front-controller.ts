@@ -1,6 +1,6 @@
 import { originalOf } from '../controllers/controller.ts'
 import { createErrorController } from '../controllers/error-controller.ts'
-import { linkOfControllers } from '../controllers/error-link.ts'
+import { type LinkOf, linkOfControllers } from '../controllers/error-link.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
@@ -43,6 +43,7 @@ export class FrontController {
   readonly #router: RequestRouter
   readonly #dispatcher: Dispatcher
   readonly #createStages: () => Stages
+  readonly #linkOf: LinkOf | undefined
   readonly #reporter: Reporter
   readonly #headers: DefaultHeaders
 
@@ -66,7 +67,9 @@ export class FrontController {
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const { controllers, modules: others } = options
     const all = [controllers, ...others.values()].flatMap((each) => [...each.values()])
-    const errorController = createErrorController(detailsOf, linkOfControllers(all))
+    const linkOf = linkOfControllers(all)
+    this.#linkOf = linkOf
+    const errorController = createErrorController(detailsOf, linkOf)
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
@@ -145,8 +148,11 @@ export class FrontController {
     this.#reporter.flush()
   }
 
-  readonly #admit: Admit = (request, exception) =>
-    this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
+  readonly #admit: Admit = (request, exception) => {
+    // An error action of the application may not ask for the link, but the headers of the response depend on it.
+    this.#linkOf?.(request, exception)
+    return this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
+  }
 
   #complete({ request: last, response, admission }: LoopState, startedAt: number): HttpResponse {
     const { exceptions, status } = response

@@ -49,7 +49,7 @@ export interface Session<T, FlashMessage = string> {
 
 const OPTIONS: readonly (keyof SessionOptions)[] = ['origin', 'secrets', 'ttlMs', 'name']
 const DEFAULT_TTL_MS = 12 * 3_600_000
-const NAME = /^[A-Za-z0-9_-]{1,64}$/
+const NAME = /^(?!__(?:Host|Secure)-)[A-Z0-9_-]{1,64}$/i
 
 /**
  * Creates a session that needs no store: a cookie sealed by AES-256-GCM, which the browser can neither read nor change.

@@ -19,5 +19,7 @@ export function continuePath(value: unknown): string {
 }
 
 function isOwnPath(text: string): boolean {
-  return /^\/(?!\/)/.test(text) && !text.includes('\\') && !CONTROL.test(text)
+  if (!/^\/(?!\/)/.test(text) || text.includes('\\') || CONTROL.test(text)) return false
+  // A proxy or a client that removes the dot segments of `/..//host` would read another host.
+  return !new URL(text, 'http://localhost').pathname.startsWith('//')
 }

@@ -54,8 +54,12 @@ export function createController(parts: Parts): SignInController {
   }
   const signOut = createSignOut(parts)
   const linkOf = (request: HttpRequest, exception: Error): ErrorLink | undefined => {
-    const provider =
-      parts.entered.get(stateOf(request).message) ?? astrayProvider(parts, request, exception)
+    const { message, route, settings } = stateOf(request)
+    const action = route && settings.actionOf?.(route)
+    // Neither action has run: such as for another method, or a form that is too large.
+    const isOwn = action === oauth || action === signOut
+    if (isOwn && !parts.entered.has(message)) enter(parts, request)
+    const provider = parts.entered.get(message) ?? astrayProvider(parts, request, exception)
     return provider === undefined
       ? undefined
       : { href: beginPath(parts, provider), text: 'Sign in again' }

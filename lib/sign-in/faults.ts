@@ -60,7 +60,11 @@ export async function during<T>(
   } catch (thrown) {
     const { fault, status } =
       thrown instanceof ProviderFault ? thrown : new ProviderFault(faultOf(thrown))
-    throw signInError(status, `The sign-in failed at the provider: ${fault}`, { ...place, fault })
+    // oauth4webapi also checks the claims of the ID Token in the response of the token endpoint.
+    const { code } = (thrown ?? {}) as { readonly code?: unknown }
+    const step = String(code).startsWith('OAUTH_JWT_') ? 'id-token' : place.step
+    const facts = { ...place, step, fault }
+    throw signInError(status, `The sign-in failed at the provider: ${fault}`, facts)
   }
 }
 

@@ -2,11 +2,12 @@ import { isErrorRequest } from '../dispatch/error-request.ts'
 import type { Plugin } from '../dispatch/plugin.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
+import type { ResponseHeaders } from '../http/response-headers.ts'
 import { withoutOrigin } from '../http/target.ts'
 import { continuePath } from './continue-path.ts'
 import type { SignInController } from './controller.ts'
 import { signInError } from './faults.ts'
-import { beginPath, type Parts } from './parts.ts'
+import { beginPath, enter, type Parts } from './parts.ts'
 
 /** Reports whether a request needs a user that has signed in. */
 export type IsGuarded = (request: HttpRequest) => boolean
@@ -27,7 +28,7 @@ export function createGuard(
     preDispatch(request, response) {
       if (isErrorRequest(request) || !isGuarded(request) || isOwn(request)) return undefined
       return parts.sessions.read(request).then((identity) => {
-        if (identity !== undefined) return undefined
+        if (identity !== undefined) return keepPrivate(request)
         response.headers.set('Cache-Control', 'no-store')
         if (!isNavigation(request)) throw unauthorized(parts, request, provider)
         const path = continuePath(withoutOrigin(request.target))
@@ -37,8 +38,18 @@ export function createGuard(
   }
 }
 
-function unauthorized({ entered }: Parts, request: HttpRequest, provider: string): Error {
-  entered.set(stateOf(request).message, provider)
+// What a user sees is for this user only.
+function keepPrivate(request: HttpRequest): undefined {
+  const { message } = stateOf(request)
+  const finish = (headers: ResponseHeaders): void => {
+    if (!headers.has('Cache-Control')) headers.set('Cache-Control', 'private, no-store')
+  }
+  message.ending = { finish, ...message.ending }
+}
+
+function unauthorized(parts: Parts, request: HttpRequest, provider: string): Error {
+  enter(parts, request)
+  parts.entered.set(stateOf(request).message, provider)
   return signInError(
     401,
     'Sign in first',

@@ -47,6 +47,8 @@ export interface Expected {
   readonly issuer: string
   readonly clientId: string
   readonly toleranceS: number
+  /** Whether the user must have authenticated at a time that counts. */
+  readonly hasMaxAge: boolean
 }
 
 /**
@@ -57,7 +59,7 @@ export interface Expected {
 export async function verifyIdToken(
   token: string,
   keys: Keys,
-  { issuer, clientId, toleranceS }: Expected,
+  { issuer, clientId, toleranceS, hasMaxAge }: Expected,
 ): Promise<Claims> {
   const payload = await verifyJwt(token, keys, {
     algorithms: ALGORITHMS,
@@ -67,8 +69,10 @@ export async function verifyIdToken(
     requiredClaims: ['exp', 'iat', 'sub', 'nonce'],
   })
   if (payload.azp !== undefined && payload.azp !== clientId) throw new ProviderFault('wrong azp')
-  if (Number(payload.iat) > Date.now() / 1_000 + toleranceS) {
-    throw new ProviderFault('issued in the future')
+  const latest = Date.now() / 1_000 + toleranceS
+  if (Number(payload.iat) > latest) throw new ProviderFault('issued in the future')
+  if (hasMaxAge && Number(payload.auth_time) > latest) {
+    throw new ProviderFault('authenticated in the future')
   }
   return payload
 }

@@ -2,7 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { checkedMs } from '../session/durations.ts'
 import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
-import { checkProvider, type ProviderOptions } from './provider-options.ts'
+import { checkProvider, isRecord, type ProviderOptions } from './provider-options.ts'
 
 /** The options of `signIn()`. */
 export interface SignInOptions<Data = unknown> {
@@ -90,7 +90,7 @@ export function checkedOptions(options: SignInOptions): CheckedOptions {
 function checkedProviders(
   providers: SignInOptions['providers'],
 ): ReadonlyMap<string, ProviderOptions> {
-  if (typeof providers !== 'object' || providers === null) {
+  if (!isRecord(providers)) {
     throw new TypeError('Expected "providers" to be an object')
   }
   const map = new Map(Object.entries(providers))

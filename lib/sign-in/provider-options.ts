@@ -99,7 +99,7 @@ export function checkProvider(name: string, options: ProviderOptions): void {
 }
 
 function checkParams(name: string, params: Readonly<Record<string, string>>): void {
-  if (typeof params !== 'object' || params === null) {
+  if (!isRecord(params)) {
     throw new TypeError(`Expected "params" of the provider "${name}" to be an object`)
   }
   for (const [parameter, value] of Object.entries(params)) {
@@ -121,10 +121,17 @@ const URL_EXPECTED =
 
 /** Reports whether a value is a URL of HTTPS, or of HTTP to this machine, without user and password. */
 export function isSafeUrl(value: unknown, forbidden: RegExp, mayBeHttp = true): value is string {
-  if (typeof value !== 'string' || !URL.canParse(value) || forbidden.test(value)) return false
+  // A URL drops white space: the provider would compare another text.
+  if (typeof value !== 'string' || !URL.canParse(value) || /\s/.test(value)) return false
+  if (forbidden.test(value)) return false
   const url = new URL(value)
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (mayBeHttp && url.protocol === 'http:' && isLocalUrl(url))
+}
+
+/** Reports whether a value is an object with names, and no list, no Map and no URLSearchParams. */
+export function isRecord(value: unknown): boolean {
+  return Object.prototype.toString.call(value) === '[object Object]'
 }
 
 function isText(value: unknown): value is string {

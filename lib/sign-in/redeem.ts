@@ -65,7 +65,8 @@ export async function redeem(
     async () => {
       const keys = await provider.keys.of(provider.endpointOf(server, 'jwks_uri'))
       const clientId = provider.client.client_id
-      const expected = { issuer: server.issuer, clientId, toleranceS: TOLERANCE_S }
+      const hasMaxAge = options.params?.max_age !== undefined
+      const expected = { issuer: server.issuer, clientId, toleranceS: TOLERANCE_S, hasMaxAge }
       return verifyIdToken(String(tokens.id_token), keys, expected)
     },
     deadline,

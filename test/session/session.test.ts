@@ -192,6 +192,8 @@ describe('createSession', () => {
     [{ ttlMs: '1' }, /"ttlMs"/],
     [{ ttlMs: 401 * 86_400_000 }, /"ttlMs"/],
     [{ name: '' }, /"name"/],
+    [{ name: '__Host-x' }, /"name"/],
+    [{ name: '__secure-x' }, /"name"/],
     [{ name: 'a.b' }, /"name"/],
     [{ name: 'a b' }, /"name"/],
     [{ ttl: 1 }, /"ttl"/],

@@ -54,6 +54,23 @@ describe('The guard', () => {
     assert.equal(reports.length, table.filter(([status]) => status === 401).length)
   })
 
+  it('keeps what a signed-in user sees out of caches, unless the action decides', async (t) => {
+    let cached: string | undefined
+    const plugin = {
+      postDispatch(_: HttpRequest, response: HttpResponse) {
+        if (cached !== undefined) response.headers.set('Cache-Control', cached)
+      },
+    }
+    const { browser } = await startHostileApp(t, {}, {}, { plugins: [plugin] })
+    const client = browser()
+    await signInOnce(client)
+    const shown = async (url: string) => (await client.send(url)).headers['cache-control']
+    assert.equal(await shown(ADMIN), 'private, no-store')
+    assert.equal(await shown(`${ORIGIN}/index/index`), undefined)
+    cached = 'private, max-age=60'
+    assert.equal(await shown(ADMIN), cached)
+  })
+
   it('lets a signed-in user pass', async (t) => {
     const { browser } = await startHostileApp(t)
     const client = browser()

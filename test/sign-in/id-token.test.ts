@@ -120,6 +120,14 @@ describe('The ID Token', () => {
     await assertOutcome(await startHostileApp(t, { discovery: only(undefined) }), 502)
   })
 
+  it('is the step of a fault in its claims', async (t) => {
+    for (const change of [set({ nonce: 'other' }), set({ exp: 1 }), set({ aud: 'other' })]) {
+      const { browser, reports } = await startHostileApp(t, { claims: change })
+      assert.equal((await signInOnce(browser())).status, 502)
+      assert.equal(reports[0]?.signIn?.step, 'id-token')
+    }
+  })
+
   it('is the one of this flow', async (t) => {
     const { browser, provider } = await startHostileApp(t)
     const client = browser()

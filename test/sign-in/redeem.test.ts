@@ -51,6 +51,8 @@ describe('The redemption of a code', () => {
       [now, 303],
       [now - 650, 303],
       [now - 700, 502],
+      [now + 50, 303],
+      [now + 200, 502],
       [undefined, 502],
       [String(now), 502],
     ] as const) {
