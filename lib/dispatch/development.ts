@@ -10,7 +10,7 @@ import type { DetailsOf } from '../controllers/error-controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
 import { statusOf } from '../http/exceptions.ts'
 import { isLocal } from '../http/loopback.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'
 import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
@@ -45,7 +45,8 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
   return (request, exception) => {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
     const report = makeReport(request.id, failure, reports)
-    const values = showValues && isLocal(request) ? valuesOf(request) : undefined
+    const isShown = showValues && isLocal(request) && !stateOf(request).message.ending?.hidesParams
+    const values = isShown ? valuesOf(request) : undefined
     const site = destinations()
     const actions = site.dispatcher.reachable
     const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(site, action))

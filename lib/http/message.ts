@@ -46,6 +46,8 @@ export interface Ending {
   readonly finish?: ((headers: ResponseHeaders) => void) | undefined
   /** Values besides those of the message that no report may show, such as the tokens of a sign-in. */
   readonly secrets?: readonly unknown[] | undefined
+  /** Whether no page may show a parameter, also in development. */
+  readonly hidesParams?: boolean | undefined
 }
 
 // The names in lower case, and the values.

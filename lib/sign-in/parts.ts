@@ -69,6 +69,7 @@ export function enter(
   entered.set(message, providers.has(requested) ? requested : first)
   message.ending = {
     ...message.ending,
+    hidesParams: true,
     finish(headers) {
       headers.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer')
       finish(headers)

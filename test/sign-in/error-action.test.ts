@@ -59,6 +59,30 @@ describe('An error action of the application', () => {
   })
 })
 
+describe('The page in development', () => {
+  it('shows no value of the address, but those of other requests', async (t) => {
+    const options = { development: true, showValues: true }
+    const { browser } = await startHostileApp(t, {}, {}, options)
+    // Values are only for a browser on the same machine.
+    const headers = { host: '127.0.0.1' }
+    const client = browser()
+    const parameters = 'state=canary-b&error_description=canary-c'
+    for (const target of [
+      `${ADDRESS}?provider=hostile&code=canary-a&${parameters}`,
+      `${ADDRESS}?provider=nobody&${parameters}`,
+    ]) {
+      const page = await client.send(target, { headers })
+      assert.match(page.body, /error_description/)
+      assert.doesNotMatch(page.body, /canary/)
+    }
+    const deleted = await client.send(`${ADDRESS}?${parameters}`, { method: 'DELETE', headers })
+    assert.equal(deleted.status, 405)
+    assert.doesNotMatch(deleted.body, /canary/)
+    const other = await client.send(`${ORIGIN}/nobody?text=shown`, { headers })
+    assert.match(other.body, /shown/)
+  })
+})
+
 /**
  * Returns the responses to an unknown provider, an unknown state, a failed return, a forged sign-out, wrong methods, a form that is
  * too large, and a request that the guard rejects.
