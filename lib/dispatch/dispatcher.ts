@@ -1,8 +1,9 @@
-import type { Controller, Controllers } from '../controllers/controller.ts'
+import { type Controller, type Controllers, originalOf } from '../controllers/controller.ts'
 import { Checks } from '../http/check-options.ts'
 import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
+import type { Resolved } from '../http/request-state.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Route } from '../http/route.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
@@ -109,6 +110,20 @@ export class Dispatcher {
   actionOf({ module, controller, action }: Route): RegisteredAction | undefined {
     const found = this.#controllerOf({ module, controller, errorHandler: undefined })
     return found?.actions.get(this.#names.action(action))
+  }
+
+  /** Returns what a route leads to, by the names that it is registered under. */
+  resolve(route: Route): Resolved {
+    const { module: toModule, controller: toController, action: toAction, spell } = this.#names
+    const { module, controller, action } = route
+    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
+    const found = owner?.actions.get(toAction(action))
+    return {
+      module: owner?.module ?? spell(toModule(module)),
+      controller: owner?.controller ?? spell(toController(controller)),
+      action: found?.action ?? spell(toAction(action)),
+      run: found && originalOf(found.run),
+    }
   }
 
   /**

@@ -1,10 +1,10 @@
-import { originalOf } from '../controllers/controller.ts'
 import { createErrorController } from '../controllers/error-controller.ts'
 import { type LinkOf, linkOfControllers } from '../controllers/error-link.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
+import type { Resolved } from '../http/request-state.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
 import type { Route } from '../http/route.ts'
@@ -75,11 +75,8 @@ export class FrontController {
     if (development) dispatcher.replaceErrorController(errorController)
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
     const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
-    const actionOf = (route: Route): unknown => {
-      const action = dispatcher.actionOf(route)
-      return action && originalOf(action.run)
-    }
-    const router = new RequestRouter({ ...checked, hasAction, isRegistered, actionOf })
+    const resolve = (route: Route): Resolved => dispatcher.resolve(route)
+    const router = new RequestRouter({ ...checked, hasAction, isRegistered, resolve })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =

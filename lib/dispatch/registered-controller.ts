@@ -33,6 +33,8 @@ export interface RegisteredAction {
 
 /** The actions of a controller by their keys. */
 export interface RegisteredController {
+  readonly module: string
+  readonly controller: string
   readonly actions: ReadonlyMap<string, RegisteredAction>
   /** The action `__call`, for names that the controller does not have. */
   readonly call: RegisteredAction | undefined
@@ -85,7 +87,7 @@ export function registerController(
     missing: hooks && registered('', throwNoAction),
   }
   checks.end()
-  return { actions, ...others }
+  return { module, controller, actions, ...others }
 }
 
 /** Returns the name of an action, such as `news/list`, `admin/report/daily`. */

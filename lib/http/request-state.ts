@@ -19,10 +19,16 @@ export interface RequestSettings {
   readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Returns the literal segments of a named route, which are no values of a request. */
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined
-  /** Returns the function that a route leads to, as the application wrote it; undefined if there is none. */
-  readonly actionOf?: ((route: Route) => unknown) | undefined
+  /** Returns what a route leads to. */
+  readonly resolve?: ((route: Route) => Resolved) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
+}
+
+/** What a route leads to: the names as they are registered, and those without an action as a URL spells them. */
+export interface Resolved extends Pick<Route, 'module' | 'controller' | 'action'> {
+  /** The function as the application wrote it; undefined if there is none of this name. */
+  readonly run: unknown
 }
 
 /** Builds a URL without its query. It may take names and pairs from the current request. */

@@ -9,17 +9,20 @@ export interface NameKeys {
   module(name: string): string
   controller(name: string): string
   action(name: string): string
+  /** Returns the usual name of a key in a URL. */
+  spell(key: string): string
 }
 
 const unchanged = (name: string): string => name
 
 /** The keys of each rule. */
 export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
-  exact: { module: unchanged, controller: unchanged, action: unchanged },
+  exact: { module: unchanged, controller: unchanged, action: unchanged, spell: unchanged },
   zf1: {
     module: lowerCase,
     controller: (name) => name.split('_').map(camelCase).join('_'),
     action: camelCase,
+    spell: (key) => key.split('_').map(actionName).join('_'),
   },
 }
 

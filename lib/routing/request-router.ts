@@ -29,8 +29,8 @@ export interface RoutingOptions {
   readonly trusted: BlockList
   /** Reports whether a module, a controller or an action has a name. */
   readonly isRegistered?: ((name: string) => boolean) | undefined
-  /** Returns the function that a route leads to; undefined if there is none. */
-  readonly actionOf?: ((route: Route) => unknown) | undefined
+  /** Returns what a route leads to. */
+  readonly resolve?: RequestSettings['resolve']
 }
 
 const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
@@ -71,7 +71,7 @@ export class RequestRouter {
       buildUrl,
       isRegistered: (name) => literals.has(name) || isRegistered?.(name) === true,
       literalsOf,
-      actionOf: options.actionOf,
+      resolve: options.resolve,
     }
   }
 

@@ -1,6 +1,6 @@
 import { isErrorRequest } from '../dispatch/error-request.ts'
 import type { Plugin } from '../dispatch/plugin.ts'
-import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { ResponseHeaders } from '../http/response-headers.ts'
 import { withoutOrigin } from '../http/target.ts'
@@ -19,14 +19,17 @@ export function createGuard(
   isGuarded: IsGuarded,
   provider: string,
 ): Plugin {
-  const isOwn = (request: HttpRequest): boolean => {
+  const passes = (request: HttpRequest): boolean => {
     const { route, settings } = stateOf(request)
-    const action = route && settings.actionOf?.(route)
-    return action === oauth || action === signOut
+    const resolved = route && settings.resolve?.(route)
+    if (resolved === undefined) return !isGuarded(request)
+    const { run, ...names } = resolved
+    if (run === oauth || run === signOut) return true
+    return !isGuarded(withState(request, { route: { ...route, ...names } }))
   }
   return {
     preDispatch(request, response) {
-      if (isErrorRequest(request) || !isGuarded(request) || isOwn(request)) return undefined
+      if (isErrorRequest(request) || passes(request)) return undefined
       return parts.sessions.read(request).then((identity) => {
         if (identity !== undefined) return keepPrivate(request)
         response.headers.set('Cache-Control', 'no-store')

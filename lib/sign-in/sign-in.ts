@@ -34,7 +34,7 @@ export interface SignIn<Data = unknown> {
    * or HEAD is redirected to the sign-in, and everything else is a 401. The actions of the controller and the error
    * page are never guarded.
    *
-   * @param isGuarded Reports whether a request needs a user.
+   * @param isGuarded Reports whether a request needs a user. The request has the registered names, however a client spells them.
    * @throws {TypeError} If `isGuarded` is not a function, or the provider is not configured.
    */
   guard(isGuarded: (request: HttpRequest) => boolean, options?: GuardOptions): Plugin

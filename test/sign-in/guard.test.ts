@@ -105,6 +105,65 @@ describe('The guard', () => {
     }
   })
 
+  it('compares the registered names, however a client spells them', async (t) => {
+    const { options } = await startHostileProvider(t)
+    const { auth } = await startApp(t, { providers: { hostile: options } })
+    const show = (_: HttpRequest, response: HttpResponse) => void response.text('secret')
+    const guards: [(request: HttpRequest) => boolean, string[]][] = [
+      [
+        ({ module }) => module === 'admin',
+        ['/admin', '/Admin', '/ADMIN/index/index', '/ADMIN/nope', '/AdMin/Call/x'],
+      ],
+      [
+        ({ controller }) => controller === 'my-account',
+        ['/my-account', '/My-Account', '/my-ac!count/edit', '/.MY.account/nope'],
+      ],
+      [
+        ({ action }) => action === 'edit-all',
+        ['/index/edit-all', '/Index/EDIT-all', '/index/e_dit.ALL', '/index/.edit--a!ll'],
+      ],
+    ]
+    for (const names of ['exact', 'zf1'] as const) {
+      for (const [isGuarded, [registered, ...others]] of guards) {
+        const front = new FrontController({
+          names,
+          controllers: {
+            index: { editAll: show },
+            'my-account': { index: show, edit: show, get: show },
+          },
+          modules: { admin: { index: { index: show }, call: { __call: show } } },
+          routes: { resources: { rest: { default: ['my-account', 'My-Account'] } } },
+          plugins: [auth.guard(isGuarded)],
+        })
+        const statusOf = async (target = '', method = 'POST') =>
+          (await front.handle(new HttpRequest({ target, method }))).status
+        assert.equal(await statusOf(registered), 401)
+        for (const target of others) {
+          const expected = names === 'zf1' ? 401 : 404
+          assert.equal(await statusOf(target), expected, `${names} ${target}`)
+          const allowed = await statusOf(target, 'OPTIONS')
+          assert.equal(allowed, expected, `OPTIONS ${names} ${target}`)
+        }
+      }
+    }
+  })
+
+  it('compares the name that "__call" receives as a URL spells it', async (t) => {
+    const { options } = await startHostileProvider(t)
+    const { auth } = await startApp(t, { providers: { hostile: options } })
+    const front = new FrontController({
+      names: 'zf1',
+      controllers: {
+        index: { __call: (_: HttpRequest, response: HttpResponse) => void response.text('secret') },
+      },
+      plugins: [auth.guard(({ action }) => action === 'edit-all')],
+    })
+    for (const target of ['/index/edit-all', '/index/EDIT-all', '/Index/e_dit.ALL']) {
+      const { status } = await front.handle(new HttpRequest({ target, method: 'POST' }))
+      assert.equal(status, 401, target)
+    }
+  })
+
   it('never guards the address, the sign-out and the error page', async (t) => {
     const { browser } = await startHostileApp(t, {}, {}, { guarded: () => true })
     const client = browser()
