@@ -2,6 +2,7 @@ import type { Message } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { hide } from './hide.ts'
 import type { Seal } from './seal.ts'
 import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
 
@@ -13,8 +14,8 @@ export interface CookieStoreOptions<T> {
   readonly seal: Seal
   /** How long a value can be read after it was written, in milliseconds. */
   readonly ttlMs: number
-  /** Called when a value is unsealed: once a request. */
-  readonly onOpen?: (request: HttpRequest, data: T) => void
+  /** Returns what no report about a request with the value may show (default: the whole value). */
+  readonly secretsOf?: (data: T) => unknown
 }
 
 /** A value in a sealed cookie. */
@@ -42,9 +43,9 @@ export class CookieStore<T> {
   }
 
   async #open(request: HttpRequest, text: string): Promise<T | undefined> {
-    const { seal, onOpen } = this.#options
+    const { seal, secretsOf = (data) => data } = this.#options
     const data = (await seal.open(text)) as T | undefined
-    if (data !== undefined) onOpen?.(request, data)
+    if (data !== undefined) hide(request, secretsOf(data))
     return data
   }
 

@@ -41,7 +41,8 @@ export function createParts(options: CheckedOptions): Parts {
       name: 'sign-in.session',
       seal: sealFor('session'),
       ttlMs: sessionTtlMs,
-      onOpen: (request, { subject, email, name }) => hide(request, subject, email, name),
+      // Not the provider: a report shows its name.
+      secretsOf: ({ subject, email, name, data }) => [subject, email, name, data],
     }),
     entered: new WeakMap(),
   }
@@ -75,13 +76,6 @@ export function enter(
       finish(headers)
     },
   }
-}
-
-/** Adds values that no report about a request may show. */
-export function hide(request: HttpRequest, ...secrets: readonly unknown[]): void {
-  const { message } = stateOf(request)
-  const { ending } = message
-  message.ending = { ...ending, secrets: [...(ending?.secrets ?? []), ...secrets] }
 }
 
 /** Returns the value of a parameter that was given once, and is not empty (RFC 6749, section 3.1). */

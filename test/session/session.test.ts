@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { describe, it } from 'node:test'
+import { inspect } from 'node:util'
 import { ResponseCookies } from '../../lib/http/cookies.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
 import { createSession, type SessionOptions } from '../../lib/session.ts'
+import { collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
 
 const SECRET = 'a secret of thirty-two characters, or more'
@@ -129,6 +131,25 @@ describe('createSession', () => {
     await front.handle(new HttpRequest({ target: '/news/first', headers: { cookie } }))
     assert.deepEqual(seen[0], { count: 1 })
     assert.equal(seen[0], seen[1])
+  })
+
+  it('keeps what it holds, and the flash messages, out of the reports', async () => {
+    const session = createSession<{ key: string }>(OPTIONS)
+    const cookies = [
+      await cookieOf((response) => session.write(response, { key: 'canary-one' })),
+      await cookieOf((response) => session.flash.write(response, 'canary-two')),
+    ]
+    const { reports, onReport } = collectReports()
+    const fail = async (request: HttpRequest): Promise<void> => {
+      const { key } = (await session.read(request)) ?? {}
+      throw new Error(`No service for ${key} and ${await session.flash.read(request)}`)
+    }
+    const front = createFront({ news: { fail } }, { onReport })
+    const headers = { cookie: cookies.join('; ') }
+    await front.handle(new HttpRequest({ target: '/news/fail', headers }))
+    assert.equal(reports.length, 1)
+    assert.match(String(reports[0]?.message), /^No service for /)
+    assert.doesNotMatch(inspect(reports, { depth: 9 }), /canary/)
   })
 
   it('rejects a value that makes the cookie longer than 4,096 bytes', async (t) => {

@@ -127,10 +127,13 @@ describe('No sink contains a secret', () => {
   })
 
   it('if an action fails by the identity of its user', async (t) => {
-    const app = await startHostileApp(t, {}, {}, { plugins: [{ preDispatch: failByIdentity }] })
+    const onSignIn: SignInOptions['onSignIn'] = (_, { tokens }) => ({ key: tokens.access_token })
+    const plugins = [{ preDispatch: failByIdentity }]
+    const app = await startHostileApp(t, {}, { onSignIn }, { plugins })
     async function failByIdentity(request: HttpRequest): Promise<void> {
       const identity = await app.auth.identity(request)
-      if (identity) throw new Error(`${identity.email} (${identity.subject}) failed`)
+      const { email, subject, data } = identity ?? {}
+      if (identity) throw new Error(`${email} (${subject}, ${JSON.stringify(data)}) failed`)
     }
     const client = app.browser()
     await goBack(client, await depart(client))
