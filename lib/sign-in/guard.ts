@@ -7,7 +7,7 @@ import { withoutOrigin } from '../http/target.ts'
 import { continuePath } from './continue-path.ts'
 import type { SignInController } from './controller.ts'
 import { signInError } from './faults.ts'
-import { beginPath, enter, type Parts } from './parts.ts'
+import { beginPath, enter, identityOf, type Parts } from './parts.ts'
 
 /** Reports whether a request needs a user that has signed in. */
 export type IsGuarded = (request: HttpRequest) => boolean
@@ -30,7 +30,7 @@ export function createGuard(
   return {
     preDispatch(request, response) {
       if (isErrorRequest(request) || passes(request)) return undefined
-      return parts.sessions.read(request).then((identity) => {
+      return identityOf(parts, request).then((identity) => {
         if (identity !== undefined) return keepPrivate(request)
         response.headers.set('Cache-Control', 'no-store')
         if (!isNavigation(request)) throw unauthorized(parts, request, provider)

@@ -21,9 +21,9 @@ export interface Parts {
 
 /** Creates the parts. */
 export function createParts(options: CheckedOptions): Parts {
-  const { site, secrets, transactionTtlMs, sessionTtlMs, providerTimeoutMs } = options
+  const { site, path, secrets, transactionTtlMs, sessionTtlMs, providerTimeoutMs } = options
   const sealFor = (purpose: string) =>
-    createSeal(secrets, `portico/sign-in ${site.origin} ${purpose}`)
+    createSeal(secrets, `portico/sign-in ${site.origin}${path} ${purpose}`)
   const providers = new Map(
     Array.from(options.providers, ([name, each]) => [
       name,
@@ -46,6 +46,15 @@ export function createParts(options: CheckedOptions): Parts {
     }),
     entered: new WeakMap(),
   }
+}
+
+/** Returns the user of a request. A session of a provider that is not configured any more counts as none. */
+export async function identityOf(
+  { sessions, providers }: Parts,
+  request: HttpRequest,
+): Promise<Identity | undefined> {
+  const identity = await sessions.read(request)
+  return identity && providers.has(identity.provider) ? identity : undefined
 }
 
 /** Returns the path that begins a sign-in. */

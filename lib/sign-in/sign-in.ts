@@ -9,7 +9,7 @@ import { createController } from './controller.ts'
 import { createGuard } from './guard.ts'
 import type { Identity } from './identity.ts'
 import { checkedOptions, type SignInOptions } from './options.ts'
-import { beginPath, createParts } from './parts.ts'
+import { beginPath, createParts, identityOf } from './parts.ts'
 
 /** The options of a guard. */
 export interface GuardOptions {
@@ -79,7 +79,7 @@ export function signIn<Data = unknown>(options: SignInOptions<Data>): SignIn<Dat
   }
   return {
     controller: actions.controller,
-    identity: (request) => parts.sessions.read(request) as Promise<Identity<Data> | undefined>,
+    identity: (request) => identityOf(parts, request) as Promise<Identity<Data> | undefined>,
     guard(isGuarded, guardOptions = {}) {
       checkNames('options of a guard', guardOptions, ['provider'])
       const { provider = parts.first } = guardOptions

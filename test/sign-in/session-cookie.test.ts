@@ -6,11 +6,13 @@ import {
   ADDRESS,
   type App,
   assertRedirect,
+  beginning,
   cookieNames,
   depart,
   goBack,
   identityOf,
   ORIGIN,
+  requestOf,
   SECRET,
   signInOnce,
   startApp,
@@ -163,6 +165,35 @@ describe('The cookies of a sign-in', () => {
     }
     assert.deepEqual([await opens(during, old), await opens(after, old)], [true, false])
     assert.deepEqual([await opens(before, fresh), await opens(after, fresh)], [false, true])
+  })
+
+  it('are no session if the provider is not configured any more', async (t) => {
+    const provider = await startHostileProvider(t)
+    const before = await startApp(t, {
+      providers: { former: provider.options, hostile: provider.options },
+    })
+    const after = await startApp(t, { providers: { hostile: provider.options } })
+    for (const [name, status] of [
+      ['former', 401],
+      ['hostile', 200],
+    ] as const) {
+      const [old, client] = [before.browser(), after.browser()]
+      await signInOnce(old, beginning(name))
+      client.cookies(ORIGIN).set(sessionOf(old).name, sessionOf(old))
+      assert.equal((await identityOf(client))?.provider, status === 200 ? name : undefined)
+      assert.equal((await client.send(`${ORIGIN}/admin`, { method: 'POST' })).status, status)
+    }
+  })
+
+  it('are no session of a sign-in at another path', async (t) => {
+    const provider = await startHostileProvider(t)
+    const providers = { hostile: provider.options }
+    const elsewhere = await startApp(t, { providers, path: '/staff/oauth.php' })
+    const { browser } = await startApp(t, { providers })
+    const client = browser()
+    await signInOnce(client)
+    const request = requestOf(client)
+    assert.equal(await elsewhere.auth.identity(request), undefined)
   })
 
   it('are at most 4,096 bytes: a longer session is a 500 whose report says so', async (t) => {
