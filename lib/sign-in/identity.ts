@@ -52,7 +52,10 @@ export interface Tokens {
 
 /** What `onSignIn` receives besides the identity. */
 export interface SignInDetails {
-  /** The claims of the ID Token, and those of the userinfo endpoint that it does not have. */
+  /**
+   * The claims of the ID Token, and those of the userinfo endpoint that it does not have. `email_verified` and
+   * `phone_number_verified` come from the source of the address.
+   */
   readonly claims: Claims
   /** The tokens. Portico does not keep them. */
   readonly tokens: Tokens

@@ -74,7 +74,16 @@ export async function redeem(
   const { sub } = idClaims
   if (server.userinfo_endpoint === undefined) return { tokens, claims: idClaims }
   const user = await readUser(provider, server, tokens, String(sub), deadline)
-  return { tokens, claims: { ...user, ...idClaims } }
+  return { tokens, claims: mergedClaims(idClaims, user) }
+}
+
+// The ID Token has precedence. What is verified is the address of the same source, and not one of the other source.
+function mergedClaims(idClaims: Claims, user: Claims): Claims {
+  const verified = ['email', 'phone_number'].map((name) => {
+    const source = Object.hasOwn(idClaims, name) ? idClaims : user
+    return [`${name}_verified`, source[`${name}_verified`]] as const
+  })
+  return { ...user, ...idClaims, ...Object.fromEntries(verified) }
 }
 
 /** @throws {SignInError} 502 if the claims have no subject. */

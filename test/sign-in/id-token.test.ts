@@ -153,6 +153,40 @@ describe('The ID Token', () => {
     )
   })
 
+  it('verifies only the address that it has itself', async (t) => {
+    const own = { email: 'token@example.org', phone_number: '+1' }
+    const verified = { email_verified: true, phone_number_verified: true }
+    const table: [token: Json, userinfo: Json][] = [
+      [own, { ...own, email: 'userinfo@example.org', ...verified }],
+      [own, { email: undefined, ...verified }],
+      [verified, own],
+    ]
+    const seen: unknown[] = []
+    const { browser, provider } = await startHostileApp(
+      t,
+      {},
+      {
+        onSignIn: ({ emailVerified }, { claims }) =>
+          seen.push([emailVerified, claims.email_verified, claims.phone_number_verified]),
+      },
+    )
+    for (const [token, userinfo] of table) {
+      const sub = ({ sub }: Json): Json => ({ sub })
+      provider.faults = {
+        claims: set(token),
+        userinfo: (usual) => ({ ...sub(usual), ...userinfo }),
+      }
+      assertRedirect(await signInOnce(browser()), '/')
+    }
+    assert.deepEqual(seen, Array(table.length).fill([undefined, undefined, undefined]))
+    provider.faults = {
+      claims: set({ ...own, ...verified }),
+      userinfo: set({ email_verified: false }),
+    }
+    assertRedirect(await signInOnce(browser()), '/')
+    assert.deepEqual(seen.at(-1), [true, true, true])
+  })
+
   it('is enough where the provider has no userinfo', async (t) => {
     const { browser, provider } = await startHostileApp(t, {
       discovery: ({ userinfo_endpoint: _, ...rest }) => rest,
