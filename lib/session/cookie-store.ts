@@ -57,17 +57,31 @@ export class CookieStore<T> {
    */
   async write(response: HttpResponse, data: T): Promise<void> {
     const { site, seal, ttlMs } = this.#options
-    if (JSON.stringify(data) === undefined) {
-      throw new TypeError(`Expected a value with a JSON form for the cookie "${this.#name}"`)
-    }
-    const value = await seal.seal(data, ttlMs)
+    const json = this.#jsonOf(data)
+    // Before the encryption: it must not work on a large or deep value.
+    if (json.length > MAX_COOKIE_BYTES) throw this.#tooLong(`more than ${MAX_COOKIE_BYTES}`)
+    const value = await seal.seal(JSON.parse(json), ttlMs)
     const bytes = this.#name.length + value.length
-    if (bytes > MAX_COOKIE_BYTES) {
-      throw new RangeError(
-        `The cookie "${this.#name}" would have ${bytes} bytes; a browser keeps ${MAX_COOKIE_BYTES}: store less in it`,
-      )
-    }
+    if (bytes > MAX_COOKIE_BYTES) throw this.#tooLong(bytes)
     setCookie(site, response.cookies, { name: this.#name, value, ttlMs })
+  }
+
+  #jsonOf(data: T): string {
+    const message = `Expected a value with a JSON form for the cookie "${this.#name}"`
+    let json: string | undefined
+    try {
+      json = JSON.stringify(data)
+    } catch (cause) {
+      throw new TypeError(message, { cause })
+    }
+    if (json === undefined) throw new TypeError(message)
+    return json
+  }
+
+  #tooLong(bytes: number | string): RangeError {
+    return new RangeError(
+      `The cookie "${this.#name}" would have ${bytes} bytes; a browser keeps ${MAX_COOKIE_BYTES}: store less in it`,
+    )
   }
 
   /** Removes the cookie from the browser. */

@@ -36,7 +36,7 @@ export interface Session<T, FlashMessage = string> {
   /**
    * Begins a session, or replaces it. It ends after `ttlMs`.
    *
-   * @param data A value with a JSON form.
+   * @param data A value with a JSON form: it is read as `JSON.parse(JSON.stringify(data))`.
    * @throws {TypeError} If the value has no JSON form.
    * @throws {RangeError} If name and value of the cookie would have more than 4,096 bytes.
    */

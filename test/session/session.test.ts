@@ -187,10 +187,52 @@ describe('createSession', () => {
     assert.equal(Math.max(...sizes), 4_096)
   })
 
-  it('rejects a value without a JSON form', async () => {
+  it('keeps the JSON form of a value', async () => {
+    class Money {
+      readonly #cents = 4_200
+      toJSON(): string {
+        return `${this.#cents / 100} EUR`
+      }
+    }
     const session = createSession(OPTIONS)
-    for (const value of [undefined, () => {}, 1n]) {
-      await assert.rejects(session.write(new HttpResponse(), value), TypeError)
+    const values = [
+      new Money(),
+      { price: new Money(), at: new Date(0), print() {}, symbol: Symbol('x'), nothing: undefined },
+      new Proxy({ list: [1, undefined, Number.NaN] }, {}),
+      Object.create({ inherited: 1 }, { own: { value: 2, enumerable: true } }),
+    ]
+    for (const value of values) {
+      const cookie = await cookieOf((response) => session.write(response, value))
+      const read = await session.read(requestWith(cookie))
+      assert.deepEqual(read, JSON.parse(JSON.stringify(value)))
+    }
+  })
+
+  it('rejects a value that is nested too deep, and says so', async () => {
+    const session = createSession(OPTIONS)
+    const nested = (levels: number): unknown => {
+      let value: unknown = []
+      for (let level = 0; level < levels; level++) value = [value]
+      return value
+    }
+    const write = (levels: number) => session.write(new HttpResponse(), nested(levels))
+    await write(1_000)
+    const isTooLong = { name: 'RangeError', message: /^The cookie "__Host-session" would have / }
+    for (const levels of [2_000, 3_000]) await assert.rejects(write(levels), isTooLong)
+    await assert.rejects(write(100_000), {
+      name: 'TypeError',
+      message: 'Expected a value with a JSON form for the cookie "__Host-session"',
+    })
+  })
+
+  it('rejects a value without a JSON form', async () => {
+    const circle: { self?: unknown } = {}
+    circle.self = circle
+    const message = /^Expected a value with a JSON form for the cookie "__Host-session"$/
+    const session = createSession(OPTIONS)
+    for (const value of [undefined, () => {}, 1n, circle]) {
+      const written = session.write(new HttpResponse(), value)
+      await assert.rejects(written, { name: 'TypeError', message })
     }
   })
 

@@ -211,6 +211,19 @@ describe('The cookies of a sign-in', () => {
     assert.match(String(reports[0]?.message), /4,?096/)
   })
 
+  it('hold the JSON form of "data", and nothing that has none', async (t) => {
+    let nested: unknown = []
+    for (let level = 0; level < 100_000; level++) nested = [nested]
+    let data: unknown = { toJSON: () => ({ role: 'admin' }) }
+    const { browser, reports } = await startHostileApp(t, {}, { onSignIn: () => data })
+    const client = browser()
+    assertRedirect(await signInOnce(client), '/')
+    assert.deepEqual((await identityOf(client))?.data, { role: 'admin' })
+    data = nested
+    assert.equal((await signInOnce(browser())).status, 500)
+    assert.match(String(reports[0]?.message), /JSON/)
+  })
+
   it('of an earlier session stay if a sign-in of others is forced on the browser', async (t) => {
     const { browser, provider } = await startHostileApp(t)
     const client = browser()
