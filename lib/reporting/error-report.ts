@@ -8,8 +8,8 @@ import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
-import { SentParams } from './sent-params.ts'
-import { safeName, shapeOf } from './shape.ts'
+import { paramNameRule, SentParams } from './sent-params.ts'
+import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
 /** A report: plain data about an error, without the values of its request (SPEC section 8). */
@@ -87,7 +87,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     ...safeMessageOf(exception, request),
     ...safeNames(request),
     method: request?.method ?? '',
-    params: params ? shapesOf(params, options.logParams) : {},
+    params: params ? shapesOf(params, options.logParams, paramNameRule(request)) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(failedSignIn && { signIn: failedSignIn }),
@@ -98,17 +98,19 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   }
 }
 
-/** Returns the shapes of the first 40 parameters, by name; the value if the name is allowed. */
+/** Returns the shapes of the first 40 parameters, by the names that are safe; the value if the name is allowed. */
 export function shapesOf(
   params: SentParams,
   allowed: ReadonlySet<string>,
+  isSafe: (name: string) => boolean = isName,
 ): Readonly<Record<string, string>> {
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
   for (const name of params.names) {
     if (left-- === 0) break
     const { text = '', length } = params.get(name) ?? {}
-    shapes[unusedName(shapes, safeName(name))] = allowed.has(name)
+    const shown = name === '' || isSafe(name) ? name : shapeOf(name)
+    shapes[unusedName(shapes, shown)] = allowed.has(name)
       ? printable(text.slice(0, MAX_VALUE))
       : shapeOf(text, length)
   }

@@ -1,6 +1,10 @@
 import { decodeSegment, eachField, eachPair, isReserved } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
+import { isName } from './shape.ts'
+
+/** The property of an action that has the names of all its parameters. Any other name may contain a secret. */
+export const knownParams: unique symbol = Symbol('portico.knownParams')
 
 /** A decoded value, or the beginning of a long one. */
 export interface SentValue {
@@ -53,4 +57,15 @@ function decodeSent(sent: string): SentValue {
   const isLong = sent.length > MAX_DECODED
   const text = decodeSegment(isLong ? sent.slice(0, BEGINNING) : sent)
   return { text, length: isLong ? sent.length : text.length }
+}
+
+/** Returns a function that tells whether a report about a request may show the name of a parameter. */
+export function paramNameRule(request: HttpRequest): (name: string) => boolean {
+  const { settings, route, firstRoute } = stateOf(request)
+  for (const each of [route, firstRoute]) {
+    const action = each && settings.resolve?.(each).run
+    const known = (action as { [knownParams]?: ReadonlySet<string> } | undefined)?.[knownParams]
+    if (known !== undefined) return (name) => known.has(name)
+  }
+  return isName
 }

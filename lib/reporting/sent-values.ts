@@ -1,6 +1,7 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/target.ts'
+import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
 import { foldedLength } from './text-forms.ts'
 import { WINDOW } from './text-mask.ts'
@@ -38,6 +39,8 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
+type IsSafe = (name: string) => boolean
+
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
 
@@ -46,9 +49,10 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   const { path, search } = splitTarget(request.target)
   // The absolute form may contain a user and a password.
   if (!path.startsWith('/')) yield ['origin', path]
-  yield* pathValues(request)
-  yield* fieldValues(search)
-  yield* fieldValues(form)
+  const isSafe = paramNameRule(request)
+  yield* pathValues(request, isSafe)
+  yield* fieldValues(search, isSafe)
+  yield* fieldValues(form, isSafe)
   const { json, ending } = stateOf(request).message
   if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
   if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
@@ -88,7 +92,7 @@ function isHarmless(name: string, field: string): boolean {
 
 // Module, controller and action are shown if they look like names, and so are the literals of a named route. Any other
 // segment may be secret.
-function* pathValues(request: HttpRequest): Generator<LabelledValue> {
+function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledValue> {
   const { pairs } = request
   const { firstRoute, settings } = stateOf(request)
   const { module, controller, action } = firstRoute ?? request
@@ -101,7 +105,7 @@ function* pathValues(request: HttpRequest): Generator<LabelledValue> {
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) {
-    if (!isShort(value)) yield [labelOf(name), value]
+    if (!isShort(value)) yield [labelOf(name, isSafe), value]
   }
 }
 
@@ -125,15 +129,15 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
 }
 
 // Returns the values as they were sent. A text may contain that form, or the decoded form.
-function* fieldValues(search: string): Generator<LabelledValue> {
+function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> {
   for (const field of search.split('&')) {
     if (field === '') continue
     const equals = field.indexOf('=')
     const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
     // A field without a name may be a token.
-    if (!isName(name)) yield ['name', name]
+    if (!isSafe(name)) yield ['name', name]
     const value = equals < 0 ? '' : field.slice(equals + 1)
-    if (!isShort(value)) yield [labelOf(name), value]
+    if (!isShort(value)) yield [labelOf(name, isSafe), value]
   }
 }
 
@@ -227,8 +231,8 @@ export function* decodings(value: string): Generator<string> {
   }
 }
 
-function labelOf(name: string): string {
-  return isName(name) ? name : 'value'
+function labelOf(name: string, isSafe: IsSafe = isName): string {
+  return isSafe(name) ? name : 'value'
 }
 
 /** Returns the names and ports under which clients reach the server. They are not secret. */

@@ -4,6 +4,7 @@ import { ResponseCookies } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
+import { knownParams } from '../reporting/sent-params.ts'
 import { begin } from './begin.ts'
 import { signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
@@ -27,6 +28,9 @@ const SINGLE_PARAMETERS = [
   ...[...RETURN_PARAMETERS, 'provider', 'iss', 'error_description', 'error_uri', 'scope'],
   ...['response', 'id_token', 'access_token', 'token_type', 'expires_in', 'session_state'],
 ]
+
+// Reports show only these names: a code may be glued to any other one.
+const KNOWN_PARAMETERS = new Set([...SINGLE_PARAMETERS, 'continue', 'authuser', 'hd', 'prompt'])
 
 /** Creates the actions `oauth.php` and `sign-out`. */
 export function createController(parts: Parts): SignInController {
@@ -65,6 +69,7 @@ export function createController(parts: Parts): SignInController {
       : { href: beginPath(parts, provider), text: 'Sign in again' }
   }
   oauth.methods = ['GET']
+  Object.assign(oauth, { [knownParams]: KNOWN_PARAMETERS })
   signOut.methods = ['POST']
   return {
     oauth,

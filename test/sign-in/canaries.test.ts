@@ -173,6 +173,29 @@ describe('No sink contains a secret', () => {
     }
   })
 
+  it('if a short code is glued to the name of a parameter', async (t) => {
+    const onSignIn = (_: unknown, { request }: { request: HttpRequest }): never => {
+      throw new Error(`No ${request.query.get('codek7q')} in ${request.target}`)
+    }
+    const app = await startHostileApp(t, {}, { onSignIn })
+    const client = app.browser()
+    const back = await depart(client)
+    back.searchParams.set('codek7q', 'long-value')
+    const pages = [await goBack(client, back)]
+    for (const [path, method] of [
+      ['?provider=hostile&codek7q', 'GET'],
+      ['?provider=hostile&codek7q=&state=a', 'GET'],
+      ['?provider=hostile&code=a&codek7q=', 'HEAD'],
+      ['?provider=nobody&codek7q=a', 'GET'],
+      ['?provider=hostile&codek7q', 'POST'],
+      ['/codek7q/a?provider=hostile&state=a', 'GET'],
+    ] as const) {
+      pages.push(await client.send(`${ORIGIN}/elp/oauth.php${path}`, { method }))
+    }
+    assert.ok(app.reports.length >= 5)
+    assertNoSecret({ ...app, exceptions: [] }, pages, ['codek7q'])
+  })
+
   it('if a state looks like a name and stands in the place of one', async (t) => {
     const app = await startHostileApp(t)
     const state = (await depart(app.browser())).searchParams.get('state') ?? ''
