@@ -59,7 +59,7 @@ export function createController(parts: Parts): SignInController {
   const signOut = createSignOut(parts)
   const linkOf = (request: HttpRequest, exception: Error): ErrorLink | undefined => {
     const { message, route, settings } = stateOf(request)
-    const action = route && settings.actionOf?.(route)
+    const action = route && settings.resolve?.(route).run
     // Neither action has run: such as for another method, or a form that is too large.
     const isOwn = action === oauth || action === signOut
     if (isOwn && !parts.entered.has(message)) enter(parts, request)
