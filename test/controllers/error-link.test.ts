@@ -37,7 +37,9 @@ describe('The link of a controller for errors', () => {
       { modules: { admin: { c: { [errorLink]: () => link } } } },
     )
     assert.deepEqual(JSON.parse(await bodyOf(front, 'application/json')).link, link)
-    assert.deepEqual(seen, ['news', 'Invalid controller specified (news)'])
+    // Before the error action, and for its page.
+    const facts = ['news', 'Invalid controller specified (news)']
+    assert.deepEqual(seen, [...facts, ...facts])
   })
 
   it('is missing if no controller has one', async () => {
