@@ -219,10 +219,9 @@ describe('createSession', () => {
     await write(1_000)
     const isTooLong = { name: 'RangeError', message: /^The cookie "__Host-session" would have / }
     for (const levels of [2_000, 3_000]) await assert.rejects(write(levels), isTooLong)
-    await assert.rejects(write(100_000), {
-      name: 'TypeError',
-      message: 'Expected a value with a JSON form for the cookie "__Host-session"',
-    })
+    // Before Node 26, it has no JSON form.
+    const isRejected = /^(?:TypeError: Expected a value with a JSON form|RangeError: The cookie) /
+    await assert.rejects(write(100_000), isRejected)
   })
 
   it('rejects a value without a JSON form', async () => {

@@ -62,7 +62,11 @@ export class Chromium {
     const quiet = ['disable-gpu', 'no-first-run', 'disable-background-networking', 'disable-sync']
     // --no-sandbox: a container has no user namespaces. The pages are those of the test.
     const flags = ['headless', 'no-sandbox', 'disable-dev-shm-usage', 'remote-debugging-pipe']
-    const args = [...flags, ...quiet, `user-data-dir=${profile}`].map((flag) => `--${flag}`)
+    // Whether a page stays in memory is a matter of time, and not of the server.
+    const disabled = 'disable-features=BackForwardCache'
+    const args = [...flags, ...quiet, disabled, `user-data-dir=${profile}`].map(
+      (flag) => `--${flag}`,
+    )
     const child = spawn(PROGRAM ?? '', [...args, 'about:blank'], {
       detached: true,
       stdio: ['ignore', 'ignore', 'ignore', 'pipe', 'pipe'],
