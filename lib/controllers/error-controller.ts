@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http'
 import { negotiate } from '../http/accept.ts'
 import { headersOf, read, statusOf } from '../http/exceptions.ts'
 import { PAGE_POLICY } from '../http/html.ts'
-import type { HttpRequest } from '../http/request.ts'
+import type { ErrorHandler, HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { setUnchecked } from '../http/response-headers.ts'
@@ -15,7 +15,7 @@ import {
   developmentLines,
 } from './development-details.ts'
 import { developmentPage } from './development-page.ts'
-import type { LinkOf } from './error-link.ts'
+import type { ErrorLink, LinkOf } from './error-link.ts'
 import { type ErrorPage, errorPage } from './error-page.ts'
 
 /** Returns the details that the response to a failed request shows in development. */
@@ -45,7 +45,7 @@ export function createErrorController(
     error(request, response) {
       const { errorHandler } = request
       if (errorHandler === undefined) throw new TypeError('Expected a request that failed')
-      const { exception, request: original, id } = errorHandler
+      const { exception, request: original } = errorHandler
       response.status = statusOf(exception)
       for (const [name, value] of Object.entries(headersOf(exception))) {
         response.headers.set(name, value)
@@ -53,7 +53,7 @@ export function createErrorController(
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
       const link = linkOf?.(original, exception)
-      const page = { ...pageOf(id, response.status, exception, original), link }
+      const page = pageOf(errorHandler, response.status, link)
       const details = detailsOf?.(original, exception)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {
         case 'text/html':
@@ -125,20 +125,19 @@ function offerFor(accept: string): Offer {
 
 // A 5xx shows the client no details of the failure.
 function pageOf(
-  id: string | undefined,
+  { id, exception, request: original }: ErrorHandler,
   status: number,
-  exception: Error,
-  original: HttpRequest,
+  link: ErrorLink | undefined,
 ): ErrorPage {
   const title = STATUS_CODES[status] ?? 'Error'
-  if (status >= 500) return { status, title, detail: SERVER_ERROR, id }
+  if (status >= 500) return { status, title, detail: SERVER_ERROR, id, link }
   const issues = issuesForClient(exception, original).map(({ path, message }) => ({
     path: truncate(path),
     message: truncate(message),
   }))
   const detail = truncate(messageForClient(exception, original))
-  const subject = read(exception, 'subject') === 'field' ? 'field' : 'parameter'
-  return { status, title, detail, issues, subject, id }
+  const isField = issues.length > 0 && read(exception, 'subject') === 'field'
+  return { status, title, detail, issues, subject: isField ? 'field' : 'parameter', id, link }
 }
 
 // The text must be scrubbed before: scrubbing would not recognize half of a value.

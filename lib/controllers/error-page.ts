@@ -32,13 +32,13 @@ const STYLE =
 export function errorPage(page: ErrorPage): string {
   const { status, title, detail, issues = [], id, link } = page
   const { heading, advice } = visitorText(status)
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(STYLE)}</style><main><h1>${heading}</h1><p>${advice}</p>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}${renderLink(link)}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(STYLE)}</style><main><h1>${heading}</h1><p>${advice}</p>${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}${link && renderLink(link)}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
 `.toString()
 }
 
-/** Renders the link of an error, if there is one. */
-export function renderLink(link: ErrorLink | undefined): Markup {
-  return html`${link && html`<p><a href="${link.href}">${link.text}</a></p>`}`
+/** Renders the link of an error. */
+export function renderLink({ href, text }: ErrorLink): Markup {
+  return html`<p><a href="${href}">${text}</a></p>`
 }
 
 /** Renders a list. */
