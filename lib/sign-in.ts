@@ -1,4 +1,4 @@
-export type { ErrorLink } from './controllers/error-link.ts'
+export type { ErrorLink } from './controllers/error-hooks.ts'
 export { SignInError, type SignInFacts } from './reporting/sign-in-hint.ts'
 export type {
   Claims,

@@ -15,7 +15,7 @@ import {
   developmentLines,
 } from './development-details.ts'
 import { developmentPage } from './development-page.ts'
-import type { ErrorLink, LinkOf } from './error-link.ts'
+import type { ErrorHooks, ErrorLink } from './error-hooks.ts'
 import { type ErrorPage, errorPage } from './error-page.ts'
 
 /** Returns the details that the response to a failed request shows in development. */
@@ -37,7 +37,7 @@ const SERVER_ERROR = 'The server failed to answer this request.'
  */
 export function createErrorController(
   detailsOf?: DetailsOf,
-  linkOf?: LinkOf,
+  linkOf?: ErrorHooks['linkOf'],
 ): {
   error(request: HttpRequest, response: HttpResponse): void
 } {

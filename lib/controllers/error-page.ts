@@ -4,7 +4,7 @@ import {
   type ValidationError,
   type ValidationIssue,
 } from '../http/validation-error.ts'
-import type { ErrorLink } from './error-link.ts'
+import type { ErrorLink } from './error-hooks.ts'
 import { visitorText } from './visitor-text.ts'
 
 /** The content of an error page. */
@@ -14,7 +14,7 @@ export interface ErrorPage {
   readonly detail: string
   /** The issues of a {@link ValidationError}, shown in place of the detail. */
   readonly issues?: readonly ValidationIssue[]
-  /** What the issues are about (default `parameter`). */
+  /** The kind of input that the issues name (default `parameter`). */
   readonly subject?: ValidationError['subject']
   /** The id of the report; undefined if the log does not have it. */
   readonly id: string | undefined

@@ -1,5 +1,5 @@
 import { createErrorController } from '../controllers/error-controller.ts'
-import { type LinkOf, linkOfControllers } from '../controllers/error-link.ts'
+import { type ErrorHooks, hooksOfControllers } from '../controllers/error-hooks.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
@@ -43,7 +43,7 @@ export class FrontController {
   readonly #router: RequestRouter
   readonly #dispatcher: Dispatcher
   readonly #createStages: () => Stages
-  readonly #linkOf: LinkOf | undefined
+  readonly #hooks: ErrorHooks | undefined
   readonly #reporter: Reporter
   readonly #headers: DefaultHeaders
 
@@ -67,9 +67,9 @@ export class FrontController {
     const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
     const { controllers, modules: others } = options
     const all = [controllers, ...others.values()].flatMap((each) => [...each.values()])
-    const linkOf = linkOfControllers(all)
-    this.#linkOf = linkOf
-    const errorController = createErrorController(detailsOf, linkOf)
+    const hooks = hooksOfControllers(all)
+    this.#hooks = hooks
+    const errorController = createErrorController(detailsOf, hooks?.linkOf)
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
@@ -146,8 +146,7 @@ export class FrontController {
   }
 
   readonly #admit: Admit = (request, exception) => {
-    // An error action of the application may not ask for the link, but the headers of the response depend on it.
-    this.#linkOf?.(request, exception)
+    this.#hooks?.failed(request)
     return this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
   }
 

@@ -1,5 +1,5 @@
 import type { Action, Controller } from '../controllers/controller.ts'
-import { type ErrorLink, errorLink, isOfProviderPage } from '../controllers/error-link.ts'
+import { type ErrorHooks, errorHooks, isOfProviderPage } from '../controllers/error-hooks.ts'
 import { ResponseCookies } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { typeOf } from '../http/exceptions.ts'
@@ -12,13 +12,13 @@ import { beginPath, enter, type Parts, single } from './parts.ts'
 import { complete, invalidReturn } from './return.ts'
 import { createSignOut } from './sign-out.ts'
 
-/** The actions of a sign-in, and the link of its errors. */
+/** The actions of a sign-in, and what happens at its errors. */
 export interface SignInController {
   readonly oauth: Action
   readonly signOut: Action
   readonly controller: Controller
-  /** Returns the link that an error page offers; undefined if the error is not one of this sign-in. */
-  readonly linkOf: (request: HttpRequest, exception: Error) => ErrorLink | undefined
+  /** They concern only the errors of this sign-in. */
+  readonly hooks: ErrorHooks
 }
 
 // One of them makes a request a return.
@@ -57,16 +57,20 @@ export function createController(parts: Parts): SignInController {
     return complete(parts, { provider, flow }, request, response)
   }
   const signOut = createSignOut(parts)
-  const linkOf = (request: HttpRequest, exception: Error): ErrorLink | undefined => {
-    const { message, route, settings } = stateOf(request)
-    const action = route && settings.resolve?.(route).run
-    // Neither action has run: such as for another method, or a form that is too large.
-    const isOwn = action === oauth || action === signOut
-    if (isOwn && !parts.entered.has(message)) enter(parts, request)
-    const provider = parts.entered.get(message) ?? astrayProvider(parts, request, exception)
-    return provider === undefined
-      ? undefined
-      : { href: beginPath(parts, provider), text: 'Sign in again' }
+  const hooks: ErrorHooks = {
+    failed(request) {
+      const { message, route, settings } = stateOf(request)
+      if (route === undefined || parts.entered.has(message)) return
+      const action = settings.resolve?.(route).run
+      // Neither action has run: such as for another method, or a form that is too large.
+      if (action === oauth || action === signOut) enter(parts, request)
+    },
+    linkOf(request, exception) {
+      const { message } = stateOf(request)
+      const provider = parts.entered.get(message) ?? astrayProvider(parts, request, exception)
+      if (provider === undefined) return undefined
+      return { href: beginPath(parts, provider), text: 'Sign in again' }
+    },
   }
   oauth.methods = ['GET']
   Object.assign(oauth, { [knownParams]: KNOWN_PARAMETERS })
@@ -74,8 +78,8 @@ export function createController(parts: Parts): SignInController {
   return {
     oauth,
     signOut,
-    linkOf,
-    controller: { 'oauth.php': oauth, signOut, [errorLink]: linkOf },
+    hooks,
+    controller: { 'oauth.php': oauth, signOut, [errorHooks]: hooks },
   }
 }
 

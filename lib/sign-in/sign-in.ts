@@ -1,5 +1,5 @@
 import type { Controller } from '../controllers/controller.ts'
-import type { ErrorLink } from '../controllers/error-link.ts'
+import type { ErrorLink } from '../controllers/error-hooks.ts'
 import type { Plugin } from '../dispatch/plugin.ts'
 import { checkNames } from '../http/check-options.ts'
 import type { HttpRequest } from '../http/request.ts'
@@ -95,7 +95,7 @@ export function signIn<Data = unknown>(options: SignInOptions<Data>): SignIn<Dat
       return beginPath(parts, provider, continuePath(urlOptions.continue))
     },
     link({ errorHandler }) {
-      return errorHandler && actions.linkOf(errorHandler.request, errorHandler.exception)
+      return errorHandler && actions.hooks.linkOf(errorHandler.request, errorHandler.exception)
     },
   }
 }

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { errorLink, type LinkOf } from '../../lib/controllers/error-link.ts'
+import { type ErrorHooks, errorHooks } from '../../lib/controllers/error-hooks.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import type { FrontController } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 
 const link = { href: '/elp/oauth.php?provider=x&a=1', text: 'Sign <in>' }
+
+const hooksOf = (linkOf: ErrorHooks['linkOf']): ErrorHooks => ({ failed() {}, linkOf })
 
 describe('The link of a controller for errors', () => {
   const bodyOf = async (front: FrontController, accept: string): Promise<string> => {
@@ -15,7 +17,7 @@ describe('The link of a controller for errors', () => {
 
   it('is on the page, in the problem details and in the text', async () => {
     for (const development of [false, true]) {
-      const front = createFront({ elp: { [errorLink]: () => link } }, { development })
+      const front = createFront({ elp: { [errorHooks]: hooksOf(() => link) } }, { development })
       assert.ok(
         (await bodyOf(front, 'text/html')).includes(
           '<p><a href="/elp/oauth.php?provider=x&amp;a=1">Sign &lt;in&gt;</a></p>',
@@ -28,22 +30,21 @@ describe('The link of a controller for errors', () => {
 
   it('is that of the first controller that has one for the error, also in a module', async () => {
     const seen: unknown[] = []
-    const linkOf: LinkOf = (request, exception) => {
-      seen.push(request.controller, exception.message)
-      return undefined
+    const hooks: ErrorHooks = {
+      failed: (request) => seen.push('failed', request.controller),
+      linkOf: (request, exception) => void seen.push(request.controller, exception.message),
     }
     const front = createFront(
-      { a: { [errorLink]: linkOf }, b: {} },
-      { modules: { admin: { c: { [errorLink]: () => link } } } },
+      { a: { [errorHooks]: hooks }, b: {} },
+      { modules: { admin: { c: { [errorHooks]: hooksOf(() => link) } } } },
     )
     assert.deepEqual(JSON.parse(await bodyOf(front, 'application/json')).link, link)
     // Before the error action, and for its page.
-    const facts = ['news', 'Invalid controller specified (news)']
-    assert.deepEqual(seen, [...facts, ...facts])
+    assert.deepEqual(seen, ['failed', 'news', 'news', 'Invalid controller specified (news)'])
   })
 
   it('is missing if no controller has one', async () => {
-    for (const controllers of [{ a: {} }, { a: { [errorLink]: () => undefined } }]) {
+    for (const controllers of [{ a: {} }, { a: { [errorHooks]: hooksOf(() => undefined) } }]) {
       const front = createFront(controllers)
       assert.equal('link' in JSON.parse(await bodyOf(front, 'application/json')), false)
       assert.doesNotMatch(await bodyOf(front, 'text/html'), /<a /)
