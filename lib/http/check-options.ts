@@ -1,5 +1,5 @@
-// The maximum delay of a Node.js timer. A timer with a longer delay fires immediately.
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
+/** The maximum delay of a Node.js timer. A timer with a longer delay fires immediately. */
+export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
 /** Runs checks, and collects their errors. */
 export class Checks {
@@ -48,7 +48,7 @@ export function definedLimits<T extends object>(
   checks.run(() => checkNames(`limits${owner}`, limits, names))
   const defined = Object.entries(limits).filter(([, value]) => value !== undefined)
   for (const [name, value] of defined) {
-    const max = name.endsWith('Ms') ? MAX_TIMEOUT_MS : Number.MAX_SAFE_INTEGER
+    const max = name.endsWith('Ms') ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER
     checks.run(() => {
       if (Number.isInteger(value) && value >= 1 && value <= max) return
       throw new RangeError(

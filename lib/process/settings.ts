@@ -1,4 +1,5 @@
 import { BASE_PATH, DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
+import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { isNetwork } from '../http/forwarded.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
@@ -197,7 +198,7 @@ function count(fallback: number, help: string): Row<number> {
 }
 
 function milliseconds(fallback: number, help: string, min = 1): Row<number> {
-  const parser = wholeNumber(min, 2 ** 31 - 1)
+  const parser = wholeNumber(min, MAX_TIMER_MS)
   return { value: 'MS', help, fallback, ...parser }
 }
 

@@ -83,6 +83,7 @@ export function toIdentity(provider: string, facts: UserFacts | undefined): Iden
   }
 }
 
-function isText(value: unknown): value is string {
+/** Reports whether a value is a text that is not empty. */
+export function isText(value: unknown): value is string {
   return typeof value === 'string' && value !== ''
 }

@@ -1,4 +1,4 @@
-import { checkNames } from '../http/check-options.ts'
+import { checkNames, MAX_TIMER_MS } from '../http/check-options.ts'
 import { checkedMs } from '../session/durations.ts'
 import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
@@ -56,8 +56,6 @@ const OPTIONS: readonly (keyof SignInOptions)[] = [
 ]
 const PROVIDER_NAME = /^[A-Za-z0-9._~-]{1,64}$/
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/
-/** The maximum delay of a timer, in milliseconds. */
-export const MAX_TIMER_MS: number = 2 ** 31 - 1
 
 /** @throws {TypeError} If an option is missing, misspelt or unsafe; the message names it. */
 export function checkedOptions(options: SignInOptions): CheckedOptions {

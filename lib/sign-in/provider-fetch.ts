@@ -1,3 +1,4 @@
+import { withDeadline } from './deadline.ts'
 import { ProviderFault } from './faults.ts'
 
 /** The function that `oauth4webapi` and `jose` call in place of `fetch()`. */
@@ -34,26 +35,24 @@ export function createProviderFetch(timeoutMs: number): ProviderFetch {
   return async (url, init) => {
     undici ??= import('undici')
     const { request } = await undici
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(), timeoutMs)
-    try {
-      const { statusCode, headers, body } = await request(url, {
-        method: init.method as 'GET' | 'POST',
-        // A compressed response could become much larger.
-        headers: {
-          ...Object.fromEntries(new Headers(init.headers)),
-          'accept-encoding': 'identity',
-        },
-        body: init.body ? String(init.body) : null,
-        signal: timeout.signal,
-      })
-      const bytes = await readAll(body)
-      return toResponse(statusCode, String(headers['content-type'] ?? ''), bytes)
-    } catch (thrown) {
-      throw faultOf(thrown, timeout.signal.aborted)
-    } finally {
-      clearTimeout(timer)
-    }
+    return withDeadline(timeoutMs, async (signal) => {
+      try {
+        const { statusCode, headers, body } = await request(url, {
+          method: init.method as 'GET' | 'POST',
+          // A compressed response could become much larger.
+          headers: {
+            ...Object.fromEntries(new Headers(init.headers)),
+            'accept-encoding': 'identity',
+          },
+          body: init.body ? String(init.body) : null,
+          signal,
+        })
+        const bytes = await readAll(body)
+        return toResponse(statusCode, String(headers['content-type'] ?? ''), bytes)
+      } catch (thrown) {
+        throw faultOf(thrown, signal.aborted)
+      }
+    })
   }
 }
 

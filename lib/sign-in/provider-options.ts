@@ -1,6 +1,6 @@
 import { checkNames } from '../http/check-options.ts'
 import { isLocalUrl } from '../session/site.ts'
-import type { Claims, UserFacts } from './identity.ts'
+import { type Claims, isText, type UserFacts } from './identity.ts'
 
 /** How a client authenticates to the token endpoint. */
 export type ClientAuth = 'basic' | 'post' | 'none'
@@ -132,10 +132,6 @@ export function isSafeUrl(value: unknown, forbidden: RegExp, mayBeHttp = true): 
 /** Reports whether a value is an object with names, and no list, no Map and no URLSearchParams. */
 export function isRecord(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Object]'
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value !== ''
 }
 
 // RFC 6749, section 3.3.

@@ -3,10 +3,10 @@ import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { SignInError } from '../reporting/sign-in-hint.ts'
 import { hide } from '../session/hide.ts'
+import { withDeadline } from './deadline.ts'
 import { knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import type { Identity } from './identity.ts'
-import { MAX_TIMER_MS } from './options.ts'
 import { type Parts, redirectUriOf, single } from './parts.ts'
 import { isIssuer, loadOAuth, type Provider } from './provider.ts'
 import { identify, redeem } from './redeem.ts'
@@ -23,6 +23,7 @@ export async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { onSignIn, providerTimeoutMs } = parts.options
+  // The requests to a provider take turns. All of them together stay below the default time of an action.
   const { claims, tokens } = await withDeadline(providerTimeoutMs * 2, async (deadline) => {
     const server = serverOf(provider, await provider.describe(deadline), request)
     const parameters = await checkedParameters(provider, server, flow, request)
@@ -41,17 +42,6 @@ export async function complete(
 export function invalidReturn(provider: string): SignInError {
   const facts = { provider, step: 'return', fault: 'wrong parameters' } as const
   return signInError(400, 'The return from the provider is not valid', facts)
-}
-
-// The requests to a provider take turns. All of them together stay below the default time of an action.
-async function withDeadline<T>(ms: number, run: (deadline: AbortSignal) => Promise<T>): Promise<T> {
-  const deadline = new AbortController()
-  const timer = setTimeout(() => deadline.abort(), Math.min(ms, MAX_TIMER_MS))
-  try {
-    return await run(deadline.signal)
-  } finally {
-    clearTimeout(timer)
-  }
 }
 
 async function beginSession(
