@@ -18,8 +18,7 @@ import { printable } from '../reporting/printable.ts'
 import { scrubAll } from '../reporting/scrub.ts'
 import { type Destinations, urlsOf } from './action-urls.ts'
 import { nearestOf } from './nearest-action.ts'
-import type { RegisteredAction } from './registered-controller.ts'
-import { fullName } from './registered-controller.ts'
+import { fullName, type RegisteredAction } from './registered-controller.ts'
 import { type LocatedFrame, locateFrame, readExcerpt } from './source-excerpt.ts'
 
 /** The options of the details. */

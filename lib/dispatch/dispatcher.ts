@@ -103,13 +103,9 @@ export class Dispatcher {
 
   /** Reports whether a route leads to an action that a client can request. */
   hasAction(route: Route): boolean {
-    return this.actionOf(route) !== undefined
-  }
-
-  /** Returns the action that a route leads to; undefined if a client can request none there. */
-  actionOf({ module, controller, action }: Route): RegisteredAction | undefined {
-    const found = this.#controllerOf({ module, controller, errorHandler: undefined })
-    return found?.actions.get(this.#names.action(action))
+    const { module, controller, action } = route
+    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
+    return owner?.actions.has(this.#names.action(action)) === true
   }
 
   /** Returns what a route leads to, by the names that it is registered under. */

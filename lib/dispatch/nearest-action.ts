@@ -2,8 +2,7 @@ import { NoActionError, NoControllerError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { nearestName } from '../routing/nearest-name.ts'
 import type { Destinations } from './action-urls.ts'
-import type { RegisteredAction } from './registered-controller.ts'
-import { fullName } from './registered-controller.ts'
+import { fullName, type RegisteredAction } from './registered-controller.ts'
 
 /**
  * Returns the registered action, or the controller, with the name that is most similar to a requested one; undefined if none is
