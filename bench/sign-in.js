@@ -118,7 +118,7 @@ async function memory() {
   setFlagsFromString('--expose_gc')
   const collect = runInNewContext('gc')
   collect()
-  // What a finalizer lets go of is collected the second time.
+  // An object with a finalizer is only collected the second time.
   await setImmediate()
   collect()
   return process.memoryUsage()

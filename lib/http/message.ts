@@ -40,7 +40,7 @@ export interface HttpRequestInit {
 // biome-ignore lint/suspicious/noEmptyInterface: an application fills it in.
 export interface SharedState {}
 
-/** What an action leaves for the end of its request. @internal */
+/** Instructions of an action or a plugin for the response and the report of its request. @internal */
 export interface Ending {
   /** Changes the headers of the complete response, also of one to an error. Must not throw. */
   readonly finish?: ((headers: ResponseHeaders) => void) | undefined

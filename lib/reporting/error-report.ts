@@ -40,7 +40,7 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly status: number
   /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number
-  /** What failed of a sign-in by `portico/sign-in`: configured names and fixed words. */
+  /** The provider, the step and the fault of a sign-in by `portico/sign-in` that failed: configured names and fixed words. */
   readonly signIn?: SignInFacts
   /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport
