@@ -72,7 +72,7 @@ export class Dispatcher {
 
   /** The names of the actions that a client can request, such as `news/list`, `admin/report/daily`. */
   get registered(): readonly string[] {
-    return this.reachable.filter(({ action }) => action !== CALL).map(fullName)
+    return this.reachable.filter(({ action }) => action !== CALL).map(({ name }) => name)
   }
 
   /** Reports whether a module, a controller or an action is registered under a name. */
@@ -120,6 +120,12 @@ export class Dispatcher {
       action: found?.action ?? spell(toAction(action)),
       run: found && originalOf(found.run),
     }
+  }
+
+  /** Returns the registered name of the action that a client requests by a route; undefined if there is none. */
+  nameOf({ module, controller, action }: Route): string | undefined {
+    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
+    return (owner?.actions.get(this.#names.action(action)) ?? owner?.call)?.name
   }
 
   /**
@@ -182,7 +188,8 @@ function allowing(request: HttpRequest): RegisteredAction | undefined {
   if (route?.allow === undefined) return undefined
   const { module, controller, action, allow: methods } = route
   const run = (): undefined => undefined
-  const others = { owner: {}, run, hasHooks: false, limits: undefined, isHidden: false }
+  const name = fullName(route)
+  const others = { name, owner: {}, run, hasHooks: false, limits: undefined, isHidden: false }
   return { module, controller, action, methods, ...others }
 }
 

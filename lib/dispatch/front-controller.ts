@@ -76,7 +76,8 @@ export class FrontController {
     const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
     const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
     const resolve = (route: Route): Resolved => dispatcher.resolve(route)
-    const router = new RequestRouter({ ...checked, hasAction, isRegistered, resolve })
+    const nameOf = (route: Route): string | undefined => dispatcher.nameOf(route)
+    const router = new RequestRouter({ ...checked, hasAction, isRegistered, resolve, nameOf })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
     this.#createStages =

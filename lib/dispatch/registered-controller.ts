@@ -18,6 +18,8 @@ export interface RegisteredAction {
   readonly module: string
   readonly controller: string
   readonly action: string
+  /** Such as `news/list`, `admin/report/daily`. */
+  readonly name: string
   /** The controller object that has the action as a property. */
   readonly owner: Controller
   /** Calls the action, with the hooks of the controller around it. */
@@ -69,8 +71,8 @@ export function registerController(
     const name = fullName({ module, controller, action })
     const methods = checks.run(() => methodsOf(run, name))
     const limits = checks.run(() => limitsOf(run, name))
-    const hasHooks = hooks !== undefined
-    return { ...names, action, methods, limits, hasHooks, run: hooks ? withHooks(hooks, run) : run }
+    const called = hooks ? withHooks(hooks, run) : run
+    return { ...names, action, name, methods, limits, hasHooks: called !== run, run: called }
   }
   const actions = new Map<string, RegisteredAction>()
   const actionNames = new Map<string, string>()

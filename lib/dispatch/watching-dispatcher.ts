@@ -6,7 +6,7 @@ import type { HttpResponse } from '../http/response.ts'
 import type { Logger } from '../reporting/logger.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import { Dispatcher } from './dispatcher.ts'
-import { fullName, type RegisteredAction } from './registered-controller.ts'
+import type { RegisteredAction } from './registered-controller.ts'
 
 /**
  * A dispatcher for development. It warns about an action that has begun a promise, and has ended without a response: an
@@ -39,10 +39,10 @@ export class WatchingDispatcher extends Dispatcher {
   #warn(action: RegisteredAction): void {
     if (this.#warned.has(action)) return
     this.#warned.add(action)
-    const { module, controller, action: name } = action
+    const { module, controller, action: property, name } = action
     this.#logger?.warn(
-      { event: 'warning', module, controller, action: name },
-      `The action ${fullName(action)} began a promise and ended without a response: is an "await" missing?`,
+      { event: 'warning', module, controller, action: property },
+      `The action ${name} began a promise and ended without a response: is an "await" missing?`,
     )
   }
 }

@@ -21,6 +21,8 @@ export interface RequestSettings {
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined
   /** Returns what a route leads to. */
   readonly resolve?: ((route: Route) => Resolved) | undefined
+  /** Returns the name of what a request was routed to first, out of a finite set; null if that is nothing. */
+  readonly nameRoute?: ((state: RequestState<unknown>) => string | null) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
 }
@@ -155,6 +157,10 @@ export class RequestState<ErrorHandler> {
 
   get client(): Client {
     return clientOfMessage(this.message, this.settings.trusted)
+  }
+
+  get routeName(): string | null {
+    return this.settings.nameRoute?.(this) ?? null
   }
 
   urlFor(params: UrlParams, options: UrlOptions): string {

@@ -97,6 +97,14 @@ export class HttpRequest {
     return this.#state.action
   }
 
+  /**
+   * What the request was routed to, out of a finite set: the name of the named route, else that of the registered action,
+   * such as `news/view` or `admin/report/daily`. Null if there is no such action. Forwards and errors do not change it.
+   */
+  get route(): string | null {
+    return this.#state.routeName
+  }
+
   /** The headers by lower-case name, in an object without a prototype. */
   get headers(): RequestHeaders {
     return this.#state.message.headers
@@ -105,9 +113,6 @@ export class HttpRequest {
   /**
    * Returns the value of a header, by its name in any case; undefined if it is absent. Repeated fields are joined as
    * `node:http` does: most with `, `.
-   *
-   * @example
-   * const agent = request.header('User-Agent') ?? 'unknown'
    */
   header(name: string): string | undefined {
     const value = this.headers[name.toLowerCase()]
@@ -134,10 +139,7 @@ export class HttpRequest {
     return this.#state.form?.fields ?? new URLSearchParams()
   }
 
-  /**
-   * The body as a stream of bytes. The stream fails with a 413 past the limit. For a form, it has the same bytes again.
-   * Read it once: over a connection, a second read fails.
-   */
+  /** The body as a stream of bytes; read it once. It fails with a 413 past the limit. Of a form, it has the same bytes again. */
   get body(): Readable {
     return this.#state.body
   }
@@ -166,9 +168,8 @@ export class HttpRequest {
    * in the pairs of the path, then in the query string, then in the form. The first source that has the name wins; of
    * several values in it, the last one wins. Returns undefined if no source has the name.
    */
-  param<Name extends string>(name: Name): ParamValue<Name>
-  param(name: string): string | ErrorHandler | undefined {
-    return this.#state.param(name)
+  param<Name extends string>(name: Name): ParamValue<Name> {
+    return this.#state.param(name) as ParamValue<Name>
   }
 
   /**
@@ -233,7 +234,6 @@ export class HttpRequest {
    * @example
    * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
    * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
-   * request.urlFor({ page: null }) // without the page
    * request.urlFor({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
    * @throws {TypeError} If no URL leads to them, if an option is unknown, or if the request was not routed by the built-in router.
    */

@@ -77,7 +77,8 @@ export function logStart(logger: Logger, url: string): void {
 }
 
 /** Logs one line for a request, with its id, method, its names and the outcome. It never logs a value of a parameter. */
-export function logAccess(logger: Logger, { method, response, bytes, durationMs }: Access): void {
+export function logAccess(logger: Logger, access: Access): void {
+  const { method, response, route, bytes, durationMs } = access
   const { status, request } = response
   const names = safeNames(request)
   const isPublic = request !== undefined && stateOf(request).message.isPublicFile
@@ -87,6 +88,7 @@ export function logAccess(logger: Logger, { method, response, bytes, durationMs 
     id: request?.id,
     method,
     ...names,
+    route,
     ...(isPublic && { public: true }),
     status,
     durationMs: roundedMs,

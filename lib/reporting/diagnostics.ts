@@ -33,6 +33,8 @@ export interface DispatchMessage {
   readonly controller: string
   /** The action as requested, shown as the module is. */
   readonly action: string
+  /** The {@link HttpRequest.route} of the request, such as `news/list`: a label for metrics, a name for spans. */
+  readonly route: string | null
   /** The status of the response; only at the end of a dispatch. */
   readonly status: number | undefined
   /** The kind of the error; only at a re-dispatch. */
@@ -45,6 +47,6 @@ export function publish(channel: Channel, request: HttpRequest, status?: number)
   if (!channel.hasSubscribers) return
   const handler = channel === channels.redispatch ? request.errorHandler : undefined
   const subject = handler?.request ?? request
-  const { id, method } = subject
-  channel.publish(copied({ id, method, ...safeNames(subject), status, type: handler?.type }))
+  const { id, method, route } = subject
+  channel.publish(copied({ id, method, ...safeNames(subject), route, status, type: handler?.type }))
 }

@@ -32,6 +32,8 @@ export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
   readonly controller: string
   /** The requested action, shown as the module is. */
   readonly action: string
+  /** The {@link HttpRequest.route} of the request, such as `news/list`; null if it was not routed to an action. */
+  readonly route: string | null
   /** The method, such as `GET`; '' if no request was read. */
   readonly method: string
   /** The shapes of the first 40 parameters, by name; the value if `logParams` has the name. */
@@ -86,6 +88,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     ...scrubbed(exception),
     ...safeMessageOf(exception, request),
     ...safeNames(request),
+    route: request?.route ?? null,
     method: request?.method ?? '',
     params: params ? shapesOf(params, options.logParams, paramNameRule(request)) : {},
     status,

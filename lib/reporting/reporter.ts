@@ -132,9 +132,9 @@ export class Reporter {
 
   // Leaves out the time, because a logger adds its own.
   #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
-    const { id, fingerprint, status, method, module, controller, action, second } = report
+    const { id, fingerprint, status, method, module, controller, action, route, second } = report
     const { message } = detail === 'short' && second !== undefined ? second : report
-    const short = { id, fingerprint, status, method, module, controller, action, message }
+    const short = { id, fingerprint, status, method, module, controller, action, route, message }
     // The error action may have made a 404 of a fault, whose id the response shows.
     const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
     const fields = detail === 'full' ? report : short

@@ -3,7 +3,7 @@ import { HttpError, NoRouteError } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
-import type { RequestSettings } from '../http/request-state.ts'
+import type { RequestSettings, RequestState } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
 import { rejectLongTarget, splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
@@ -31,6 +31,8 @@ export interface RoutingOptions {
   readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Returns what a route leads to. */
   readonly resolve?: RequestSettings['resolve']
+  /** Returns the name of the action that a route leads to. */
+  readonly nameOf?: (route: Route) => string | undefined
 }
 
 const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
@@ -72,6 +74,7 @@ export class RequestRouter {
       isRegistered: (name) => literals.has(name) || isRegistered?.(name) === true,
       literalsOf,
       resolve: options.resolve,
+      nameRoute: (state) => this.#nameRoute(state),
     }
   }
 
@@ -118,6 +121,16 @@ export class RequestRouter {
     const rejection =
       stateOf(rewritten).rejection ?? missing ?? this.#rejectExcess(rewritten, route)
     return withState(rewritten, { route, rejection })
+  }
+
+  // The name that a custom router returns may be a value of the request.
+  #nameRoute({ firstRoute: route, rejection, target }: RequestState<unknown>): string | null {
+    const { nameOf, basePath } = this.#options
+    if (route === undefined) return null
+    const isOutside = rejection && rewrite(target, basePath).rejection instanceof NoRouteError
+    const action = isOutside ? undefined : nameOf?.(route)
+    const hasAction = action !== undefined || route.allow !== undefined
+    return (hasAction && this.named.get(route.name ?? '')?.name) || (action ?? null)
   }
 
   #routedPath(request: HttpRequest): RoutedPath {

@@ -8,7 +8,7 @@ import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
-import type { Handler, ListenerOptions } from './handler.ts'
+import type { Access, Handler, ListenerOptions } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { type ResponseTarget, writeResponse } from './response-writer.ts'
 
@@ -186,7 +186,26 @@ export class Exchange implements ResponseTarget {
   #reportAccess(response: HttpResponse): void {
     const { method } = this.incoming
     const durationMs = performance.now() - this.#startedAt
-    this.#options.onAccess?.({ method, response, bytes: this.bytes, durationMs })
+    this.#options.onAccess?.(new Accessed(method, response, this.bytes, durationMs))
+  }
+}
+
+// A class, because its getter costs nothing unless it is read.
+class Accessed implements Access {
+  readonly method: string
+  readonly response: HttpResponse
+  readonly bytes: number
+  readonly durationMs: number
+
+  constructor(method: string, response: HttpResponse, bytes: number, durationMs: number) {
+    this.method = method
+    this.response = response
+    this.bytes = bytes
+    this.durationMs = durationMs
+  }
+
+  get route(): string | null {
+    return this.response.request?.route ?? null
   }
 }
 

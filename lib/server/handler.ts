@@ -27,6 +27,8 @@ export interface Access {
   readonly method: string
   /** The last response that was attempted; `response.request` is the request. */
   readonly response: HttpResponse
+  /** The {@link HttpRequest.route} of the request; null for a public file, and for what a middleware responds to. */
+  readonly route: string | null
   /** Number of bytes of the body that were sent. */
   readonly bytes: number
   /** Milliseconds from the headers of the request to the end of the response. */

@@ -20,7 +20,13 @@ async function logged(
   const logger = { info, warn: assert.fail, error: assert.fail }
   const request = new HttpRequest({ target })
   const response = await new FrontController({ controllers }).handle(request)
-  logAccess(logger, { method: 'GET', response, bytes: 42, durationMs: 1.26 })
+  logAccess(logger, {
+    method: 'GET',
+    response,
+    route: response.request?.route ?? null,
+    bytes: 42,
+    durationMs: 1.26,
+  })
   assert.equal(calls.length, 1)
   assert.equal(calls[0]?.[0].id, request.id)
   delete calls[0]?.[0].id
@@ -36,6 +42,7 @@ describe('logAccess()', () => {
         module: 'default',
         controller: 'news',
         action: 'list',
+        route: 'news/list',
         status: 200,
         durationMs: 1.3,
         bytes: 42,
@@ -46,7 +53,13 @@ describe('logAccess()', () => {
 
   it('logs the requested names for an error', async () => {
     const [fields, message] = (await logged('/signin/v2/identifier?dsh=CANARY')) ?? []
-    assert.deepEqual(Object.values(fields ?? {}).slice(2, 6), ['default', 'signin', 'v2', 404])
+    assert.deepEqual(Object.values(fields ?? {}).slice(2, 7), [
+      'default',
+      'signin',
+      'v2',
+      null,
+      404,
+    ])
     assert.equal(message, '404 GET default/signin/v2')
   })
 
@@ -87,7 +100,7 @@ describe('logAccess()', () => {
       const response = await handler.handle(request)
       response.request ??= request
       const logger = { info, warn: assert.fail, error: assert.fail }
-      logAccess(logger, { method: 'GET', response, bytes: 1, durationMs: 1 })
+      logAccess(logger, { method: 'GET', response, route: null, bytes: 1, durationMs: 1 })
     }
     assert.deepEqual(lines, [
       [true, '', '200 GET public file'],
@@ -99,7 +112,13 @@ describe('logAccess()', () => {
     const messages: string[] = []
     const info = (_: object, message: string): void => void messages.push(message)
     const logger = { info, warn: assert.fail, error: assert.fail }
-    logAccess(logger, { method: 'PUT', response: new HttpResponse(), bytes: 0, durationMs: 0 })
+    logAccess(logger, {
+      method: 'PUT',
+      response: new HttpResponse(),
+      route: null,
+      bytes: 0,
+      durationMs: 0,
+    })
     assert.deepEqual(messages, ['200 PUT'])
   })
 })

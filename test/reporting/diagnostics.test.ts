@@ -30,6 +30,7 @@ describe('publish()', () => {
       module: '',
       controller: '',
       action: '',
+      route: null,
       status: 204,
       type: undefined,
     }

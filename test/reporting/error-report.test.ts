@@ -61,6 +61,7 @@ describe('makeReport()', () => {
       module: 'default',
       controller: 'news',
       action: 'list',
+      route: null,
       method: 'PUT',
       params: Object.assign(Object.create(null), {
         dsh: 'token(12)',

@@ -122,6 +122,7 @@ describe('Reporter.report()', () => {
       module: 'default',
       controller: 'index',
       action: 'list',
+      route: null,
       message: 'not [dsh]',
     }
     assert.deepEqual(short, [expected, expected])

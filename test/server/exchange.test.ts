@@ -160,18 +160,19 @@ describe('The option onAccess', () => {
     }
     const { body } = await exchange(port, { method: 'PUT', target: '/nope' })
     assert.deepEqual(
-      log.map(({ method, response, bytes }) => [
+      log.map(({ method, response, route, bytes }) => [
         method,
         response.status,
         response.request?.controller,
         response.request?.action,
+        route,
         bytes,
       ]),
       [
-        ['GET', 200, 'app', 'text', 5],
-        ['GET', 200, 'app', 'stream', 3],
-        ['GET', 204, 'app', 'nothing', 0],
-        ['PUT', 404, 'nope', 'index', body.length],
+        ['GET', 200, 'app', 'text', 'app/text', 5],
+        ['GET', 200, 'app', 'stream', 'app/stream', 3],
+        ['GET', 204, 'app', 'nothing', 'app/nothing', 0],
+        ['PUT', 404, 'nope', 'index', null, body.length],
       ],
     )
     for (const { durationMs } of log) {

@@ -41,6 +41,7 @@ export function detailsWith(
       module: 'default',
       controller: 'nwes',
       action: 'list',
+      route: null,
       method: 'GET',
       params: {},
       status: 500,

@@ -152,7 +152,7 @@ async function logged(request: HttpRequest, raised: unknown, pretty: boolean): P
   const onReport = (report: object): void => assertPrintable(report)
   const front = createFront({ news }, { logger, onReport, logParams: ['page'] })
   const response = await front.handle(request)
-  logAccess(logger, { method: request.method, response, bytes: 0, durationMs: 1 })
+  logAccess(logger, { method: request.method, response, route: null, bytes: 0, durationMs: 1 })
   stream.end()
   const lines = (await stream.toArray()).join('').split('\n')
   assert.equal(lines.pop(), '')

@@ -169,6 +169,7 @@ describe('channels', () => {
         module: 'default',
         controller: 'news',
         action: 'created',
+        route: 'news/created',
         status: 201,
         type: undefined,
       },
@@ -207,7 +208,7 @@ describe('channels', () => {
     assert.equal(new Set(messages.map(([, { id }]) => id)).size, 1)
     for (const [key, message] of messages) {
       if (key === 'error') continue
-      const fields = ['action', 'controller', 'id', 'method', 'module', 'status', 'type']
+      const fields = ['action', 'controller', 'id', 'method', 'module', 'route', 'status', 'type']
       assert.deepEqual(Object.keys(message).sort(), fields)
     }
     assert.doesNotMatch(JSON.stringify(messages), /SECRET/)
@@ -258,6 +259,7 @@ describe('onReport', () => {
       module: 'default',
       controller: 'news',
       action: 'fail',
+      route: 'news/fail',
       method: 'PUT',
       status: 500,
     })
