@@ -24,6 +24,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   dispatch: ['controllers', 'routing', 'reporting', 'http'],
   inspect: ['dispatch', 'controllers', 'routing', 'reporting', 'http'],
   testing: ['dispatch', 'server', 'controllers', 'http'],
+  observe: ['server', 'reporting', 'http'],
   session: ['http'],
   'sign-in': ['session', 'dispatch', 'controllers', 'reporting', 'http'],
   process: ['inspect', 'dispatch', 'server', 'controllers', 'routing', 'reporting', 'http'],

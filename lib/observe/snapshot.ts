@@ -1,0 +1,183 @@
+/**
+ * What an operator sees of one process, or the sum of several. Plain data that `JSON.stringify()` keeps, bounded by the
+ * registered actions, and without a value of a request. Times are milliseconds since the epoch.
+ */
+export interface Snapshot {
+  /** When the counts began; the earliest time of several processes. */
+  readonly startedAt: number
+  /** Number of processes that serve: 1, or the number of workers. */
+  readonly workers: number
+  /** The requests by route, in the order in which the routes were first requested. */
+  readonly routes: readonly RouteCounts[]
+  /** The errors of requests and of the process. */
+  readonly errors: readonly ErrorCount[]
+  /** The requests that no action serves, each counted once. */
+  readonly unrouted: readonly UnroutedCount[]
+  /** The last 60 minutes in which there were requests, the oldest first. */
+  readonly minutes: readonly MinuteCounts[]
+  /** The errors by fingerprint, and an entry {@link OTHER} for those beyond the bound. */
+  readonly faults: readonly Fault[]
+  /** The requests that no action serves, by the shape of their paths, and an entry {@link OTHER} for those beyond the bound. */
+  readonly journal: readonly JournalEntry[]
+  /** The limits that requests or connections have hit. */
+  readonly limits: readonly LimitCount[]
+  /** The connections of the server. */
+  readonly server: ServerFacts
+  /** The process; several are added, with the worst event loop of them. */
+  readonly process: ProcessFacts
+}
+
+/** The kind of {@link RouteCounts}: of an action, of all that no action serves, and of all public files. */
+export type RouteKind = 'route' | 'unrouted' | 'public'
+
+/** The requests of a route. */
+export interface RouteCounts {
+  /** The name of a named route, `controller/action` or `module/controller/action` as registered; '' for the other kinds. */
+  readonly route: string
+  readonly kind: RouteKind
+  readonly requests: readonly RequestCount[]
+  /** Number of bytes of the bodies of all responses. */
+  readonly bytes: number
+  /** Number of requests by duration, a number for each of {@link BUCKETS}; not cumulative. */
+  readonly buckets: readonly number[]
+  /** The sum of all durations, in seconds. */
+  readonly durationSum: number
+}
+
+/** The requests with one method and one class of statuses. */
+export interface RequestCount {
+  /** A standard method such as `GET`; `other` for any other. */
+  readonly method: string
+  /** The first digit of the status: 2 for `2xx`. */
+  readonly statusClass: 1 | 2 | 3 | 4 | 5
+  readonly count: number
+}
+
+/** The errors of one type on one route. */
+export interface ErrorCount {
+  /** The type, such as `EXCEPTION_NO_CONTROLLER`. */
+  readonly type: string
+  /** The route of the request; '' if there is none. */
+  readonly route: string
+  readonly count: number
+}
+
+/** The requests of one kind that no action serves. */
+export interface UnroutedCount {
+  /** The type of the error, or the kind of a sign-in that went astray: `authorization request`, `callback`, `provider page`. */
+  readonly kind: string
+  readonly count: number
+}
+
+/** The requests that ended in one minute. */
+export interface MinuteCounts {
+  /** The start of the minute. */
+  readonly at: number
+  readonly requests: number
+  /** Number of responses with a status of 500 or more. */
+  readonly errors: number
+  /** As in {@link RouteCounts}. */
+  readonly buckets: readonly number[]
+}
+
+/** The errors with one fingerprint. */
+export interface Fault {
+  readonly fingerprint: string
+  readonly type: string
+  /** The status of the latest response. */
+  readonly status: number
+  /** The route of the latest request; '' if there is none. */
+  readonly route: string
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** The ids of the latest 5 requests, the latest first. */
+  readonly ids: readonly string[]
+}
+
+/** The requests that no action serves, with one method, whose paths have one shape. */
+export interface JournalEntry {
+  /** The path: segments that look like names, shapes of the others, and `<n>` for a segment that varies, n from 1: `/signin/v2/<3>`. */
+  readonly path: string
+  /** A standard method such as `GET`; `other` for any other. */
+  readonly method: string
+  readonly count: number
+  readonly firstAt: number
+  readonly lastAt: number
+  /** The latest hint of a sign-in that went astray. */
+  readonly hint?: string
+  readonly params: readonly JournalParam[]
+}
+
+/** A parameter of {@link JournalEntry}. */
+export interface JournalParam {
+  /** The name if it looks like a name, else its shape. */
+  readonly name: string
+  /** Number of requests with this parameter. */
+  readonly count: number
+  readonly shapes: readonly { readonly shape: string; readonly count: number }[]
+}
+
+/** How often a limit was hit. */
+export interface LimitCount {
+  readonly name: LimitName
+  readonly count: number
+}
+
+/**
+ * A limit: of the time to receive a request (408), the body or its fields (413), the target (414), the headers (431), the
+ * time of an action (503), and the connections.
+ */
+export type LimitName =
+  | 'receive time'
+  | 'body'
+  | 'target'
+  | 'headers'
+  | 'action time'
+  | 'connections'
+
+/** The connections of a server, now and since the start. */
+export interface ServerFacts {
+  /** Number of requests whose responses are not sent yet. */
+  readonly inFlight: number
+  /** Number of open connections. */
+  readonly connections: number
+  /** Number of connections since the start that were closed at once, because of `maxConnections`. */
+  readonly droppedConnections: number
+  /** Number of connections since the start, without the dropped ones. */
+  readonly connectionsTotal: number
+}
+
+/** The facts of a process. */
+export interface ProcessFacts {
+  /** CPU time in user code, in seconds. */
+  readonly cpuUserS: number
+  /** CPU time in the system, in seconds. */
+  readonly cpuSystemS: number
+  readonly residentBytes: number
+  readonly heapUsedBytes: number
+  readonly heapTotalBytes: number
+  readonly externalBytes: number
+  /** Number of open file descriptors; null where the system does not list them. */
+  readonly openFds: number | null
+  /** The event loop since the snapshot before this one. */
+  readonly eventLoop: EventLoopFacts
+  /** The version of Portico; '' if unknown. */
+  readonly version: string
+  /** The version of Node, such as `v20.19.0`. */
+  readonly nodeVersion: string
+  readonly pid: number
+}
+
+/** How late the event loop was, in seconds, and the part of the time in which it was busy, from 0 to 1. */
+export interface EventLoopFacts {
+  readonly mean: number
+  readonly p50: number
+  readonly p90: number
+  readonly p99: number
+  readonly max: number
+  readonly utilization: number
+}
+
+/** Stands for everything beyond a bound: the fingerprint of the last fault, or the path of the last entry of the journal. */
+export const OTHER = '(other)'
