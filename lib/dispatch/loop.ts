@@ -8,7 +8,7 @@ import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { FormBody } from '../http/message.ts'
 import { type HttpRequest, isRequest, stateOf, withState } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
-import { channels, publish } from '../reporting/diagnostics.ts'
+import { channels, traced } from '../reporting/diagnostics.ts'
 import type { Admission } from '../reporting/reporter.ts'
 import { claim } from '../reporting/scrubbed-exception.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
@@ -17,6 +17,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import { toErrorRequest } from './error-request.ts'
 import { waitForFirstBytes } from './first-bytes.ts'
 import type { WithDeadline } from './plugin.ts'
+import type { RegisteredAction } from './registered-controller.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** The state of the loop for one request. The stages replace the request and fill in the response. */
@@ -93,7 +94,6 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     loop.admission = admit(loop.request, exception)
     loop.request = toErrorRequest(loop.request, exception, loop.admission.id)
     loop.dispatches = 0
-    publish(channels.redispatch, loop.request)
   }
 }
 
@@ -157,17 +157,20 @@ export class RequestStages {
   /** Calls the action. */
   dispatch(loop: LoopState): Outcome | Promise<Outcome> {
     const { request, response } = loop
-    publish(channels.start, request)
     const { dispatcher } = this.#options
     const found = dispatcher.find(request)
-    const action = found instanceof Error ? dispatcher.findHooks(request) : found
-    if (action === undefined) return found as Error
-    const end = (returned: unknown): Outcome => {
-      const next = checkReturned(returned, 'The action', loop)
-      publish(channels.end, request, response.status)
-      return next
+    if (found instanceof Error) {
+      const hooks = dispatcher.findHooks(request)
+      return hooks === undefined ? found : this.#call(hooks, loop)
     }
-    const returned = dispatcher.run(action, request, response)
+    if (!channels.dispatch.hasSubscribers) return this.#call(found, loop)
+    return traced(request, response, () => this.#call(found, loop))
+  }
+
+  #call(action: RegisteredAction, loop: LoopState): Outcome | Promise<Outcome> {
+    const { request, response } = loop
+    const end = (returned: unknown): Outcome => checkReturned(returned, 'The action', loop)
+    const returned = this.#options.dispatcher.run(action, request, response)
     if (!isPromiseLike(returned)) return end(returned)
     return this.withDeadline(request, returned, action.limits?.timeoutMs).then(end)
   }

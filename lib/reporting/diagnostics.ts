@@ -1,27 +1,40 @@
-import { type Channel, channel } from 'node:diagnostics_channel'
+import {
+  type Channel,
+  channel,
+  type TracingChannel,
+  tracingChannel,
+} from 'node:diagnostics_channel'
 import type { ErrorType } from '../http/errors.ts'
+import { statusOf, toError } from '../http/exceptions.ts'
+import { isPromiseLike } from '../http/is-promise-like.ts'
 import { copied } from '../http/params.ts'
 import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
+import { shownClassOf } from './exception-report.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import { safeNames } from './request-names.ts'
+import { claim } from './scrubbed-exception.ts'
 
 /**
- * The channels of `node:diagnostics_channel`. A message contains safe names and no values:
+ * The channels of `node:diagnostics_channel`. A message contains safe names and no values.
  *
- * | channel                     | message                                                      |
- * |-----------------------------|--------------------------------------------------------------|
- * | `portico:dispatch:start`    | {@link DispatchMessage}                                      |
- * | `portico:dispatch:end`      | the same with the `status`; only if the action did not fail  |
- * | `portico:dispatch:error`    | an {@link ErrorReport}, when the response is ready           |
- * | `portico:error:redispatch`  | {@link DispatchMessage} of the original, with the `type`     |
+ * - `dispatch`: the tracing channel `portico.dispatch`, around each call of an action, also of the error action. `start`, then
+ *   `end`; for an action that returns a promise also `asyncStart` and `asyncEnd`; `error` before the last of them if the
+ *   action fails. All events of a call have the same {@link DispatchMessage}. A name that leads to no action has no events.
+ * - `report`: the channel `portico.report`, with the {@link ErrorReport} of every error, when the response is ready.
+ *
+ * @example
+ * channels.dispatch.start.bindStore(spans, ({ route, method }) => startSpan(`${method} ${route}`))
  */
-export const channels: Readonly<Record<'start' | 'end' | 'error' | 'redispatch', Channel>> = {
-  start: channel('portico:dispatch:start'),
-  end: channel('portico:dispatch:end'),
-  error: channel('portico:dispatch:error'),
-  redispatch: channel('portico:error:redispatch'),
+export const channels: {
+  readonly dispatch: TracingChannel<unknown, DispatchMessage>
+  readonly report: Channel
+} = {
+  dispatch: tracingChannel('portico.dispatch'),
+  report: channel('portico.report'),
 }
 
-/** The message of a channel about a dispatch. */
+/** The message of the events of a dispatch: one object for all of them. */
 export interface DispatchMessage {
   /** The UUID of the request, the same as in its {@link ErrorReport}. */
   readonly id: string
@@ -35,18 +48,82 @@ export interface DispatchMessage {
   readonly action: string
   /** The {@link HttpRequest.route} of the request, such as `news/list`: a label for metrics, a name for spans. */
   readonly route: string | null
-  /** The status of the response; only at the end of a dispatch. */
-  readonly status: number | undefined
-  /** The kind of the error; only at a re-dispatch. */
-  readonly type: ErrorType | undefined
+  /** The status of the response when the action has ended, or that of the error; undefined before. */
+  readonly status?: number
+  /** The kind of the error that the error action handles; undefined for any other dispatch. */
+  readonly type?: ErrorType
+  /** Only if the action has failed. */
+  readonly error?: DispatchError
 }
 
-/** Publishes a request to a channel; before a re-dispatch, the original request. */
-export function publish(channel: Channel, request: HttpRequest, status?: number): void {
-  // Without a subscriber, no message is created.
-  if (!channel.hasSubscribers) return
-  const handler = channel === channels.redispatch ? request.errorHandler : undefined
-  const subject = handler?.request ?? request
-  const { id, method, route } = subject
-  channel.publish(copied({ id, method, ...safeNames(subject), route, status, type: handler?.type }))
+/**
+ * What a message says about an exception. It is not the exception: exporters of traces copy the message and the stack
+ * of that, which may contain a value of the request.
+ */
+export interface DispatchError {
+  /** The name of its class, such as `TypeError`. */
+  readonly name: string
+  /** The fingerprint of its {@link ErrorReport}, which has the details. */
+  readonly message: string
+}
+
+/** Calls an action, and publishes its events. Makes a message, so the caller checks first that the channel has subscribers. */
+export function traced<T>(
+  request: HttpRequest,
+  response: HttpResponse,
+  call: () => T | Promise<T>,
+): T | Promise<T> {
+  const { start, end, asyncStart, asyncEnd, error } = channels.dispatch
+  const message = messageOf(request)
+  const succeed = (value: T): T => {
+    Object.assign(message, { status: response.status })
+    return value
+  }
+  const fail = (thrown: unknown): Error => {
+    // Thrown again in place of the value: what reads it next finds the same texts.
+    const exception = toError(thrown)
+    Object.assign(message, failureOf(exception, request, response))
+    error.publish(message)
+    return exception
+  }
+  const endAsync = <Value>(value: Value): Value => {
+    asyncStart.runStores(message, () => asyncEnd.publish(message))
+    return value
+  }
+  return start.runStores(message, () => {
+    try {
+      const returned = call()
+      if (!isPromiseLike(returned)) return succeed(returned)
+      return returned.then(
+        (value) => endAsync(succeed(value)),
+        (thrown) => {
+          throw endAsync(fail(thrown))
+        },
+      )
+    } catch (thrown) {
+      throw fail(thrown)
+    } finally {
+      end.publish(message)
+    }
+  })
+}
+
+function messageOf(request: HttpRequest): DispatchMessage {
+  const { id, method, route, errorHandler } = request
+  const names = copied({ id, method, ...safeNames(request) })
+  return { ...names, route, ...(errorHandler && { type: errorHandler.type }) }
+}
+
+function failureOf(
+  exception: Error,
+  request: HttpRequest,
+  response: HttpResponse,
+): Pick<DispatchMessage, 'status' | 'error'> {
+  const failed = request.errorHandler?.request ?? request
+  const status = statusOf(exception)
+  // As for its report, also the exception of a failed error action.
+  const exceptions = [...response.exceptions, exception]
+  claim(exceptions, failed)
+  const message = copied(fingerprintOf({ exceptions, request: failed, status }))
+  return { status, error: { name: shownClassOf(exception), message } }
 }

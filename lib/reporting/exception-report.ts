@@ -157,6 +157,11 @@ function countOf(errors: unknown): number {
   return Number.isSafeInteger(length) ? Number(length) : 0
 }
 
+/** Returns the name of the class of an exception, which is code and no value; `Error` if it has none. */
+export function shownClassOf(exception: Error): string {
+  return safeName(textOr('', classNameOf(exception)) || 'Error')
+}
+
 // A thrown object may have a property "constructor" that is a value of a JSON body.
 function classNameOf(value: unknown): unknown {
   const type = read(value, 'constructor')

@@ -93,7 +93,7 @@ export class Reporter {
     const { logger, onReport } = this.#options
     // Also an error that nobody reads.
     claim(failure.exceptions, failure.request)
-    const isObserved = onReport !== undefined || channels.error.hasSubscribers
+    const isObserved = onReport !== undefined || channels.report.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
     const detail = this.#spend(this.#budgetOf(failure), fingerprint)
@@ -121,12 +121,12 @@ export class Reporter {
   #publish(failure: Failure, detail: Detail, fingerprint: string): void {
     const { onReport } = this.#options
     if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
-    if (detail === 'count' && onReport === undefined && !channels.error.hasSubscribers) return
+    if (detail === 'count' && onReport === undefined && !channels.report.hasSubscribers) return
 
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)
     if (detail !== 'count') this.#log(report, detail)
-    if (channels.error.hasSubscribers) channels.error.publish(report)
+    if (channels.report.hasSubscribers) channels.report.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#logObserverError(error))
   }
 

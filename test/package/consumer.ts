@@ -21,6 +21,7 @@ import {
   createMiddleware,
   createRequestListener,
   type Destination,
+  type DispatchError,
   type DispatchMessage,
   defineController,
   del,
@@ -195,7 +196,11 @@ const options: FrontControllerOptions = {
 const front = new FrontController(options)
 
 const messages: DispatchMessage[] = []
-channels.start.subscribe((message) => void messages.push(message as DispatchMessage))
+channels.dispatch.start.subscribe((message) => void messages.push(message as DispatchMessage))
+const failures: DispatchError[] = []
+channels.dispatch.error.subscribe((message) => {
+  failures.push((message as DispatchMessage).error as DispatchError)
+})
 
 const response: HttpResponse = await front.handle(new HttpRequest(init))
 assert.equal(response.body, '<p> 2</p>')
@@ -203,7 +208,8 @@ assert.equal((await front.handle(new HttpRequest({ target: '/news/chunks' }))).s
 assert.equal((await front.handle(new HttpRequest({ target: '/nosuch' }))).status, 500)
 const report: ExceptionReport | undefined = reports[0]
 assert.equal(report?.name, 'NoControllerError')
-assert.ok(messages.length > 3)
+assert.ok(messages.length > 2)
+assert.ok(failures.every(({ name, message }) => name.length > 0 && message.length > 0))
 
 const gone: HttpErrorOptions = { headers: { 'Retry-After': '1' } }
 const errors: readonly Error[] = [

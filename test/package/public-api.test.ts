@@ -75,6 +75,7 @@ describe('The package', () => {
       'Controllers',
       'CookieAttributes',
       'Destination',
+      'DispatchError',
       'DispatchMessage',
       'ErrorHandler',
       'ErrorReport',

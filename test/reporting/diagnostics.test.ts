@@ -1,29 +1,34 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { channels, type DispatchMessage, HttpRequest } from '../../lib/index.ts'
-import { publish } from '../../lib/reporting/diagnostics.ts'
-import { channelNames, collectMessages } from '../support/collectors.ts'
+import { channels, type DispatchMessage, HttpRequest, HttpResponse } from '../../lib/index.ts'
+import { traced } from '../../lib/reporting/diagnostics.ts'
+import { collectMessages } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 
 // test/system/observers.test.ts tests the messages of the loop.
 describe('channels', () => {
-  it('have the documented names', () => {
-    assert.deepEqual(
-      Object.fromEntries(Object.entries(channels).map(([key, { name }]) => [key, name])),
-      channelNames,
-    )
+  it('have no subscribers at first, and then no message is made', async () => {
+    const { dispatch, report } = channels
+    assert.deepEqual([dispatch.hasSubscribers, report.hasSubscribers], [false, false])
+    const list = (request: HttpRequest): void => {
+      Object.defineProperty(request, 'route', { get: () => assert.fail('read') })
+    }
+    const front = createFront({ news: { list } })
+    const { status } = await front.handle(new HttpRequest({ target: '/news/list' }))
+    assert.equal(status, 200)
   })
 })
 
-describe('publish()', () => {
-  it('creates no message without a subscriber', () => {
-    const request = new Proxy({} as HttpRequest, { get: () => assert.fail('read') })
-    for (const channel of Object.values(channels)) publish(channel, request)
-  })
-
-  it('publishes id, names, status and type of a request', (t) => {
+describe('traced()', () => {
+  it('publishes id, names and status of a request, and returns what the call returns', async (t) => {
     const messages = collectMessages(t)
     const request = new HttpRequest({ target: '/x', method: 'PUT' })
-    publish(channels.end, request, 204)
+    const response = new HttpResponse()
+    response.status = 204
+    assert.equal(
+      traced(request, response, () => 42),
+      42,
+    )
     const message: DispatchMessage = {
       id: request.id,
       method: 'PUT',
@@ -31,9 +36,39 @@ describe('publish()', () => {
       controller: '',
       action: '',
       route: null,
-      status: 204,
-      type: undefined,
     }
-    assert.deepEqual(messages, [['end', message]])
+    const ended = { ...message, status: 204 }
+    assert.deepEqual(messages, [
+      ['start', message],
+      ['end', ended],
+    ])
+    assert.equal(await traced(request, response, async () => 43), 43)
+    assert.deepEqual(messages.slice(2), [
+      ['start', message],
+      ['end', message],
+      ['asyncStart', ended],
+      ['asyncEnd', ended],
+    ])
+  })
+
+  it('throws the exception that the call throws, and makes an Error of any other value', async () => {
+    const request = new HttpRequest({ target: '/x' })
+    const error = new TypeError('broken')
+    const run = (call: () => unknown): unknown => traced(request, new HttpResponse(), call)
+    const fail = (): never => {
+      throw error
+    }
+    assert.throws(
+      () => run(fail),
+      (thrown) => thrown === error,
+    )
+    await assert.rejects(
+      async () => run(async () => fail()),
+      (thrown) => thrown === error,
+    )
+    await assert.rejects(async () => run(() => Promise.reject('text')), {
+      name: 'ThrownValueError',
+      value: 'text',
+    })
   })
 })

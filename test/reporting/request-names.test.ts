@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
-  channels,
   type ErrorReport,
   FrontController,
   HttpError,
@@ -9,6 +8,7 @@ import {
   NoRouteError,
   type Router,
 } from '../../lib/index.ts'
+import { subscribeToAll } from '../support/collectors.ts'
 
 const VARIABLE = 'customer'
 
@@ -37,9 +37,9 @@ async function handle(target: string, names: 'exact' | 'zf1' = 'exact'): Promise
     names,
     onReport: (report) => void reports.push(report),
   })
-  for (const channel of Object.values(channels)) channel.subscribe(collect)
+  const end = subscribeToAll((_, message) => collect({ ...message }))
   const response = await front.handle(new HttpRequest({ target }))
-  for (const channel of Object.values(channels)) channel.unsubscribe(collect)
+  end()
   return {
     report: reports[0],
     exception: response.exceptions[0]?.message,

@@ -237,8 +237,8 @@ describe('scrubException()', () => {
     const receive = (each: unknown): void => {
       messages.push((each as ErrorReport).message)
     }
-    channels.error.subscribe(receive)
-    t.after(() => channels.error.unsubscribe(receive))
+    channels.report.subscribe(receive)
+    t.after(() => channels.report.unsubscribe(receive))
     const list = (): never => {
       throw counting(reads)
     }

@@ -4,10 +4,12 @@ import type { ErrorReport, Logger } from '../../lib/index.ts'
 
 /** The names of the diagnostics channels, as an application subscribes to them. */
 export const channelNames = {
-  start: 'portico:dispatch:start',
-  end: 'portico:dispatch:end',
-  error: 'portico:dispatch:error',
-  redispatch: 'portico:error:redispatch',
+  start: 'tracing:portico.dispatch:start',
+  end: 'tracing:portico.dispatch:end',
+  asyncStart: 'tracing:portico.dispatch:asyncStart',
+  asyncEnd: 'tracing:portico.dispatch:asyncEnd',
+  error: 'tracing:portico.dispatch:error',
+  report: 'portico.report',
 } as const
 
 /** A message of a channel, under the short name of the channel. */
@@ -43,14 +45,21 @@ export function collectLog<Fields extends object = Record<string, unknown>>(): {
   }
 }
 
-/** Collects the messages of all channels, in order, until the test ends. */
+/** Calls a function with each message of all channels, until the returned function is called. */
+export function subscribeToAll(collect: (...message: ChannelMessage) => void): () => void {
+  const ends = Object.entries(channelNames).map(([key, name]) => {
+    const receive = (message: unknown): void => collect(key, message as Record<string, unknown>)
+    subscribe(name, receive)
+    return () => void unsubscribe(name, receive)
+  })
+  return () => {
+    for (const end of ends) end()
+  }
+}
+
+/** Collects the messages of all channels, in order and as they are when they are published, until the test ends. */
 export function collectMessages(t: TestContext): readonly ChannelMessage[] {
   const messages: ChannelMessage[] = []
-  for (const [key, name] of Object.entries(channelNames)) {
-    const collect = (message: unknown): void =>
-      void messages.push([key, message as Record<string, unknown>])
-    subscribe(name, collect)
-    t.after(() => unsubscribe(name, collect))
-  }
+  t.after(subscribeToAll((key, message) => void messages.push([key, { ...message }])))
   return messages
 }

@@ -18,6 +18,7 @@ import {
 import { logAccess } from '../../lib/process/listen.ts'
 import { prettyFormat } from '../../lib/process/pretty-line.ts'
 import { Log } from '../../lib/reporting/log.ts'
+import { subscribeToAll } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
@@ -235,7 +236,7 @@ function createSinks(controllers: object, options: FrontControllerOptions = {}):
   const collect = (message: unknown): void => {
     written.push(JSON.stringify(message), inspect(message, { depth: 20, maxStringLength: null }))
   }
-  for (const channel of Object.values(channels)) channel.subscribe(collect)
+  const end = subscribeToAll((_, message) => collect(message))
   const both = (level: 'info' | 'warn' | 'error') => (fields: object, message: string) => {
     log[level](fields, message)
     pretty[level](fields, message)
@@ -254,7 +255,7 @@ function createSinks(controllers: object, options: FrontControllerOptions = {}):
     log,
     written() {
       front.flush()
-      for (const channel of Object.values(channels)) channel.unsubscribe(collect)
+      end()
       return written.join('\n')
     },
   }
@@ -612,8 +613,8 @@ describe('A server', () => {
     const leaving = (message: unknown): void => {
       if ((message as ErrorReport).action === 'leave') reported.resolve()
     }
-    channels.error.subscribe(leaving)
-    t.after(() => channels.error.unsubscribe(leaving))
+    channels.report.subscribe(leaving)
+    t.after(() => channels.report.unsubscribe(leaving))
     const socket = connect(other.port, '127.0.0.1')
     socket.write(bytesOf({ target: `/client/leave/${rest}`, headers: sent }))
     await started.promise

@@ -240,8 +240,8 @@ describe('An id that a client is shown', () => {
     assert.deepEqual([id], [reports[0]?.id])
     assert.equal(await idOf({}), undefined)
     const receive = (): void => {}
-    channels.error.subscribe(receive)
-    t.after(() => channels.error.unsubscribe(receive))
+    channels.report.subscribe(receive)
+    t.after(() => channels.report.unsubscribe(receive))
     assert.notEqual(await idOf({}), undefined)
   })
 

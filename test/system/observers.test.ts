@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { channel } from 'node:diagnostics_channel'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate } from 'node:timers/promises'
+import { inspect } from 'node:util'
 import {
   channels,
+  type DispatchMessage,
   type ErrorReport,
   type FrontControllerOptions,
   HttpError,
@@ -14,6 +18,7 @@ import {
   collectLog,
   collectMessages,
   collectReports,
+  subscribeToAll,
 } from '../support/collectors.ts'
 import { createFolder } from '../support/folder.ts'
 import { createFront } from '../support/front.ts'
@@ -35,16 +40,22 @@ const news = {
       code: 'E_NEWS',
     })
   },
+  rejectLater: async () => {
+    throw new HttpError(403, 'Only editors')
+  },
+  save: Object.assign(() => {}, { methods: ['POST'] }),
+  wrong: () => 42,
   leak: () => {
     throw new Error('it was CANARY')
   },
 }
+const guarded = { init() {}, list() {} }
 
 /** Handles one request, and returns the messages of the channels about it, in order. */
 async function observe(
   t: TestContext,
   target: string,
-  controllers: object = { news },
+  controllers: object = { news, guarded },
 ): Promise<{ request: HttpRequest; messages: readonly ChannelMessage[] }> {
   const messages = collectMessages(t)
   const request = new HttpRequest({ target })
@@ -64,6 +75,12 @@ async function reportOf(
   return reports[0] as ErrorReport
 }
 
+/** Returns the first message of a channel. */
+function found(messages: readonly ChannelMessage[], key: string): Record<string, unknown> {
+  const [, message = {}] = messages.find(([name]) => name === key) ?? []
+  return message
+}
+
 /** Returns channel, names, status and type of each message. */
 function summaryOf(messages: readonly ChannelMessage[]): unknown[] {
   return messages.map(([key, { controller, action, status, type }]) => [
@@ -76,12 +93,19 @@ function summaryOf(messages: readonly ChannelMessage[]): unknown[] {
 
 describe('channels', () => {
   it('are the channels of node:diagnostics_channel with the documented names', () => {
+    const { dispatch, report } = channels
+    const { start, end, asyncStart, asyncEnd, error } = dispatch
+    const all = { start, end, asyncStart, asyncEnd, error, report }
     for (const [key, name] of Object.entries(channelNames)) {
-      assert.equal(channels[key as keyof typeof channelNames], channel(name))
+      assert.equal(all[key as keyof typeof channelNames], channel(name))
     }
   })
 
   const none = undefined
+  const ofError = (status: number, type = 'EXCEPTION_OTHER'): unknown[] => [
+    ['start', 'error/error', none, type],
+    ['end', 'error/error', status, type],
+  ]
   const table: [what: string, target: string, messages: unknown[]][] = [
     [
       'a request that succeeds',
@@ -99,25 +123,47 @@ describe('channels', () => {
         ['end', 'news/created', 201, none],
       ],
     ],
-    ...['go', 'go-later'].map((action): [string, string, unknown[]] => [
-      `a forward: ${action}`,
-      `/news/${action}`,
+    [
+      'a forward',
+      '/news/go',
       [
-        ['start', `news/${action}`, none, none],
-        ['end', `news/${action}`, 200, none],
+        ['start', 'news/go', none, none],
+        ['end', 'news/go', 200, none],
         ['start', 'news/list', none, none],
         ['end', 'news/list', 200, none],
       ],
-    ]),
+    ],
+    [
+      'a forward of an asynchronous action',
+      '/news/go-later',
+      [
+        ['start', 'news/go-later', none, none],
+        ['end', 'news/go-later', none, none],
+        ['asyncStart', 'news/go-later', 200, none],
+        ['asyncEnd', 'news/go-later', 200, none],
+        ['start', 'news/list', none, none],
+        ['end', 'news/list', 200, none],
+      ],
+    ],
     [
       'an unknown controller',
       '/signin/v2',
       [
-        ['start', 'signin/v2', none, none],
-        ['redispatch', 'signin/v2', none, 'EXCEPTION_NO_CONTROLLER'],
-        ['start', 'error/error', none, none],
-        ['end', 'error/error', 404, none],
-        ['error', 'signin/v2', 404, 'EXCEPTION_NO_CONTROLLER'],
+        ...ofError(404, 'EXCEPTION_NO_CONTROLLER'),
+        ['report', 'signin/v2', 404, 'EXCEPTION_NO_CONTROLLER'],
+      ],
+    ],
+    [
+      'an unknown action',
+      '/news/v2',
+      [...ofError(404, 'EXCEPTION_NO_ACTION'), ['report', 'news/v2', 404, 'EXCEPTION_NO_ACTION']],
+    ],
+    [
+      'an unknown action of a controller with hooks',
+      '/guarded/v2',
+      [
+        ...ofError(404, 'EXCEPTION_NO_ACTION'),
+        ['report', 'guarded/v2', 404, 'EXCEPTION_NO_ACTION'],
       ],
     ],
     [
@@ -125,21 +171,51 @@ describe('channels', () => {
       '/news/fail/id/1',
       [
         ['start', 'news/fail', none, none],
-        ['redispatch', 'news/fail', none, 'EXCEPTION_OTHER'],
-        ['start', 'error/error', none, none],
-        ['end', 'error/error', 500, none],
-        ['error', 'news/fail', 500, 'EXCEPTION_OTHER'],
+        ['error', 'news/fail', 500, none],
+        ['end', 'news/fail', 500, none],
+        ...ofError(500),
+        ['report', 'news/fail', 500, 'EXCEPTION_OTHER'],
+      ],
+    ],
+    [
+      'an asynchronous action that fails',
+      '/news/reject-later',
+      [
+        ['start', 'news/reject-later', none, none],
+        ['end', 'news/reject-later', none, none],
+        ['error', 'news/reject-later', 403, none],
+        ['asyncStart', 'news/reject-later', 403, none],
+        ['asyncEnd', 'news/reject-later', 403, none],
+        ...ofError(403),
+        ['report', 'news/reject-later', 403, 'EXCEPTION_OTHER'],
+      ],
+    ],
+    [
+      'an action that does not accept the method',
+      '/news/save',
+      [
+        ['start', 'news/save', none, none],
+        ['error', 'news/save', 405, none],
+        ['end', 'news/save', 405, none],
+        ...ofError(405),
+        ['report', 'news/save', 405, 'EXCEPTION_OTHER'],
+      ],
+    ],
+    [
+      'an action that returns a wrong value',
+      '/news/wrong',
+      [
+        ['start', 'news/wrong', none, none],
+        ['error', 'news/wrong', 500, none],
+        ['end', 'news/wrong', 500, none],
+        ...ofError(500),
+        ['report', 'news/wrong', 500, 'EXCEPTION_OTHER'],
       ],
     ],
     [
       'a bad path',
       '/news/list/%ff',
-      [
-        ['redispatch', 'news/list', none, 'EXCEPTION_OTHER'],
-        ['start', 'error/error', none, none],
-        ['end', 'error/error', 400, none],
-        ['error', 'news/list', 400, 'EXCEPTION_OTHER'],
-      ],
+      [...ofError(400), ['report', 'news/list', 400, 'EXCEPTION_OTHER']],
     ],
   ]
   for (const [what, target, expected] of table) {
@@ -159,7 +235,7 @@ describe('channels', () => {
     assert.deepEqual(before, [['start', 'news/list', undefined, undefined]])
   })
 
-  it('publish the id of the request, the names and the status', async (t) => {
+  it('publish the id of the request, the names, the route and the status', async (t) => {
     const { request, messages } = await observe(t, '/news/created/id/CANARY?dsh=CANARY')
     assert.deepEqual(messages[1], [
       'end',
@@ -171,61 +247,93 @@ describe('channels', () => {
         action: 'created',
         route: 'news/created',
         status: 201,
-        type: undefined,
       },
     ])
     assert.equal(messages.length, 2)
     assert.doesNotMatch(JSON.stringify(messages), /CANARY/)
   })
 
-  it('publish the original names at the re-dispatch, and the report at the end', async (t) => {
-    const { request, messages } = await observe(t, '/news/leak?dsh=CANARY')
-    assert.deepEqual(summaryOf(messages), [
-      ['start', 'news/leak', undefined, undefined],
-      ['redispatch', 'news/leak', undefined, 'EXCEPTION_OTHER'],
-      ['start', 'error/error', undefined, undefined],
-      ['end', 'error/error', 500, undefined],
-      ['error', 'news/leak', 500, 'EXCEPTION_OTHER'],
-    ])
-    assert.deepEqual(new Set(messages.map(([, { id }]) => id)), new Set([request.id]))
-    assert.equal(messages[4]?.[1].message, 'it was [dsh]')
-    assert.doesNotMatch(JSON.stringify(messages), /CANARY/)
+  it('publish one object for all events of a dispatch, and another for each dispatch', async (t) => {
+    const events: [key: string, message: unknown][] = []
+    t.after(subscribeToAll((key, message) => void events.push([key, message])))
+    await createFront({ news }).handle(new HttpRequest({ target: '/news/reject-later' }))
+    const sizeOf = (each: typeof events): number => new Set(each.map(([, message]) => message)).size
+    assert.deepEqual([events.length, sizeOf(events), sizeOf(events.slice(0, 5))], [8, 3, 1])
   })
 
-  it('publish a second error once, with both exceptions', async (t) => {
+  it('publish the class of an exception, and the fingerprint of its report', async (t) => {
+    const { request, messages } = await observe(t, '/news/leak?dsh=CANARY')
+    assert.deepEqual(new Set(messages.map(([, { id }]) => id)), new Set([request.id]))
+    const { error } = found(messages, 'error')
+    const { fingerprint, message } = found(messages, 'report')
+    assert.deepEqual(error, { name: 'Error', message: fingerprint })
+    assert.match(
+      String(fingerprint),
+      /^EXCEPTION_OTHER Error observers\.test\.js:\d+:\d+ news\/leak$/,
+    )
+    assert.equal(message, 'it was [dsh]')
+    assert.doesNotMatch(inspect(messages, { depth: 9 }), /CANARY/)
+  })
+
+  it('publish nothing of the exception of an asynchronous action, or of a thrown value', async (t) => {
+    const thrown = Object.assign(Object.create(null), { message: 'CANARY', name: 'CANARY' })
+    const rude = {
+      text: () => Promise.reject('CANARY'),
+      object() {
+        throw thrown
+      },
+      own() {
+        class CANARYc4n4ry7x extends Error {}
+        throw Object.assign(new CANARYc4n4ry7x('CANARY'), { name: 'CANARY', stack: 'CANARY' })
+      },
+    }
+    const names: unknown[] = []
+    for (const action of Object.keys(rude)) {
+      const { messages } = await observe(t, `/rude/${action}?dsh=CANARY`, { rude })
+      names.push((found(messages, 'error').error as Error).name)
+      assert.doesNotMatch(inspect(messages, { depth: 9 }), /CANARY/)
+    }
+    assert.deepEqual(names, ['ThrownValueError', 'ThrownValueError', 'token(14)'])
+  })
+
+  it('publish a second error in the dispatch of the error action', async (t) => {
     const { messages } = await observe(t, '/news/reject', { news, error: { error: news.fail } })
     assert.deepEqual(
       messages.map(([key]) => key),
-      ['start', 'redispatch', 'start', 'error'],
+      ['start', 'error', 'end', 'start', 'error', 'end', 'report'],
     )
     const [, last] = messages.at(-1) ?? []
-    const { message, second, status } = last as unknown as ErrorReport
+    const { message, second, status, fingerprint } = last as unknown as ErrorReport
     assert.deepEqual([message, second?.message, status], ['Only editors', 'broken', 500])
+    const [, failed] = messages[4] ?? []
+    const { route, type, error } = failed as unknown as DispatchMessage
+    assert.deepEqual([route, type, error?.name], ['news/reject', 'EXCEPTION_OTHER', 'TypeError'])
+    assert.match(fingerprint, / error\/error$/)
+    assert.equal(error?.message, fingerprint)
   })
 
   it('publish one id for a request, and names and nothing else', async (t) => {
     const { messages } = await observe(t, '/news/fail/id/1?dsh=SECRET')
     assert.equal(new Set(messages.map(([, { id }]) => id)).size, 1)
+    const fields = ['action', 'controller', 'error', 'id', 'method', 'module', 'route', 'status']
     for (const [key, message] of messages) {
-      if (key === 'error') continue
-      const fields = ['action', 'controller', 'id', 'method', 'module', 'route', 'status', 'type']
-      assert.deepEqual(Object.keys(message).sort(), fields)
+      if (key === 'report') continue
+      for (const name of Object.keys(message)) assert.ok([...fields, 'type'].includes(name), name)
     }
     assert.doesNotMatch(JSON.stringify(messages), /SECRET/)
   })
 
   it('publish the shape of a name that does not look like a name', async (t) => {
-    const { messages } = await observe(t, `/a%20b/${'4f0A'.repeat(9)}?x=1`)
-    for (const [, { controller, action }] of messages) {
-      if (controller === 'error') continue
-      assert.deepEqual([controller, action], ['token(5)', 'token(36)'])
-    }
+    const target = `/any/${'4f0A'.repeat(9)}?x=1`
+    const { messages } = await observe(t, target, { any: { __call() {} } })
+    const names = messages.map(([, { controller, action, route }]) => [controller, action, route])
+    assert.deepEqual(names, Array(2).fill(['any', 'token(36)', 'any/__call']))
   })
 
   it('publish the shape of a name in a bad path', async (t) => {
     const { messages } = await observe(t, '/0AfJohXkq9TzB3mWcR7Lp/%0a', { news: {} })
-    assert.deepEqual(summaryOf(messages.slice(0, 1)), [
-      ['redispatch', 'token(21)/token(3)', undefined, 'EXCEPTION_OTHER'],
+    assert.deepEqual(summaryOf(messages.slice(-1)), [
+      ['report', 'token(21)/token(3)', 400, 'EXCEPTION_OTHER'],
     ])
   })
 
@@ -233,7 +341,81 @@ describe('channels', () => {
     const messages = collectMessages(t)
     const front = createFront({}, { logger: collectLog().logger })
     for (let i = 0; i < 5; i++) await front.handle(new HttpRequest({ target: '/nope' }))
-    assert.equal(messages.filter(([key]) => key === 'error').length, 5)
+    assert.equal(messages.filter(([key]) => key === 'report').length, 5)
+  })
+
+  it('publish the end of an action that exceeds its time limit at the limit', async (t) => {
+    const messages = collectMessages(t)
+    const hang = (): Promise<void> => new Promise(() => {})
+    const front = createFront({ news: { hang } }, { limits: { actionTimeoutMs: 1 } })
+    await front.handle(new HttpRequest({ target: '/news/hang' }))
+    const summary = summaryOf(messages.slice(0, 5)) as unknown[][]
+    assert.deepEqual(
+      summary.map(([key, , status]) => [key, status]),
+      [
+        ['start', none],
+        ['end', none],
+        ['error', 503],
+        ['asyncStart', 503],
+        ['asyncEnd', 503],
+      ],
+    )
+  })
+})
+
+describe('A store that is bound to the start of a dispatch', () => {
+  const { start } = channels.dispatch
+
+  /** Binds a store of routes until the test ends. */
+  function bind(t: TestContext): AsyncLocalStorage<unknown> {
+    const store = new AsyncLocalStorage<unknown>()
+    start.bindStore(store, ({ route, controller }) => `${controller} of ${route}`)
+    t.after(() => void start.unbindStore(store))
+    return store
+  }
+
+  it('is there in the action, also after an await, and in the hooks of its controller', async (t) => {
+    const store = bind(t)
+    const seen: unknown[] = []
+    const see = (): void => void seen.push(store.getStore())
+    const seeLater = async (): Promise<void> => {
+      see()
+      await setImmediate()
+      see()
+    }
+    const hooks = { init: see, preDispatch: see, postDispatch: see }
+    const front = createFront({ news: { list: see }, late: { ...hooks, list: seeLater } })
+    await front.handle(new HttpRequest({ target: '/news/list' }))
+    assert.deepEqual(seen.splice(0), ['news of news/list'])
+    await front.handle(new HttpRequest({ target: '/late/list' }))
+    assert.deepEqual(seen, Array(5).fill('late of late/list'))
+    assert.equal(store.getStore(), undefined)
+  })
+
+  it('is another one after a forward and in the error action, and is not there in plugins', async (t) => {
+    const store = bind(t)
+    const seen: unknown[] = []
+    const see = (): void => void seen.push(store.getStore())
+    const forwarding = {
+      async go(request: HttpRequest) {
+        see()
+        await setImmediate()
+        return request.forward({ controller: 'other', action: 'fail' })
+      },
+    }
+    const fail = (): never => {
+      see()
+      throw new Error('broken')
+    }
+    const plugins = [{ preDispatch: see, postDispatch: see }]
+    const controllers = { news: forwarding, other: { fail }, error: { error: see } }
+    await createFront(controllers, { plugins }).handle(new HttpRequest({ target: '/news/go' }))
+    const outside = undefined
+    assert.deepEqual(seen, [
+      ...[outside, 'news of news/go', outside],
+      ...[outside, 'other of news/go'],
+      ...[outside, 'error of news/go', outside],
+    ])
   })
 })
 
