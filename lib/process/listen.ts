@@ -1,16 +1,14 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
-import { stateOf } from '../http/request.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { safeNames } from '../reporting/request-names.ts'
-import type { Access } from '../server/handler.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
+import { logAccess } from './access-log.ts'
 import { type Application, limitsOf } from './application.ts'
 import { serveHealth } from './health.ts'
-import { EXIT_FAILURE, fail, version } from './output.ts'
-import { subjectOf } from './pretty-line.ts'
+import { EXIT_FAILURE, fail } from './output.ts'
 import { type Config, ConfigError } from './settings.ts'
-import { reportListening } from './watcher.ts'
+import { version } from './version.ts'
+import { reportListening } from './watched.ts'
 
 // The first file descriptor that systemd passes on (sd_listen_fds(3)).
 const FIRST_FD = 3
@@ -74,25 +72,4 @@ export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   logger.info(fields, `Portico ${fields.version} listens on ${url}`)
   reportListening(Number(new URL(url).port))
-}
-
-/** Logs one line for a request, with its id, method, its names and the outcome. It never logs a value of a parameter. */
-export function logAccess(logger: Logger, access: Access): void {
-  const { method, response, route, bytes, durationMs } = access
-  const { status, request } = response
-  const names = safeNames(request)
-  const isPublic = request !== undefined && stateOf(request).message.isPublicFile
-  const roundedMs = Math.round(durationMs * 10) / 10
-  const fields = {
-    event: 'access',
-    id: request?.id,
-    method,
-    ...names,
-    route,
-    ...(isPublic && { public: true }),
-    status,
-    durationMs: roundedMs,
-    bytes,
-  }
-  logger.info(fields, [status, method, ...subjectOf(fields)].join(' '))
 }

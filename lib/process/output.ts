@@ -1,10 +1,6 @@
-import { readFileSync } from 'node:fs'
-import { relative } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { Log } from '../reporting/log.ts'
 import { printable } from '../reporting/printable.ts'
-import { prettyFormat } from './pretty-line.ts'
-import type { RoutesStyle } from './routes-text.ts'
 import type { Config } from './settings.ts'
 
 /** Exit code for a failure, such as a port in use, an error of the explained request, or an action that was cut. */
@@ -46,30 +42,14 @@ export async function exit(exitCode: number): Promise<never> {
 }
 
 /** Creates a log on stdout: readable lines for a terminal, else NDJSON. */
-export function createLog({ logLevel }: Config): Log {
+export async function createLog({ logLevel }: Config): Promise<Log> {
   const stream = process.stdout
-  const format = stream.isTTY ? prettyFormat({ color: hasColors() }) : undefined
-  return new Log({ stream, level: logLevel, format })
+  if (!stream.isTTY) return new Log({ stream, level: logLevel })
+  const { prettyFormat } = await import('./pretty-line.ts')
+  return new Log({ stream, level: logLevel, format: prettyFormat({ color: hasColors() }) })
 }
 
-/** Returns the style for routes on stdout. Paths below the current folder are relative to it. */
-export function routesStyle(): RoutesStyle {
-  return {
-    color: hasColors(),
-    formatFile: (file) => {
-      const path = relative(process.cwd(), file)
-      return path.startsWith('..') ? file : path
-    },
-  }
-}
-
-/** Returns the version of this package. */
-export function version(): string {
-  const file = readFileSync(new URL(import.meta.resolve('portico/package.json')), 'utf8')
-  return JSON.parse(file).version
-}
-
-// https://no-color.org
-function hasColors(): boolean {
+/** Returns whether text on stdout may have colours (https://no-color.org). */
+export function hasColors(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR
 }

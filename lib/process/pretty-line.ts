@@ -1,6 +1,7 @@
 import { isApplicationFrame } from '../reporting/frames.ts'
 import type { Fields, LogLevel, LogOptions } from '../reporting/log.ts'
 import { printable } from '../reporting/printable.ts'
+import { subjectOf } from './access-log.ts'
 import { paint, type TextStyle } from './terminal-table.ts'
 
 const COLORS = { info: 'cyan', warn: 'yellow', error: 'red', silent: 'dim' } as const
@@ -8,12 +9,6 @@ const COLORS = { info: 'cyan', warn: 'yellow', error: 'red', silent: 'dim' } as 
 /** Returns the format of readable lines for a terminal. */
 export function prettyFormat(style: TextStyle): LogOptions['format'] {
   return (level, record) => prettyLine(level, record, style)
-}
-
-/** Returns the action of a request, or that it led to a public file; nothing for any other request. */
-export function subjectOf({ module, controller, action, public: isPublic }: Fields): string[] {
-  if (isPublic) return ['public file']
-  return controller ? [[module, controller, action].join('/')] : []
 }
 
 function prettyLine(level: LogLevel, record: Fields, style: TextStyle): string {

@@ -27,12 +27,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   observe: ['server', 'reporting', 'http'],
   session: ['http'],
   'sign-in': ['session', 'dispatch', 'controllers', 'reporting', 'http'],
-  process: ['inspect', 'dispatch', 'server', 'controllers', 'routing', 'reporting', 'http'],
+  process: ['dispatch', 'server', 'controllers', 'routing', 'reporting', 'http'],
+  commands: ['process', 'inspect', 'server', 'reporting'],
   'lib/index.ts': ['dispatch', 'server', 'controllers', 'routing', 'reporting', 'http'],
   'lib/session.ts': ['session'],
   'lib/sign-in.ts': ['sign-in', 'controllers', 'reporting'],
   'lib/testing.ts': ['testing', 'server', 'http'],
-  'server.ts': ['process', 'inspect', 'dispatch', 'server', 'controllers'],
+  'server.ts': ['commands', 'process'],
 }
 
 const FOREIGN = [
@@ -108,11 +109,11 @@ describe('The rooms of lib/', () => {
     assert.deepEqual(new Set(foreign), new Set(FOREIGN))
   })
 
-  it('read process only in process/ and in server.ts, and see a socket only in server/', () => {
+  it('read process only in process/, commands/ and server.ts, and see a socket only in server/', () => {
     const using = (pattern: RegExp): string[] => files.filter((file) => pattern.test(codeOf(file)))
-    const reading = using(/(?<!\.)\bprocess\.(?!nextTick\b)/)
+    const reading = using(/(?<!\.)\bprocess\.(?!(?:nextTick|getBuiltinModule)\b)/)
     assert.deepEqual(
-      reading.filter((file) => !['process', 'server.ts'].includes(roomOf(file))),
+      reading.filter((file) => !['process', 'commands', 'server.ts'].includes(roomOf(file))),
       [],
     )
     const seeing = using(/\bSocket\b/).filter((file) => roomOf(file) !== 'server')

@@ -15,7 +15,7 @@ import {
   HttpRequest,
   loadControllers,
 } from '../../lib/index.ts'
-import { logAccess } from '../../lib/process/listen.ts'
+import { logAccess } from '../../lib/process/access-log.ts'
 import { prettyFormat } from '../../lib/process/pretty-line.ts'
 import { Log } from '../../lib/reporting/log.ts'
 import { subscribeToAll } from '../support/collectors.ts'

@@ -7,7 +7,7 @@ import {
   HttpResponse,
   withPublicFiles,
 } from '../../lib/index.ts'
-import { logAccess } from '../../lib/process/listen.ts'
+import { logAccess } from '../../lib/process/access-log.ts'
 import { createFolder } from '../support/folder.ts'
 
 async function logged(

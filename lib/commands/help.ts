@@ -1,5 +1,11 @@
-import { commands, type Flag, options } from './commands.ts'
-import { type Setting, settings } from './settings.ts'
+import { commands, type Flag, options } from '../process/commands.ts'
+import { print } from '../process/output.ts'
+import { type Setting, settings } from '../process/settings.ts'
+
+/** Runs `--help`. */
+export function run(): void {
+  print(helpText())
+}
 
 /** Returns the text of `--help`. */
 export function helpText(): string {

@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
-import { stopChild } from './child.ts'
-import { LISTEN_MESSAGE } from './worker.ts'
+import { LISTEN_MESSAGE } from '../process/worker.ts'
+import { stopChild } from './stop-child.ts'
 import { type Address, WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
 
 /** The options of a {@link Supervisor}. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
+import { explanationText, routesText } from '../../lib/commands/routes-text.ts'
 import { loadControllers } from '../../lib/controllers/load-controllers.ts'
 import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import { explain } from '../../lib/inspect/explain.ts'
 import { listActions, listRoutes } from '../../lib/inspect/list-routes.ts'
-import { explanationText, routesText } from '../../lib/process/routes-text.ts'
 import { createFolder } from '../support/folder.ts'
 
 const folder = createFolder(

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { FolderWatch } from '../../lib/process/folder-watch.ts'
+import { FolderWatch } from '../../lib/commands/folder-watch.ts'
 
 describe('FolderWatch', () => {
   it('returns the files that were written, each once', async (t) => {

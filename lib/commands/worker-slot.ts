@@ -1,8 +1,8 @@
 import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
+import { askReady, REPLACE_MESSAGE } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { stopChild } from './child.ts'
-import { askReady, REPLACE_MESSAGE } from './worker.ts'
+import { stopChild } from './stop-child.ts'
 
 /** The options of a {@link WorkerSlot}. */
 export interface WorkerSlotOptions {

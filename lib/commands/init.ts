@@ -1,14 +1,15 @@
 import { lstat, mkdir, readdir, readFile, realpath, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, sep } from 'node:path'
+import { EXIT_FAILURE, fail, print } from '../process/output.ts'
+import { ConfigError } from '../process/settings.ts'
+import { version } from '../process/version.ts'
 import { jsonLine, printable } from '../reporting/printable.ts'
-import { EXIT_FAILURE, fail, print, version } from './output.ts'
 import {
   addMissingKeys,
   formatPackageJson,
   type PackageJson,
   parsePackageJson,
 } from './package-json.ts'
-import { ConfigError } from './settings.ts'
 
 const NODE_FOR_TYPESCRIPT = '22.18'
 // The templates are JavaScript, which is TypeScript too once a type in a comment stands behind its variable.
@@ -26,17 +27,17 @@ const JSDOC_TYPE = /\/\*\* @type \{(.*)\} \*\/\n(const \w+)/g
  * only adds keys to an existing `package.json`. It writes nothing beside an application in the other language.
  *
  * @param args The arguments after `init`: the folder (default: the current one), and `--ts` for TypeScript.
- * @param templates The folder of the templates.
+ * @param templates The URL of the folder of the templates, with a slash at its end.
  * @throws {ConfigError} If the arguments are invalid.
  */
-export async function init(args: readonly string[], templates: string): Promise<void> {
+export async function init(args: readonly string[], templates: URL): Promise<void> {
   const { folder, typescript } = parseArguments(args)
   try {
     await mkdir(folder, { recursive: true })
     for (const name of ['controllers', 'test']) await checkPlace(folder, name)
     await checkLanguage(folder, typescript)
     const { extension, isInstalled } = await writePackage(folder, typescript)
-    const read = (name: string): Promise<string> => readFile(join(templates, name), 'utf8')
+    const read = (name: string): Promise<string> => readFile(new URL(name, templates), 'utf8')
     // The templates refer to each other by names that end in `.js`.
     const adapt = (text: string): string => text.replace(/\.js(?=['"])/g, extension)
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { helpText } from '../../lib/commands/help.ts'
 import { commands, options } from '../../lib/process/commands.ts'
-import { helpText } from '../../lib/process/help-text.ts'
 import { settings } from '../../lib/process/settings.ts'
 
 describe('helpText()', () => {

@@ -1,10 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
+import { ConfigError, EXIT_CONFIG } from '../process/settings.ts'
+import { isWatched, WATCHER_VARIABLE } from '../process/watched.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { exitCodeOf, killChild, stopChild } from './child.ts'
 import { FolderWatch } from './folder-watch.ts'
-import { ConfigError, EXIT_CONFIG } from './settings.ts'
+import { exitCodeOf, killChild, stopChild } from './stop-child.ts'
 
 /** The options of a {@link Watcher}. */
 export interface WatcherOptions {
@@ -22,24 +23,11 @@ export interface WatcherOptions {
   readonly stopTimeoutMs: number
 }
 
-// Holds the process id of the watcher, in the environment of the program that it runs.
-const WATCHER_VARIABLE = 'PORTICO_WATCHER'
-
 // The keys of the messages that Node sends if the variable WATCH_REPORT_DEPENDENCIES is set (Node 20 to 26).
 const IMPORTS = /^watch:(?:import|require)$/
 
 // A developer waits for the restart, so a longer request is aborted.
 const RESTART_TIMEOUT_MS = 1_500
-
-/** Reports whether a watcher started this process. Checks the parent, because a child inherits the environment. */
-export function isWatched(): boolean {
-  return process.env[WATCHER_VARIABLE] === String(process.ppid) && process.send !== undefined
-}
-
-/** Reports to the watcher, if there is one, that this process listens. */
-export function reportListening(port: number): void {
-  if (isWatched()) process.send?.({ listening: port })
-}
 
 // Reports whether a message lists files that Node has imported or required, as for `node --watch`.
 function isImportMessage(

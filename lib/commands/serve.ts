@@ -1,0 +1,76 @@
+import cluster from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
+import { closeApp, createReadyCheck, startApp } from '../process/app-file.ts'
+import { loadApplication } from '../process/application.ts'
+import { onStopMessage } from '../process/child.ts'
+import type { CommandLine } from '../process/command-line.ts'
+import { listen, listenForHealth, logStart } from '../process/listen.ts'
+import { createLog, EXIT_FAILURE } from '../process/output.ts'
+import { onHangup, onStopSignal } from '../process/signals.ts'
+import { logWarnings } from '../process/warnings.ts'
+import { isWatched } from '../process/watched.ts'
+import { answerReady, leaveCluster, reportListen, requestSuccessor } from '../process/worker.ts'
+
+// Minimum time for `close` of an application file: the drain may have used the whole close timeout.
+const MIN_CLOSE_MS = 1_000
+
+/** Serves in this process, which is the only process or a worker. */
+export async function run(line: CommandLine): Promise<number> {
+  const ownLog = await createLog(line.config)
+  logWarnings(ownLog)
+  // A signal or the message of the parent process may come while the controllers load.
+  const requested = new Promise<void>((stop) => {
+    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
+    onStopSignal(stop)
+    onHangup(ownLog, stop)
+  })
+  const application = await Promise.race([loadApplication(line, ownLog), requested])
+  if (application === undefined) {
+    const message = 'Stopped while the controllers were loading'
+    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, message)
+    return 0
+  }
+  const { front, app, config, logger: log = ownLog } = application
+  let isServing = true
+  let exitCode = 0
+  let reason = ''
+  // Before the first request may come.
+  const stopped = new Promise<void>((stop) => {
+    const crash = (error: unknown): void => {
+      front.report(error)
+      // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
+      if (requestSuccessor()) return
+      exitCode = EXIT_FAILURE
+      reason = ' by an exception outside of any request'
+      stop()
+    }
+    process.on('uncaughtException', crash).on('unhandledRejection', crash)
+    requested.then(stop)
+  })
+  reportListen()
+  const service = await listen(application, log)
+  // Before any connection is accepted. A failure is an exception outside of any request.
+  startApp(app, service)
+  const isAppReady = createReadyCheck(app, (error) => front.report(error))
+  const isReady = async (): Promise<boolean> => isServing && isAppReady()
+  answerReady(isReady)
+  const health = await listenForHealth(config, isReady)
+  if (!cluster.isWorker) logStart(log, service.url)
+  await stopped
+  isServing = false
+  await delay(config.drainDelayMs)
+  const closeBy = performance.now() + config.closeTimeoutMs
+  const { connections, actions } = await service.close()
+  await leaveCluster()
+  await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
+    exitCode = EXIT_FAILURE
+    reason ||= ' with an error of `close`'
+    front.report(error)
+  })
+  health?.close()
+  if (!cluster.isWorker || connections > 0) {
+    const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
+    log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`)
+  }
+  return actions > 0 ? EXIT_FAILURE : exitCode
+}

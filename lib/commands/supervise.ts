@@ -1,0 +1,49 @@
+import cluster from 'node:cluster'
+import { onStopMessage } from '../process/child.ts'
+import type { CommandLine } from '../process/command-line.ts'
+import { listenForHealth, logStart, rejectInheritedSocket } from '../process/listen.ts'
+import { createLog } from '../process/output.ts'
+import { onStopSignal } from '../process/signals.ts'
+import { logWarnings } from '../process/warnings.ts'
+import { isWatched } from '../process/watched.ts'
+import { httpUrl } from '../server/serve.ts'
+import { stopTimeoutMs } from './stop-child.ts'
+import { Supervisor } from './supervisor.ts'
+import { forwardImports } from './watcher.ts'
+import { WorkerError } from './worker-slot.ts'
+
+/** Serves with `--workers`: starts the workers, which serve, and keeps them running. */
+export async function run({ config }: CommandLine): Promise<number> {
+  // The cluster would close the socket when the last worker that uses it ends.
+  rejectInheritedSocket('--workers')
+  const log = await createLog(config)
+  logWarnings(log)
+  const { workers, port, host } = config
+  const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
+  const supervisor = new Supervisor(options)
+  const stopped = new Promise<void>((stop) => {
+    if (isWatched()) onStopMessage(stop, () => supervisor.kill())
+    else onStopSignal(stop, () => supervisor.kill())
+  })
+  const health = await listenForHealth(config, () =>
+    config.app === undefined ? supervisor.isReady : supervisor.askReady(),
+  )
+  process.on('SIGHUP', () => supervisor.reload())
+  cluster.on('message', (_worker, message) => forwardImports(message))
+  const started = supervisor.start().then(({ address, port }) => {
+    logStart(log, httpUrl(address, port))
+  })
+  try {
+    await Promise.race([started, stopped])
+  } catch (error) {
+    if (!(error instanceof WorkerError)) throw error
+    // The worker has printed the problem.
+    supervisor.kill()
+    return error.exitCode
+  }
+  await stopped
+  const exitCode = await supervisor.stop()
+  health?.close()
+  log.info({ event: 'stop' }, 'Stopped, and all workers too')
+  return exitCode
+}

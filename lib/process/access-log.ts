@@ -1,0 +1,32 @@
+import { stateOf } from '../http/request.ts'
+import type { Fields } from '../reporting/log.ts'
+import type { Logger } from '../reporting/logger.ts'
+import { safeNames } from '../reporting/request-names.ts'
+import type { Access } from '../server/handler.ts'
+
+/** Logs one line for a request, with its id, method, its names and the outcome. It never logs a value of a parameter. */
+export function logAccess(logger: Logger, access: Access): void {
+  const { method, response, route, bytes, durationMs } = access
+  const { status, request } = response
+  const names = safeNames(request)
+  const isPublic = request !== undefined && stateOf(request).message.isPublicFile
+  const roundedMs = Math.round(durationMs * 10) / 10
+  const fields = {
+    event: 'access',
+    id: request?.id,
+    method,
+    ...names,
+    route,
+    ...(isPublic && { public: true }),
+    status,
+    durationMs: roundedMs,
+    bytes,
+  }
+  logger.info(fields, [status, method, ...subjectOf(fields)].join(' '))
+}
+
+/** Returns the action of a request, or that it led to a public file; nothing for any other request. */
+export function subjectOf({ module, controller, action, public: isPublic }: Fields): string[] {
+  if (isPublic) return ['public file']
+  return controller ? [[module, controller, action].join('/')] : []
+}
