@@ -1,85 +1,90 @@
-// Bundles the built program in dist/ into a few files, because loading about sixty files takes most of the start time.
+// Bundles the built program in dist/ into a few files, because loading more than a hundred files takes most of the start time.
 //
 //   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
+//
+// What server.js imports at its start is one file, lib/chunks/core.js. A command that it imports when requested has its own.
 
-import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
-import { basename, join, resolve } from 'node:path'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build } from 'esbuild'
+import { rollup } from 'rollup'
 import { minify } from 'terser'
 import { publicDeclarations } from './declarations.js'
 
 const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
 const dist = join(root, 'dist')
-const { engines } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
-const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/sign-in', 'lib/testing'].map(
-  (file) => join(dist, `${file}.js`),
-)
+const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/sign-in', 'lib/testing']
+const [program] = entryPoints.map(fileOf)
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 // A class or an arrow function has the name of its variable.
 const NAMED = /([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
 
-// List the built files first: esbuild overwrites some of them with the bundle.
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
-const { outputFiles } = await build({
-  entryPoints,
-  outdir: dist,
-  outbase: dist,
-  chunkNames: 'lib/[name]-[hash]',
-  allowOverwrite: true,
-  write: false,
-  bundle: true,
-  splitting: true,
-  packages: 'external',
-  platform: 'node',
-  format: 'esm',
-  minifySyntax: true,
-  target: `node${engines.node.replace('>=', '')}`,
-  logLevel: 'warning',
+const bundle = await rollup({
+  input: Object.fromEntries(entryPoints.map((name) => [name, fileOf(name)])),
+  external: /^[^./]/,
+  treeshake: { moduleSideEffects: false },
+  plugins: [{ name: 'version', load: withVersion }],
+  // The helper of tsc for import() reads it.
+  context: 'globalThis',
 })
-const shared = new Map()
-for (const { path, text } of outputFiles) {
-  await writeFile(path, renameShared(await shorten(text), basename(path).startsWith('chunk-')))
-}
+const { output } = await bundle.generate({
+  chunkFileNames: 'lib/chunks/[name].js',
+  hoistTransitiveImports: false,
+  manualChunks,
+  onlyExplicitManualChunks: true,
+})
 const declarations = publicDeclarations(
-  entryPoints.slice(1).map((file) => file.replace(/\.js$/, '.d.ts')),
+  entryPoints.slice(1).map((name) => join(dist, `${name}.d.ts`)),
 )
-for (const [path, text] of declarations) await writeFile(path, text)
-const kept = new Set([...entryPoints, ...declarations.keys()])
-for (const file of built.map((name) => join(dist, name))) {
-  if (!kept.has(file)) await rm(file)
+for (const name of built) await rm(join(dist, name))
+for (const { fileName, code } of output) await write(join(dist, fileName), await shorten(code))
+for (const [path, text] of declarations) await write(path, text)
+
+function fileOf(name) {
+  return join(dist, `${name}.js`)
 }
 
-// Removes white space and renames variables: a third of the bundle. The names of functions and classes stay, so that a
-// stack trace is readable. terser, because esbuild would keep these names by a call at run time for each function.
+// To find and to read package.json takes 1.3 ms of each start.
+function withVersion(id) {
+  if (id !== fileOf('lib/process/version')) return undefined
+  return `export function version() { return ${JSON.stringify(version)} }`
+}
+
+function manualChunks(id, { getModuleInfo }) {
+  return importsOf(program, getModuleInfo).has(id) ? 'core' : undefined
+}
+
+// Returns the files that a file imports when it is loaded, and those that they import.
+function importsOf(file, getModuleInfo, found = new Set()) {
+  for (const id of getModuleInfo(file)?.importedIds ?? []) {
+    if (found.has(id)) continue
+    found.add(id)
+    importsOf(id, getModuleInfo, found)
+  }
+  return found
+}
+
+async function write(path, text) {
+  await mkdir(dirname(path), { recursive: true })
+  await writeFile(path, text)
+}
+
+// Shortens the code by a third. Functions and classes keep their names and stay apart, so that a stack trace is readable.
 async function shorten(text) {
-  const reserved = [...text.matchAll(NAMED)].map(([, name]) => name)
+  const named = [...text.matchAll(NAMED)].map(([, name]) => name)
   const { code } = await minify(text, {
-    parse: { module: true },
-    compress: { defaults: false, booleans: true, join_vars: true, lhs_constants: true },
-    mangle: { toplevel: true, reserved, keep_classnames: true, keep_fnames: true },
+    module: true,
+    ecma: 2020,
+    keep_classnames: true,
+    keep_fnames: true,
+    compress: { inline: false, reduce_funcs: false },
+    mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory.
-    format: { max_line_len: 2_000, ascii_only: true, ecma: 2020 },
+    format: { max_line_len: 2_000, ascii_only: true },
   })
   return code
-}
-
-// Shortens the names that chunks export: only the other files of the bundle import them.
-function renameShared(code, isChunk) {
-  const shortOf = (name) => {
-    // From 360 on, a number of base 36 starts with a letter.
-    if (!shared.has(name)) shared.set(name, (360 + shared.size).toString(36))
-    return shared.get(name)
-  }
-  const renamed = code.replace(/\bimport\{([^}]*)\}(?=from"[^"]*\/chunk-)/g, (_, list) => {
-    const pairs = list.split(',').map((item) => item.split(' as '))
-    return `import{${pairs.map(([name, own = name]) => `${shortOf(name)} as ${own}`)}}`
-  })
-  if (!isChunk) return renamed
-  return renamed.replace(/\bexport\{([^}]*)\};?\s*$/, (_, list) => {
-    const pairs = list.split(',').map((item) => item.split(' as '))
-    return `export{${pairs.map(([own, name = own]) => `${own} as ${shortOf(name)}`)}};`
-  })
 }
 
 function isBuilt(name) {

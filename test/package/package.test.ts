@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { copyFile, readdir, readFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, posix } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import * as portico from 'portico'
 import { createFolder, writeFileIn } from '../support/folder.ts'
@@ -11,7 +11,7 @@ import { repositoryFile } from '../support/repository.ts'
 const MAX_BYTES = 330 * 1_024
 const MAX_WING_BYTES = 60 * 1_024
 const WING = /^dist\/lib\/(?:session|sign-in|testing)(?:\/|\.)/
-const CHUNK = /chunk-\w+\.js/g
+const IMPORT = /(?:\bfrom|\bimport)\s*\(?"(\.[^"]*)"/g
 
 describe('The installed package', () => {
   const project = createFolder({ after })
@@ -28,15 +28,15 @@ describe('The installed package', () => {
     await install(project, join(project, packed.filename))
   })
 
-  const chunksOf = async (entries: readonly string[]): Promise<ReadonlySet<string>> => {
+  const filesOf = async (entries: readonly string[]): Promise<ReadonlySet<string>> => {
     const found = new Set<string>()
     for (const file of entries) await visit(file)
     return found
     async function visit(file: string): Promise<void> {
-      for (const [chunk] of (await readInstalled(`lib/${file}`)).matchAll(CHUNK)) {
-        if (found.has(chunk)) continue
-        found.add(chunk)
-        await visit(chunk)
+      if (found.has(file)) return
+      found.add(file)
+      for (const [, imported = ''] of (await readInstalled(file)).matchAll(IMPORT)) {
+        await visit(posix.join(posix.dirname(file), imported))
       }
     }
   }
@@ -78,15 +78,25 @@ describe('The installed package', () => {
   })
 
   it('has less than 330 KiB without its subpaths, which have less than 60 KiB', async () => {
-    const core = await chunksOf(['../server.js', 'index.js'])
-    const wings = packed.files.filter(({ path }) => {
-      const [chunk] = path.match(CHUNK) ?? []
-      return chunk === undefined ? WING.test(path) : !core.has(chunk)
-    })
+    const core = await filesOf(['server.js', 'lib/index.js'])
+    const wings = packed.files.filter(({ path }) =>
+      path.startsWith('dist/lib/chunks/') ? !core.has(path.replace('dist/', '')) : WING.test(path),
+    )
     const bytes = wings.reduce((sum, { size }) => sum + size, 0)
     assert.ok(wings.length > 4, `${wings.length} files`)
     assert.ok(bytes < MAX_WING_BYTES, `${bytes} bytes`)
     assert.ok(packed.unpackedSize - bytes < MAX_BYTES, `${packed.unpackedSize - bytes} bytes`)
+  })
+
+  it('loads two files to serve, and each other command when it is requested', async () => {
+    const server = await readInstalled('server.js')
+    const imported = [...server.matchAll(/\bfrom"(\.[^"]*)"/g)].map(([, file]) => file)
+    assert.deepEqual(imported, ['./lib/chunks/core.js'])
+    const core = await readInstalled('lib/chunks/core.js')
+    assert.doesNotMatch(core, /\bfrom"\./)
+    for (const name of ['explain', 'init', 'watch', 'supervise']) {
+      assert.match(server, new RegExp(`import\\("\\./lib/chunks/${name}\\.js"\\)`))
+    }
   })
 
   it('installs no other package', async () => {
