@@ -1,8 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises'
-import { createRequire } from 'node:module'
 import { dirname, extname, join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { Script } from 'node:vm'
 
 /** An error whose message describes a whole file, and not a place in it. */
 export class FileError extends Error {}
@@ -21,13 +19,13 @@ const ESM_SYNTAX =
 export async function loadModule(file: string): Promise<object> {
   const type = isTypeScript(file) ? 'module' : await typeOf(file)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
-  const require = createRequire(file)
-  if (type === 'commonjs') return Object(require(file))
-  // Imports another module that exports this one: import() would treat a module with an export `then` as a promise.
-  const source = `export * as exports from ${JSON.stringify(pathToFileURL(file).href)}`
-  const { exports } = await import(`data:text/javascript,${encodeURIComponent(source)}`)
-  // Bun runs no code of a data: URL.
-  return exports ?? require(file)
+  if (type === 'commonjs') return requireFile(file)
+  return import(pathToFileURL(file).href)
+}
+
+async function requireFile(file: string): Promise<object> {
+  const { createRequire } = await import('node:module')
+  return Object(createRequire(file)(file))
 }
 
 // Node decides, and import() loads both types. Where Node does not strip types, require() would read it as JavaScript.
@@ -41,7 +39,7 @@ async function typeOf(file: string): Promise<'module' | 'commonjs'> {
   const { type, path } =
     extension === '.cjs' ? { type: 'commonjs' } : await packageOf(await realpath(file))
   if (type === 'module') return 'module'
-  if (!ESM_SYNTAX.test(syntaxErrorOf(await readFile(file, 'utf8')))) return 'commonjs'
+  if (!ESM_SYNTAX.test(await syntaxErrorOf(await readFile(file, 'utf8')))) return 'commonjs'
   if (type !== 'commonjs') return 'module'
   const remedy = path === undefined ? '' : `set "type": "module" in "${path}", or `
   throw new FileError(
@@ -62,7 +60,8 @@ async function packageOf(
 }
 
 // Returns the message of the syntax error that a text has as a CommonJS module; '' if there is none.
-function syntaxErrorOf(source: string): string {
+async function syntaxErrorOf(source: string): Promise<string> {
+  const { Script } = await import('node:vm')
   try {
     new Script(`(function () {${source.replace(/^#!/, '//')}\n})`)
     return ''

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises'
 import { pathToFileURL } from 'node:url'
-import { Script } from 'node:vm'
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g
 
@@ -14,11 +13,12 @@ const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g
  */
 export async function locateSyntaxError(file: string, error: Error): Promise<string | undefined> {
   if (!(error instanceof SyntaxError)) return undefined
+  const { Script } = await import('node:vm')
   const urls = new Set([pathToFileURL(file).href])
   // The loop also visits what it adds.
   for (const url of urls) {
     const source = await readFile(new URL(url), 'utf8').catch(() => '')
-    const line = lineOf(source, error.message)
+    const line = lineOf(source, error.message, Script)
     if (line !== undefined) return `${url}:${line}`
     for (const [, specifier = ''] of source.matchAll(IMPORT)) urls.add(new URL(specifier, url).href)
   }
@@ -27,7 +27,11 @@ export async function locateSyntaxError(file: string, error: Error): Promise<str
 
 // Parses the text as a script, because the stack of that SyntaxError begins with the line. The line
 // counts only if both errors are the same: a script has other rules, such as no `await` at the top level.
-function lineOf(source: string, message: string): string | undefined {
+function lineOf(
+  source: string,
+  message: string,
+  Script: typeof import('node:vm').Script,
+): string | undefined {
   try {
     new Script(`'use strict';${toScript(source)}`, { filename: 'script' })
   } catch (thrown) {

@@ -1,4 +1,3 @@
-import { parseArgs, parseEnv } from 'node:util'
 import { nearestName } from '../routing/nearest-name.ts'
 import { type Command, type CommandName, commands, type Flag, options } from './commands.ts'
 import { contradictions } from './contradictions.ts'
@@ -24,6 +23,9 @@ export type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads a text file. */
 export type ReadFile = (file: string) => string
+
+// A flag, and its value after an equals sign.
+const FLAG = /^(--[^=]+|-[^-])(?:=(.*))?/s
 
 const commandNames = Object.keys(commands) as (keyof typeof commands)[]
 const flags: Readonly<Record<string, Flag>> = { ...commands, ...options }
@@ -73,30 +75,24 @@ export function parseCommandLine(
 function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<string, string> {
   const names = [...settingsByFlag.keys(), ...Object.keys(flags)]
   // The unit may be omitted: --drain-delay 5000.
-  const fullNames = new Map(names.map((name) => [name.replace(/-ms$/, ''), name]))
-  const types = [...names, ...fullNames.keys()].map((name) => {
-    const type = takesArgument(fullNames.get(name) ?? name) ? 'string' : 'boolean'
-    return [name, { type } as const] as const
-  })
-  const { tokens } = parseArgs({
-    args: [...args],
-    options: { ...Object.fromEntries(types), help: { type: 'boolean', short: 'h' } },
-    strict: false,
-    tokens: true,
-  })
+  const nameOf = new Map(names.map((name) => [flagOf(name.replace(/-ms$/, '')), name]))
+  for (const name of names) nameOf.set(flagOf(name), name)
+  nameOf.set('-h', 'help')
   const values = new Map<string, string>()
-  for (const token of tokens) {
-    if (token.kind === 'positional') problems.push(unexpected(token.value, args))
-    if (token.kind !== 'option') continue
-    const name = fullNames.get(token.name) ?? token.name
-    if (!names.includes(name)) problems.push(unknownOption(token.rawName, names))
-    else if (Object.hasOwn(flags, name) && !takesArgument(name) && token.value !== undefined)
-      problems.push(`--${name} takes no value`)
-    else {
-      const { value = takesArgument(name) ? '' : 'true', inlineValue } = token
+  const rest = args.values()
+  for (const arg of rest) {
+    const [, flag, inlineValue] = FLAG.exec(arg) ?? []
+    const name = nameOf.get(flag ?? '')
+    if (arg === '--') for (const each of rest) problems.push(unexpected(each, args))
+    else if (flag === undefined) problems.push(unexpected(arg, args))
+    else if (name === undefined) problems.push(unknownOption(flag, names))
+    else if (takesArgument(name)) {
+      const value: string = inlineValue ?? rest.next().value ?? ''
       // In `--host --version`, the address is missing. It is not "--version".
-      values.set(name, inlineValue || !value.startsWith('--') ? value : '')
-    }
+      values.set(name, inlineValue === undefined && value.startsWith('--') ? '' : value)
+    } else if (Object.hasOwn(flags, name) && inlineValue !== undefined) {
+      problems.push(`--${name} takes no value`)
+    } else values.set(name, inlineValue ?? 'true')
   }
   return values
 }
@@ -112,10 +108,10 @@ function takesArgument(name: string): boolean {
   return setting === undefined ? flags[name]?.argument !== undefined : setting.value !== ''
 }
 
-function unknownOption(rawName: string, names: readonly string[]): string {
-  const nearest = nearestName(rawName.replace(/^-+/, ''), names)
+function unknownOption(flag: string, names: readonly string[]): string {
+  const nearest = nearestName(flag.replace(/^-+/, ''), names)
   const hint = nearest === undefined ? 'see --help' : `did you mean --${nearest}?`
-  return `Unknown option ${quoted(rawName)}: ${hint}`
+  return `Unknown option ${quoted(flag)}: ${hint}`
 }
 
 function parseEnvFile(
@@ -125,6 +121,8 @@ function parseEnvFile(
 ): Environment {
   if (file === undefined) return {}
   try {
+    // Only this option needs node:util, which takes 1 ms to load.
+    const { parseEnv } = process.getBuiltinModule('node:util')
     // Editors of Windows may begin a file with a byte order mark.
     return parseEnv(readFile(file).replace(/^\uFEFF/, '')) as Environment
   } catch (error) {

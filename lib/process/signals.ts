@@ -1,4 +1,3 @@
-import { isatty } from 'node:tty'
 import type { Logger } from '../reporting/logger.ts'
 import { EXIT_FAILURE } from './output.ts'
 
@@ -27,7 +26,8 @@ export function onStopSignal(stop: () => void, onSecond = (): void => {}): void 
  * SIGHUP is a request to reload. The process then logs that it has no workers to replace.
  */
 export function onHangup(logger: Logger, stop: () => void): void {
-  process.on('SIGHUP', () => {
+  process.on('SIGHUP', async () => {
+    const { isatty } = await import('node:tty')
     if (isatty(STDIN)) return stop()
     const message =
       'SIGHUP replaces workers, and this process has none: use --workers without --watch'

@@ -1,4 +1,3 @@
-import { getSystemErrorMap } from 'node:util'
 import { shapeOf } from './shape.ts'
 
 // The words of the messages of V8 and Node, and of usual error messages; those of the errors of the system are
@@ -91,6 +90,8 @@ let words: Words | undefined
 
 function wordSets(): Words {
   if (words !== undefined) return words
+  // Only an error needs node:util: to load it takes 1 ms, which would be a part of each start.
+  const { getSystemErrorMap } = process.getBuiltinModule('node:util')
   const systemErrors = [...getSystemErrorMap().values()]
   words = {
     systemCodes: new Set([...systemErrors.map(([code]) => code), ...DNS_CODES.split(' ')]),
