@@ -37,15 +37,18 @@ process.stderr.on('error', () => {})
 // By default, Node opens the inspector on it.
 process.on('SIGUSR1', () => {})
 
-try {
-  const exitCode = await run(process.argv.slice(2))
-  if (typeof exitCode === 'number') await exit(exitCode)
-} catch (error) {
+// Without `await`: the files of the other commands import what they share with this file, when it is loaded.
+run(process.argv.slice(2)).catch((error) => {
   if (!(error instanceof ConfigError)) throw error
-  await fail(EXIT_CONFIG, error.problems)
+  return fail(EXIT_CONFIG, error.problems)
+})
+
+async function run(args: readonly string[]): Promise<void> {
+  const exitCode = await runCommand(args)
+  if (typeof exitCode === 'number') await exit(exitCode)
 }
 
-async function run(args: readonly string[]): Promise<unknown> {
+async function runCommand(args: readonly string[]): Promise<unknown> {
   const [name, ...others] = args
   if (name === 'init') {
     const { init } = await import('./lib/commands/init.ts')

@@ -2,7 +2,8 @@
 //
 //   node tools/bundle.js [FOLDER]     FOLDER contains dist/ (default: this repository)
 //
-// What server.js imports at its start is one file, lib/chunks/core.js. A command that it imports when requested has its own.
+// Files that both server.js and lib/index.js import are in lib/chunks/core.js. A command that server.js imports when requested
+// has a chunk of its own.
 
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
@@ -14,7 +15,7 @@ import { publicDeclarations } from './declarations.js'
 const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
 const dist = join(root, 'dist')
 const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/sign-in', 'lib/testing']
-const [program] = entryPoints.map(fileOf)
+const [program, library] = entryPoints.map(fileOf)
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 // A class or an arrow function has the name of its variable.
@@ -53,7 +54,9 @@ function withVersion(id) {
 }
 
 function manualChunks(id, { getModuleInfo }) {
-  return importsOf(program, getModuleInfo).has(id) ? 'core' : undefined
+  return [program, library].every((file) => importsOf(file, getModuleInfo).has(id))
+    ? 'core'
+    : undefined
 }
 
 // Returns the files that a file imports when it is loaded, and those that they import.
