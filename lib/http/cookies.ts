@@ -38,7 +38,11 @@ const ATTRIBUTES: readonly (keyof CookieAttributes)[] = [
 ]
 const MAX_TIME = Date.UTC(10_000, 0)
 
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
+const NAME = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+const TOKEN = new RegExp(`^${NAME}$`)
+// trim() would also remove a no-break space: another host of the domain could then set the cookie `__Host-s`, by a name that has
+// no prefix for a browser.
+const SPACED = new RegExp(`^[ \t]*(${NAME})[ \t]*$`)
 // The characters that a value cannot hold (RFC 6265bis, 4.1.1), and `%`, which starts an escape.
 const ESCAPED = /[^!#$&-+\--:<-[\]-~]/gu
 const PREFIX = /^__(?:Host|Secure)-/i
@@ -62,8 +66,8 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
   const cookies = new Map<string, string>()
   for (const pair of header?.split(';') ?? []) {
     const equals = pair.indexOf('=')
-    const name = pair.slice(0, Math.max(0, equals)).trim()
-    if (TOKEN.test(name) && !cookies.has(name)) cookies.set(name, decoded(pair.slice(equals + 1)))
+    const name = SPACED.exec(pair.slice(0, Math.max(0, equals)))?.[1]
+    if (name && !cookies.has(name)) cookies.set(name, decoded(pair.slice(equals + 1)))
   }
   return Object.defineProperties(cookies, { set: readOnly, delete: readOnly, clear: readOnly })
 }

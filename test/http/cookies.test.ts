@@ -24,6 +24,12 @@ describe('parseCookies', () => {
     ['$Version=1; a=1', { $Version: '1', a: '1' }],
     ['a=', { a: '' }],
     [';;; ;=;', {}],
+    [' a\t=1;\tb =2', { a: '1', b: '2' }],
+    // node:http reads the byte A0 so. A browser keeps such a cookie from another host of the domain: its name has no prefix.
+    [
+      '\u00a0__Host-s=1; __Host-s\u00a0=2; \ufeff__Host-s=3; \u2003__Host-s=4; __Host-s=5',
+      { '__Host-s': '5' },
+    ],
   ]
   for (const [header, expected] of cases) {
     it(`reads ${JSON.stringify(header)}`, () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Browser, type Cookie, isRemoval } from '../support/browser.ts'
 import { startHostileProvider } from '../support/hostile-provider.ts'
+import { bytesOf, parse, send } from '../support/http.ts'
 import {
   ADDRESS,
   type App,
@@ -55,6 +56,21 @@ describe('The cookies of a sign-in', () => {
         assert.ok(![value, ...decoded].some((text) => text.includes(secret)), secret)
       }
     }
+  })
+
+  it('are not those that another host of the domain sets under a similar name', async (t) => {
+    const { browser, port } = await startHostileApp(t)
+    const client = browser()
+    await signInOnce(client)
+    const { name, value } = sessionOf(client)
+    const whoIs = async (cookie: string) => {
+      const head = bytesOf({ target: '/index/who', headers: [['Cookie', cookie]] })
+      // As bytes: no browser sees the prefix `__Host-` behind A0.
+      return parse(await send(port, Buffer.from(head, 'latin1'))).body
+    }
+    assert.match(await whoIs(`${name}=${value}`), /"subject"/)
+    assert.equal(await whoIs(`\u00a0${name}=${value}`), 'null')
+    assert.equal(await whoIs(`${name}\u00a0=${value}`), 'null')
   })
 
   it('are new at every sign-in', async (t) => {
