@@ -35,6 +35,8 @@ export function createGuard(
         response.headers.set('Cache-Control', 'no-store')
         if (!isNavigation(request)) throw unauthorized(parts, request, provider)
         const path = continuePath(withoutOrigin(request.target))
+        // The address itself is not guarded: it would redirect to itself for ever.
+        if (path.split('?', 1)[0] === parts.options.path) throw notMounted(provider)
         return response.redirect(beginPath(parts, provider, path), 303)
       })
     },
@@ -59,6 +61,11 @@ function unauthorized(parts: Parts, request: HttpRequest, provider: string): Err
     { provider, step: 'guard', fault: 'no session' },
     { 'WWW-Authenticate': 'Cookie realm="sign-in"' },
   )
+}
+
+function notMounted(provider: string): Error {
+  const message = 'The "path" of signIn() leads to no action "oauth.php" of its controller'
+  return signInError(500, message, { provider, step: 'guard', fault: 'not mounted' })
 }
 
 // A script cannot follow a redirect to the page of a provider.

@@ -10,6 +10,7 @@ import {
 } from '../../lib/index.ts'
 import { type SignInOptions, signIn } from '../../lib/sign-in.ts'
 import { dispatched } from '../../lib/testing.ts'
+import { collectReports } from '../support/collectors.ts'
 
 const OPTIONS: SignInOptions = {
   origin: 'https://news.example',
@@ -52,6 +53,26 @@ describe('auth.controller', () => {
     assert.equal(
       new URL(location).searchParams.get('redirect_uri'),
       'https://news.example/app/elp/oauth.php?provider=plain',
+    )
+  })
+
+  it('must be where "path" leads: a guard of everything says so in place of an endless redirect', async () => {
+    const auth = signIn(OPTIONS)
+    const { reports, onReport } = collectReports()
+    const front = new FrontController({
+      controllers: { auth: auth.controller },
+      plugins: [auth.guard(() => true)],
+      onReport,
+    })
+    const headers = { accept: 'text/html' }
+    const open = (target: string) => front.handle(new HttpRequest({ target, headers }))
+    const guarded = await open('/auth/account')
+    assert.equal(guarded.status, 303)
+    const { status } = await open(String(guarded.headers.get('Location')))
+    assert.equal(status, 500)
+    assert.deepEqual(
+      reports.map(({ signIn, message }) => [signIn?.fault, message]),
+      [['not mounted', 'The "path" of signIn() leads to no action "oauth.php" of its controller']],
     )
   })
 
