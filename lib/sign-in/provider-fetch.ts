@@ -23,6 +23,9 @@ const LATE_CODES: readonly unknown[] = [
   'ETIMEDOUT',
 ]
 
+// The application may have given the dispatcher an interceptor that follows redirects. The types of undici lack the option.
+const NO_REDIRECTS = { maxRedirections: 0 }
+
 let undici: Promise<Undici> | undefined
 
 /**
@@ -38,6 +41,7 @@ export function createProviderFetch(timeoutMs: number): ProviderFetch {
     return withDeadline(timeoutMs, async (signal) => {
       try {
         const { statusCode, headers, body } = await request(url, {
+          ...NO_REDIRECTS,
           method: init.method as 'GET' | 'POST',
           // A compressed response could become much larger.
           headers: {

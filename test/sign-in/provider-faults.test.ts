@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
+import { getGlobalDispatcher, interceptors, setGlobalDispatcher } from 'undici'
 import { type Answer, type Faults, type Json, sendJson } from '../support/hostile-provider.ts'
 import { findFreePorts } from '../support/ports.ts'
 import {
@@ -116,6 +117,17 @@ describe('A provider that fails', () => {
       })
     }
   }
+
+  it('is a 502 if it redirects and the application lets undici follow redirects', async (t) => {
+    const before = getGlobalDispatcher()
+    setGlobalDispatcher(before.compose(interceptors.redirect({ maxRedirections: 3 })))
+    t.after(() => setGlobalDispatcher(before))
+    const redirect = (response: ServerResponse): void =>
+      void response.writeHead(307, { Location: '/elsewhere' }).end()
+    const app = await startHostileApp(t, { token: () => redirect })
+    await assertFails(app, 502)
+    assert.deepEqual(app.provider.requestsTo('/elsewhere'), [])
+  })
 
   for (const [what, change] of Object.entries(documents)) {
     it(`is a 502 if its document ${what}`, async (t) => {
