@@ -11,7 +11,7 @@ export interface ErrorLink {
   readonly text: string
 }
 
-/** What a controller does about a request that failed. */
+/** What an action of Portico does about requests that failed. */
 export interface ErrorHooks {
   /** Runs before the error action. Must not throw. */
   failed(request: HttpRequest): void
@@ -19,16 +19,19 @@ export interface ErrorHooks {
   linkOf(request: HttpRequest, exception: Error): ErrorLink | undefined
 }
 
-/** The property of a controller that has {@link ErrorHooks}. A symbol: the names of a controller are its actions. */
+/** The property of an action that has {@link ErrorHooks}. Only Portico provides such actions. */
 export const errorHooks: unique symbol = Symbol('portico.errorHooks')
 
-/** Returns the hooks of all controllers as one; undefined if none of them has any. The first link is shown. */
+/** Returns the hooks of an action; undefined if it has none. */
+export function hooksOf(action: unknown): ErrorHooks | undefined {
+  return (action as { readonly [errorHooks]?: ErrorHooks } | null | undefined)?.[errorHooks]
+}
+
+/** Returns the hooks of all actions as one; undefined if none of them has any. The first link is shown. */
 export function hooksOfControllers(controllers: Iterable<Controller>): ErrorHooks | undefined {
-  const hooks = Array.from(
-    controllers,
-    (each) => (each as { [errorHooks]?: ErrorHooks })?.[errorHooks],
-  )
-  const own = [...new Set(hooks)].filter((each) => each !== undefined)
+  // A controller may be invalid: its check comes later.
+  const actions = Array.from(controllers).flatMap((each) => Object.values(each ?? {}))
+  const own = [...new Set(actions.map(hooksOf))].filter((each) => each !== undefined)
   if (own.length === 0) return undefined
   return {
     failed(request) {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { type Controller, originalOf } from '../controllers/controller.ts'
+import { hooksOf } from '../controllers/error-hooks.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
 import type { Destinations } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
@@ -40,7 +41,9 @@ export interface ActionLocation {
 /** Returns the location of an action. */
 export function locateAction(site: Site, action: RegisteredAction): ActionLocation {
   const name = fullName(action)
-  if (site.isBuiltIn(action.owner)) return { name, builtIn: true, file: null, line: null }
+  if (site.isBuiltIn(action.owner) || hooksOf(action.run)) {
+    return { name, builtIn: true, file: null, line: null }
+  }
   const location = site.locations.get(originalOf(action.run))
   if (location !== undefined) return { name, builtIn: false, ...location }
   const file = fileOf(action.owner) ?? null

@@ -1,5 +1,10 @@
 import type { Action, Controller } from '../controllers/controller.ts'
-import { type ErrorHooks, errorHooks, isOfProviderPage } from '../controllers/error-hooks.ts'
+import {
+  type ErrorHooks,
+  errorHooks,
+  hooksOf,
+  isOfProviderPage,
+} from '../controllers/error-hooks.ts'
 import { ResponseCookies } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { typeOf } from '../http/exceptions.ts'
@@ -14,8 +19,6 @@ import { createSignOut } from './sign-out.ts'
 
 /** The actions of a sign-in, and what happens at its errors. */
 export interface SignInController {
-  readonly oauth: Action
-  readonly signOut: Action
   readonly controller: Controller
   /** They concern only the errors of this sign-in. */
   readonly hooks: ErrorHooks
@@ -61,9 +64,8 @@ export function createController(parts: Parts): SignInController {
     failed(request) {
       const { message, route, settings } = stateOf(request)
       if (route === undefined || parts.entered.has(message)) return
-      const action = settings.resolve?.(route).run
       // Neither action has run: such as for another method, or a form that is too large.
-      if (action === oauth || action === signOut) enter(parts, request)
+      if (hooksOf(settings.resolve?.(route).run) === hooks) enter(parts, request)
     },
     linkOf(request, exception) {
       const { message } = stateOf(request)
@@ -73,14 +75,10 @@ export function createController(parts: Parts): SignInController {
     },
   }
   oauth.methods = ['GET']
-  Object.assign(oauth, { [knownParams]: KNOWN_PARAMETERS })
+  Object.assign(oauth, { [knownParams]: KNOWN_PARAMETERS, [errorHooks]: hooks })
   signOut.methods = ['POST']
-  return {
-    oauth,
-    signOut,
-    hooks,
-    controller: { 'oauth.php': oauth, signOut, [errorHooks]: hooks },
-  }
+  Object.assign(signOut, { [errorHooks]: hooks })
+  return { hooks, controller: { 'oauth.php': oauth, signOut } }
 }
 
 /** Returns the flow of a request. Whatever its outcome, the response removes the cookie of the flow. */

@@ -1,3 +1,4 @@
+import { hooksOf } from '../controllers/error-hooks.ts'
 import { isErrorRequest } from '../dispatch/error-request.ts'
 import type { Plugin } from '../dispatch/plugin.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
@@ -15,7 +16,7 @@ export type IsGuarded = (request: HttpRequest) => boolean
 /** Creates the plugin of a guard. It runs before each dispatch, also of a forward. */
 export function createGuard(
   parts: Parts,
-  { oauth, signOut }: SignInController,
+  { hooks }: SignInController,
   isGuarded: IsGuarded,
   provider: string,
 ): Plugin {
@@ -24,7 +25,7 @@ export function createGuard(
     const resolved = route && settings.resolve?.(route)
     if (resolved === undefined) return !isGuarded(request)
     const { run, ...names } = resolved
-    if (run === oauth || run === signOut) return true
+    if (hooksOf(run) === hooks) return true
     return !isGuarded(withState(request, { route: { ...route, ...names } }))
   }
   return {

@@ -7,7 +7,11 @@ import { createFront } from '../support/front.ts'
 
 const link = { href: '/elp/oauth.php?provider=x&a=1', text: 'Sign <in>' }
 
-const hooksOf = (linkOf: ErrorHooks['linkOf']): ErrorHooks => ({ failed() {}, linkOf })
+// A controller with an action that has hooks.
+const withHooks = (hooks: ErrorHooks) => ({
+  index: Object.assign(() => {}, { [errorHooks]: hooks }),
+})
+const withLink = (linkOf: ErrorHooks['linkOf']) => withHooks({ failed() {}, linkOf })
 
 describe('The link of a controller for errors', () => {
   const bodyOf = async (front: FrontController, accept: string): Promise<string> => {
@@ -17,7 +21,7 @@ describe('The link of a controller for errors', () => {
 
   it('is on the page, in the problem details and in the text', async () => {
     for (const development of [false, true]) {
-      const front = createFront({ elp: { [errorHooks]: hooksOf(() => link) } }, { development })
+      const front = createFront({ elp: withLink(() => link) }, { development })
       assert.ok(
         (await bodyOf(front, 'text/html')).includes(
           '<p><a href="/elp/oauth.php?provider=x&amp;a=1">Sign &lt;in&gt;</a></p>',
@@ -35,8 +39,8 @@ describe('The link of a controller for errors', () => {
       linkOf: (request, exception) => void seen.push(request.controller, exception.message),
     }
     const front = createFront(
-      { a: { [errorHooks]: hooks }, b: {} },
-      { modules: { admin: { c: { [errorHooks]: hooksOf(() => link) } } } },
+      { a: withHooks(hooks), b: {} },
+      { modules: { admin: { c: withLink(() => link) } } },
     )
     assert.deepEqual(JSON.parse(await bodyOf(front, 'application/json')).link, link)
     // Before the error action, and for its page.
@@ -44,7 +48,7 @@ describe('The link of a controller for errors', () => {
   })
 
   it('is missing if no controller has one', async () => {
-    for (const controllers of [{ a: {} }, { a: { [errorHooks]: hooksOf(() => undefined) } }]) {
+    for (const controllers of [{ a: {} }, { a: withLink(() => undefined) }]) {
       const front = createFront(controllers)
       assert.equal('link' in JSON.parse(await bodyOf(front, 'application/json')), false)
       assert.doesNotMatch(await bodyOf(front, 'text/html'), /<a /)

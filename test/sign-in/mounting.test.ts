@@ -8,6 +8,7 @@ import {
   HttpRequest,
   type HttpRequestInit,
 } from '../../lib/index.ts'
+import { listActions } from '../../lib/inspect/list-routes.ts'
 import { type SignInOptions, signIn } from '../../lib/sign-in.ts'
 import { dispatched } from '../../lib/testing.ts'
 import { collectReports } from '../support/collectors.ts'
@@ -73,6 +74,30 @@ describe('auth.controller', () => {
     assert.deepEqual(
       reports.map(({ signIn, message }) => [signIn?.fault, message]),
       [['not mounted', 'The "path" of signIn() leads to no action "oauth.php" of its controller']],
+    )
+  })
+
+  it('has its link on error pages also if a file exports its actions one by one', async () => {
+    const { controller } = signIn(OPTIONS)
+    const elp = Object.fromEntries(Object.entries(controller))
+    const front = new FrontController({ controllers: { elp } })
+    const { body, headers } = await front.handle(new HttpRequest({ target: '/elp/sign-out' }))
+    assert.match(String(body), /"link":/)
+    assert.equal(headers.get('Cache-Control'), 'no-store')
+  })
+
+  it('is built in, and its further actions have a file', () => {
+    const { controller } = signIn(OPTIONS)
+    const profile: Action = (_, response) => void response.text('secret')
+    const front = new FrontController({ controllers: { elp: { ...controller, profile } } })
+    const actions = listActions(front).filter(({ name }) => name.startsWith('elp/'))
+    assert.deepEqual(
+      actions.map(({ name, builtIn }) => [name, builtIn]),
+      [
+        ['elp/oauth.php', true],
+        ['elp/sign-out', true],
+        ['elp/profile', false],
+      ],
     )
   })
 
