@@ -149,7 +149,7 @@ function isScript({ language }: Block): boolean {
 }
 
 function runs({ language, name, code }: Block, runsAll: boolean): boolean {
-  if (language !== 'js') return language === 'console'
+  if (language !== 'js') return language === 'console' || name === '.env'
   return runsAll || name !== '' || /'node:assert/.test(code)
 }
 
