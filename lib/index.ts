@@ -1,3 +1,5 @@
+/** @module portico */
+
 export type {
   Action,
   Controller,

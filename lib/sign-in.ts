@@ -1,3 +1,5 @@
+/** @module portico/sign-in */
+
 export type { ErrorLink } from './controllers/error-hooks.ts'
 export { SignInError, type SignInFacts } from './reporting/sign-in-hint.ts'
 export type {

@@ -1,3 +1,5 @@
+/** @module portico/testing */
+
 import { createServer, type RequestListener, Server } from 'node:http'
 import { Agent } from 'undici'
 import type { Handler } from './server/handler.ts'

@@ -15,8 +15,11 @@ import { clientParamsOf } from '../http/request-readers.ts'
 
 /** The action that a request is dispatched to, with its parameters. */
 export interface Dispatched {
+  /** The name of the module, such as `default`. */
   readonly module: string
+  /** The name of the controller. */
   readonly controller: string
+  /** The name of the action. */
   readonly action: string
   /** The merged parameters, without the reserved names. */
   readonly params: Readonly<Record<string, string>>
