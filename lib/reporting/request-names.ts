@@ -45,12 +45,15 @@ function isRequested(name: string, request: HttpRequest): boolean {
   const { module, controller, action } = stateOf(request).firstRoute ?? request
   if (name !== controller && name !== action && name !== module) return false
   const sent = sentPathOf(request)
-  return isSegment(name, sent, 1) || sent.split('/', 4).includes(name)
-}
-
-function isSegment(name: string, path: string, start: number): boolean {
-  const end = start + name.length
-  return path.startsWith(name, start) && (end === path.length || path[end] === '/')
+  // Compares by hand: split() takes 5 % of the time of an unrouted request.
+  let start = 0
+  for (let segments = 0; segments < 4; segments++) {
+    const end = start + name.length
+    if (sent.startsWith(name, start) && (end === sent.length || sent[end] === '/')) return true
+    start = sent.indexOf('/', start) + 1
+    if (start === 0) return false
+  }
+  return false
 }
 
 /**

@@ -90,6 +90,31 @@ describe('The names of a request', () => {
     assert.doesNotMatch(JSON.stringify(reports), /hunterpw/)
   })
 
+  it('are shown if a custom router took them from one of the first three segments, else by their shapes', async () => {
+    const shownOf = async (target: string): Promise<string> => {
+      const router: Router = {
+        route: () => ({ module: 'default', controller: VARIABLE, action: 'index' }),
+      }
+      const front = new FrontController({ router })
+      const response = await front.handle(new HttpRequest({ target }))
+      return JSON.parse(String(response.body)).detail
+    }
+    const shown = `Invalid controller specified (${VARIABLE})`
+    for (const path of [VARIABLE, `a/${VARIABLE}`, `a/b/${VARIABLE}`, `${VARIABLE}/a/b/c`]) {
+      assert.equal(await shownOf(`/${path}`), shown)
+    }
+    for (const path of [
+      '',
+      'a',
+      `a/b/c/${VARIABLE}`,
+      `${VARIABLE}s`,
+      `a/${VARIABLE}s/x`,
+      'a//b/c',
+    ]) {
+      assert.equal(await shownOf(`/${path}`), 'Invalid controller specified (word(8))')
+    }
+  })
+
   it('are shown like the literals of a named route, but not if a value is the same', async () => {
     const view = (request: HttpRequest): never => {
       throw new HttpError(404, `No such note ${request.params.id}`)
