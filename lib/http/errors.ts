@@ -197,10 +197,17 @@ export function setDefaults(
 }
 
 // The frames of the three 404s are always those of the loop. Without them `new NoRouteError()`
-// takes 0.9 µs and not 7.7 µs, of the 13 µs that an unrouted request takes.
+// takes 0.3 µs and not 3 µs; an unrouted request takes 4 µs. Assigned: Reflect.set() takes 60 ns.
 function stopStackTraces(): () => void {
   const { stackTraceLimit } = Error
-  // Does not assign the property: that throws if Error is frozen.
-  Reflect.set(Error, 'stackTraceLimit', 0)
-  return () => Reflect.set(Error, 'stackTraceLimit', stackTraceLimit)
+  setStackTraceLimit(0)
+  return () => setStackTraceLimit(stackTraceLimit)
+}
+
+function setStackTraceLimit(limit: number): void {
+  try {
+    Error.stackTraceLimit = limit
+  } catch {
+    // Error is frozen, so the 404s have frames.
+  }
 }

@@ -8,6 +8,7 @@ import {
   NoRouteError,
   ThrownValueError,
 } from '../../lib/http/errors.ts'
+import { runNode } from '../support/run-node.ts'
 
 describe('HttpError', () => {
   it('carries its status as its code, no headers and no cause', () => {
@@ -103,6 +104,26 @@ describe("The dispatcher's and the router's errors", () => {
   it('carry the name as it was requested', () => {
     assert.equal(new NoControllerError('%3Cb%3E').controller, '%3Cb%3E')
     assert.equal(new NoActionError('__proto__').action, '__proto__')
+  })
+})
+
+describe('The stack of a 404', () => {
+  it('has no frames, and other errors keep theirs', () => {
+    for (const error of [new NoControllerError('a'), new NoActionError('a'), new NoRouteError()]) {
+      assert.equal(error.stack, `${error.name}: ${error.message}`)
+    }
+    assert.match(new Error('x').stack ?? '', /\n {4}at /)
+  })
+
+  it('does not matter to a program that has frozen Error', async () => {
+    const file = new URL('../../lib/http/errors.js', import.meta.url)
+    const script = `Object.freeze(Error)
+      const { NoRouteError } = await import('${file}')
+      console.log(new NoRouteError().message)`
+    assert.deepEqual(await runNode(['--input-type=module', '--eval', script]), {
+      code: 0,
+      output: 'No route matched the request\n',
+    })
   })
 })
 
