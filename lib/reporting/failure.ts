@@ -19,10 +19,9 @@ export interface Failure {
  * version of HTTP is one, although its status is 505. A failure of the error action is not.
  */
 export function isRejection({ status, exceptions, request }: Failure): boolean {
-  const [first, second] = exceptions
-  if (second !== undefined) return false
-  const isRejected = request?.rejection !== undefined || isInstance(MalformedMessageError, first)
-  return isRejected || status < 500
+  if (exceptions.length > 1) return false
+  if (status < 500 || request?.rejection !== undefined) return true
+  return isInstance(MalformedMessageError, exceptions[0])
 }
 
 /** Reports whether a failure means only that the client has gone away. That is no error of the server. */
