@@ -25,12 +25,14 @@ const NO_ROUTE = new NoRouteError().message
  */
 export function safeNames(request: HttpRequest | undefined): SafeNames {
   if (request === undefined) return { module: '', controller: '', action: '' }
-  const { module, controller, action } = request
-  return {
+  const state = stateOf(request)
+  const { module, controller, action } = state
+  state.shownNames ??= {
     module: showName(module, request),
     controller: showName(controller, request),
     action: showName(action, request),
   }
+  return state.shownNames
 }
 
 function showName(name: string, request: HttpRequest): string {
@@ -65,10 +67,10 @@ function isRequested(name: string, request: HttpRequest): boolean {
 export function messageAboutNames(exception: Error, request: HttpRequest): string | undefined {
   const { controller, action } = request
   if (isInstance(NoControllerError, exception) && exception.controller === controller) {
-    return noControllerMessage(showName(controller, request))
+    return noControllerMessage(safeNames(request).controller)
   }
   if (isInstance(NoActionError, exception) && exception.action === action) {
-    return noActionMessage(showName(action, request))
+    return noActionMessage(safeNames(request).action)
   }
   // The class is exported: an application may put the target into the message.
   const isStandard = isInstance(NoRouteError, exception) && read(exception, 'message') === NO_ROUTE
