@@ -32,11 +32,13 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   })
   if (length === 0) return searched
   if (sentLengthOf(request) > MAX_SEARCHED) return texts.map(() => undefined)
+  const serverNames = serverNamesOf(request)
   const mask = TextMask.of(
     searched.map((text) => text ?? ''),
-    serverNamesOf(request),
+    serverNames,
   )
-  if (mask === undefined || !coverValues(mask, request)) return texts.map(() => undefined)
+  if (mask === undefined || !coverValues(mask, request, serverNames))
+    return texts.map(() => undefined)
   const masked = mask.texts()
   return searched.map((text, i) => text && masked[i])
 }
@@ -53,7 +55,11 @@ function sentLengthOf(request: HttpRequest): number {
 }
 
 // Returns false if the values are too long to be searched for.
-function coverValues(mask: TextMask, request: HttpRequest): boolean {
+function coverValues(
+  mask: TextMask,
+  request: HttpRequest,
+  serverNames: ReadonlySet<string>,
+): boolean {
   const { form, message } = stateOf(request)
   const hasBody = form !== undefined || message.json !== undefined
   // Without a body, a request may cost less.
@@ -65,7 +71,7 @@ function coverValues(mask: TextMask, request: HttpRequest): boolean {
     left -= Math.max(0, mask.cover(label, value) - value.length)
     for (const number of numbersIn(value)) mask.cover(label, number)
   }
-  for (const [label, value] of valuesOf(request, form?.text ?? '')) {
+  for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
     for (const decoded of decodings(value)) {
       if (isShort(decoded)) break
       cover(label, decoded)

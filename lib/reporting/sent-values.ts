@@ -45,7 +45,11 @@ type IsSafe = (name: string) => boolean
 export type LabelledValue = readonly [label: string, value: string]
 
 /** Returns the values of a request, as they were sent or decoded once; a value may occur repeatedly. */
-export function* valuesOf(request: HttpRequest, form: string): Generator<LabelledValue> {
+export function* valuesOf(
+  request: HttpRequest,
+  form: string,
+  serverNames: ReadonlySet<string>,
+): Generator<LabelledValue> {
   const { path, search } = splitTarget(request.target)
   // The absolute form may contain a user and a password.
   if (!path.startsWith('/')) yield ['origin', path]
@@ -58,7 +62,8 @@ export function* valuesOf(request: HttpRequest, form: string): Generator<Labelle
   if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
-    yield* headerValues(name, name === 'referer' ? withoutOwnNames(field, request) : field)
+    const own = name === 'referer' ? withoutOwnNames(field, request, serverNames) : field
+    yield* headerValues(name, own)
   }
 }
 
@@ -145,10 +150,14 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
 const MAX_OWN_NAMES = 8
 
 // A page of this server has a URL with its registered names, which are no secret.
-function withoutOwnNames(referer: string, request: HttpRequest): string {
+function withoutOwnNames(
+  referer: string,
+  request: HttpRequest,
+  serverNames: ReadonlySet<string>,
+): string {
   const { isRegistered } = stateOf(request).settings
   const [, host = '', path = ''] = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/.exec(referer) ?? []
-  if (!serverNamesOf(request).includes(host)) return referer
+  if (!serverNames.has(host)) return referer
   let rest = path
   for (let names = 0; names < MAX_OWN_NAMES; names++) {
     const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
@@ -236,10 +245,9 @@ function labelOf(name: string, isSafe: IsSafe = isName): string {
 }
 
 /** Returns the names and ports under which clients reach the server. They are not secret. */
-export function serverNamesOf({ headers, target }: HttpRequest): readonly string[] {
+export function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
   const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
   const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
-  return [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded].flatMap(
-    (field) => String(field ?? '').match(/[\w.-]+/g) ?? [],
-  )
+  const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded]
+  return new Set(fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? []))
 }

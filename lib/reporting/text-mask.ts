@@ -56,7 +56,7 @@ export class TextMask {
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
    */
-  static of(texts: readonly string[], publicWords: readonly string[] = []): TextMask | undefined {
+  static of(texts: readonly string[], publicWords: Iterable<string> = []): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const folded = foldedLength(joined)
     const mapped = FOLD_COST * countFolded(joined)
@@ -76,11 +76,11 @@ export class TextMask {
     texts: readonly string[],
     joined: string,
     forms: readonly TextForm[],
-    publicWords: readonly string[],
+    publicWords: Iterable<string>,
   ) {
     this.#texts = texts
     this.#joined = joined
-    this.#publicWords = new Set(publicWords.map((word) => word.toLowerCase()))
+    this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
     const squeezed = squeezedForm(forms[0] as TextForm)
     this.#squeezedStart = plain.length

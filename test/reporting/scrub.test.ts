@@ -321,6 +321,15 @@ describe('scrub()', () => {
     assert.equal(lookups, 8)
   })
 
+  it('reads the names of the server once, however many headers there are', (t) => {
+    const match = t.mock.method(String.prototype, 'match')
+    const referer = Array.from({ length: 90 }, (_, i) => `http://b${i}/${TOKEN}`)
+    const headers = { 'x-forwarded-server': 'a,'.repeat(6_000), referer }
+    assert.equal(scrub(`no ${TOKEN}`, requestOf({ headers })), 'no [referer]')
+    const long = match.mock.calls.filter(({ this: text }) => String(text).length > 10_000)
+    assert.equal(long.length, 1)
+  })
+
   it('searches no texts or values that are long when they are decoded and folded', () => {
     const hangul = (length: number): string =>
       Array.from({ length }, (_, i) => String.fromCharCode(0xac00 + (i % 11_000))).join('')
