@@ -2,7 +2,7 @@ import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
-import { countFolded, unescaped } from './text-forms.ts'
+import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
@@ -11,7 +11,6 @@ export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
-const PIECE_COST = 3
 
 /**
  * Removes the values of a request from texts: parameters, path segments past the action, headers
@@ -73,13 +72,17 @@ function coverValues(
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
     for (const decoded of decodings(value)) {
+      // A short value is folded too, and so is each piece.
+      left -= foldCost(decoded)
+      if (left < 0) return false
       if (isShort(decoded)) break
       cover(label, decoded)
       if (left < 0) return false
       for (const form of new Set([decoded, unescaped(decoded)])) {
-        if (form !== decoded) cover(label, form)
-        // Each piece is folded, also a short one.
-        left -= PIECE_COST * countFolded(form)
+        if (form !== decoded) {
+          cover(label, form)
+          left -= foldCost(form)
+        }
         if (left < 0) return false
         for (const piece of piecesOf(form)) {
           cover(label, piece)

@@ -105,12 +105,12 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
   const names = new Set([...[module, controller, action].filter(isName), ...literals])
   for (const segment of path.split('/')) {
-    if (!isShort(segment) && !names.delete(segment)) yield ['path', segment]
+    if (!names.delete(segment)) yield ['path', segment]
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', path.split('/').slice(3).join('/')]
   for (const [name, value] of pairs) {
-    if (!isShort(value)) yield [labelOf(name, isSafe), value]
+    yield [labelOf(name, isSafe), value]
   }
 }
 
@@ -127,8 +127,7 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
         left.push([labelOf(name), member])
       }
     } else if (typeof value === 'string' || typeof value === 'number') {
-      const text = String(value)
-      if (!isShort(text)) yield [label, text]
+      yield [label, String(value)]
     }
   }
 }
@@ -142,7 +141,7 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
     // A field without a name may be a token.
     if (!isSafe(name)) yield ['name', name]
     const value = equals < 0 ? '' : field.slice(equals + 1)
-    if (!isShort(value)) yield [labelOf(name, isSafe), value]
+    yield [labelOf(name, isSafe), value]
   }
 }
 

@@ -3,8 +3,8 @@ import { lazyPattern } from './printable.ts'
 import { RunIndex } from './run-index.ts'
 import {
   BORDER,
-  countFolded,
   fold,
+  foldCost,
   foldedLength,
   formsOf,
   squeeze,
@@ -18,8 +18,6 @@ const HALF_WINDOW = 4
 
 // Limit of the characters of all forms in both indexes: 4 ms. Folded, a character may become six.
 const MAX_INDEXED = 50_000
-// To fold a character that is no ASCII takes as long as to index six.
-const FOLD_COST = 6
 
 // A number of a card, a telephone or an account may be written in groups, or without them.
 const GROUPED = /^(?=(?:\D*\d){4})[a-z\d ./()-]{8,64}$/
@@ -59,7 +57,7 @@ export class TextMask {
   static of(texts: readonly string[], publicWords: Iterable<string> = []): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const folded = foldedLength(joined)
-    const mapped = FOLD_COST * countFolded(joined)
+    const mapped = foldCost(joined)
     // The first form also without separators.
     let left = MAX_INDEXED - folded
     if (left < 2 * folded + mapped) return undefined

@@ -345,6 +345,18 @@ describe('scrub()', () => {
     assert.equal(scrubbed('plain', hangul(16_000)), '[word(5)]')
   })
 
+  it('folds few short values', (t) => {
+    const normalize = t.mock.method(String.prototype, 'normalize')
+    const headers = { cookie: ';é'.repeat(4_000) }
+    scrub(TOKEN, new HttpRequest({ target: '/', headers }))
+    assert.ok(normalize.mock.callCount() < 6_000, `${normalize.mock.callCount()}`)
+    const request = new HttpRequest({ target: '/' })
+    stateOf(request).message.json = Buffer.from(JSON.stringify(Array(12_000).fill('é')))
+    normalize.mock.resetCalls()
+    assert.equal(scrub(TOKEN, request), '[token(12)]')
+    assert.ok(normalize.mock.callCount() < 12_000, `${normalize.mock.callCount()}`)
+  })
+
   it('folds no character twice, and none that stays as it is', (t) => {
     const normalize = t.mock.method(String.prototype, 'normalize')
     const ideographs = Array.from({ length: 10_000 }, (_, i) => String.fromCharCode(0x4e00 + i))
