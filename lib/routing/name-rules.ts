@@ -20,17 +20,19 @@ export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
   exact: { module: unchanged, controller: unchanged, action: unchanged, spell: unchanged },
   zf1: {
     module: lowerCase,
-    controller: (name) => name.split('_').map(camelCase).join('_'),
-    action: camelCase,
-    spell: (key) => key.split('_').map(actionName).join('_'),
+    controller: (name) => camelCase(name, /[^a-z0-9.\- _]/g),
+    action: (name) => camelCase(name, /[^a-z0-9.\- ]/g),
+    spell: (key) => lowerCase(key.replace(/(?<!^|_)[A-Z]/g, '-$&')),
   },
 }
 
-// ZF1's _formatName(): words end at '-', '.' and ' '; only letters and digits remain.
-function camelCase(name: string): string {
+// ZF1's _formatName(): words end at '-', '.' and ' '; a controller's name has parts between '_'.
+function camelCase(name: string, dropped: RegExp): string {
   return lowerCase(name)
-    .replace(/[^a-z0-9.\- ]/g, '')
-    .replace(/(^|[.\- ])[.\- ]*([a-z]?)/g, (_, _break, letter: string) => letter.toUpperCase())
+    .replace(dropped, '')
+    .replace(/(?<=^|_)([a-z])|[.\- ]+([a-z]?)/g, (_, first = '', next = '') =>
+      (first + next).toUpperCase(),
+    )
 }
 
 // Converts only ASCII letters, as PHP's strtolower() does: the Kelvin sign must not become a k.

@@ -49,6 +49,15 @@ describe("names: 'zf1'", () => {
     oneName(action, ['adminnews', 'admin_news', '_adminnews'])
   })
 
+  it('folds a name with thousands of parts as one text', (t) => {
+    const { spell } = nameKeys.zf1
+    const replace = t.mock.method(String.prototype, 'replace')
+    const key = controller('a_-b__.'.repeat(1_000))
+    assert.equal(key, 'A_B__'.repeat(1_000))
+    assert.equal(spell(`${key}NewsDesk_3V`), `${'a_b__'.repeat(1_000)}news-desk_3-v`)
+    assert.ok(replace.mock.callCount() < 1_000, `${replace.mock.callCount()}`)
+  })
+
   it("only lowers the case of a module's name", () => {
     assert.equal(module('API-v2'), 'api-v2')
     assert.equal(module('a.P!i_'), 'a.p!i_')
