@@ -8,8 +8,8 @@ import {
 import { routeError } from './route-error.ts'
 import { type RouteTarget, valueIn } from './route-target.ts'
 
-// Matches an address of version 6, or a name in ASCII; then the port.
-const HOST = /^(\[[\da-f:.]+\]|(?!\.)[\w.-]*)(?::(\d{1,5}))?$/i
+// Matches an address of version 6, or a name in ASCII (RFC 1035 allows 253 characters); then the port.
+const HOST = /^(\[[\da-f:.]{2,45}\]|(?!\.)[\w.-]{0,255})(?::(\d{1,5}))?$/i
 const PATTERN = /^(?:\[[\da-f:]+\]|:?[\w-]+(?:\.:?[\w-]+)*)$/i
 const LABEL = /^[\w-]{1,63}$/
 const MAX_PORT = 65_535

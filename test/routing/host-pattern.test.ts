@@ -25,6 +25,8 @@ describe('HostPattern.match()', () => {
       ...['.acme.news.example', '%61cme.news.example', 'acme.news.example:x', 'acme.news.example:'],
       ...['acme.news.example:99999', 'news.example', 'a.b.news.example', '.news.example', ''],
       ...['a b.news.example', 'a/b.news.example', '\u212a.news.example', '[::1]'],
+      // Longer than a host can be: with 100 routes, it would be split 100 times.
+      `acme.news.example${'.'.repeat(300)}`,
     ]) {
       assert.equal(at(route, host)[0], 'default/index/index', host)
     }
