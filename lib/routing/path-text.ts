@@ -27,6 +27,11 @@ export class PathText {
     return this.#segments
   }
 
+  /** The first raw segment, without splitting the others. */
+  get first(): string {
+    return this.raw.split('/', 1)[0] ?? ''
+  }
+
   /** The path, decoded as a segment is. */
   get text(): string {
     this.#text ??= decodeSegment(this.raw)

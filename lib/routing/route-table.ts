@@ -54,8 +54,7 @@ export class RouteTable {
   routePath(path: string, facts: RouteFacts): PathRoute {
     if (this.#lastFirst.length > 0) {
       const text = new PathText(trimSlashes(path))
-      const [first = ''] = text.segments
-      for (const route of this.#byFirst.get(first) ?? this.#others) {
+      for (const route of this.#byFirst.get(text.first) ?? this.#others) {
         const found = route.match(text, facts)
         if (typeof found !== 'string') return found
       }

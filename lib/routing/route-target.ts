@@ -99,9 +99,9 @@ export function mergeTarget(
   const added = [...values].flatMap(([key, texts]) =>
     texts.map((value): Pair => ({ key, value, encoding })),
   )
-  const keys = new Set([...kept, ...added].map(({ key }) => key))
-  const missing = defaults.pairs.filter(({ key }) => !keys.has(key))
-  return { ...names, pairs: [...kept, ...added, ...missing], received: current }
+  const pairs = [...kept, ...added]
+  const missing = defaults.pairs.filter(({ key }) => !pairs.some((each) => each.key === key))
+  return { ...names, pairs: [...pairs, ...missing], received: current }
 }
 
 // Returns an empty list for null and undefined.

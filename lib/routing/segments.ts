@@ -15,6 +15,8 @@ export interface Pair {
   readonly key: string
   readonly value: string
   readonly encoding: PairEncoding
+  /** Its segments, once they have been written: all links of a page have the pairs of their request. */
+  written?: readonly [key: string, value: string]
 }
 
 // A control character could forge a line in a log, and a lone surrogate has no UTF-8 form.
@@ -74,10 +76,12 @@ export function encodeSegment(text: string, what: string): string {
 
 /** Writes pairs as segments: the inverse of {@link parsePairs}. */
 export function writePairs(pairs: readonly Pair[]): string[] {
-  const segments = pairs.flatMap((pair) => [
-    writeText(pair.key, pair.encoding, `the key "${pair.key}"`),
-    writeValue(pair),
-  ])
+  const segments: string[] = []
+  for (const pair of pairs) {
+    const { key, encoding } = pair
+    pair.written ??= [writeText(key, encoding, `the key "${key}"`), writeValue(pair)]
+    segments.push(...pair.written)
+  }
   // Routing would drop an empty last segment with its slash. It also drops a last key without a value,
   // so the key "-" keeps the empty segment and adds no pair.
   return segments.at(-1) === '' ? [...segments, '-'] : segments

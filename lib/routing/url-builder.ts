@@ -1,4 +1,4 @@
-import { parsePairs } from '../http/params.ts'
+import { decodeSegment, eachPair } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
 import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
@@ -46,7 +46,9 @@ export function createUrlBuilder(
     // The default route alone routes each path that it builds to its target.
     if (table.named.size === 0) return `${basePath}/${paths[0]}`
     const { origin, from } = originOf(route, target, facts)
-    const isRight = (each: string): boolean => leadsTo({ target, route, table }, each, from)
+    // The default route finds the pairs as it has written them.
+    const pairs = route === undefined ? writePairs(target.pairs).join('/') : undefined
+    const isRight = (each: string): boolean => leadsTo({ target, route, table, pairs }, each, from)
     const path = paths.find(isRight) ?? route?.build(target, true).find(isRight)
     if (path !== undefined) return `${origin}${basePath}/${path}`
     throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
@@ -61,8 +63,8 @@ function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] 
   const module = writeName(target, 'module')
   const both = [writeName(target, 'controller'), writeName(target, 'action')]
   const names = [...both]
-  const pairs = writePairs(target.pairs)
-  while (pairs.length === 0 && names.at(-1) === 'index') names.pop()
+  const pairs = writePairs(target.pairs).join('/')
+  while (pairs === '' && names.at(-1) === 'index') names.pop()
   const [first] = names
   // Routing would read a controller with the name of a module as that module.
   const canOmitModule =
@@ -73,7 +75,7 @@ function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] 
     [...start, ...both],
     [module, ...both],
   ]
-  return forms.map((form) => [...form, ...pairs].join('/'))
+  return forms.map((form) => [...form, ...(pairs === '' ? [] : [pairs])].join('/'))
 }
 
 // Returns the origin that the URL needs, '' for that of the request, and the facts of a request for the URL.
@@ -100,27 +102,50 @@ interface Expected {
   readonly target: RouteTarget
   readonly route: NamedRoute | undefined
   readonly table: RouteTable
+  readonly pairs: string | undefined
 }
 
-function leadsTo({ target, route, table }: Expected, path: string, from: RouteFacts): boolean {
+function leadsTo(
+  { target, route, table, pairs }: Expected,
+  path: string,
+  from: RouteFacts,
+): boolean {
   // Clients read a second slash as the start of a host.
   if (path.startsWith('/') || HAS_DOTS.test(path)) return false
   const found = table.routePath(`/${path}`, from)
   const hasNames =
     route?.leadsTo(target, found) ?? routeNames.every((key) => found[key] === target[key])
-  return hasNames && sorted(parsePairs(found.pairs)) === sorted(target.pairs.map(decodePair))
+  return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
 }
 
-function targetOf({ route, rejection, pairs }: RequestState<unknown>): RouteTarget | undefined {
+// Compares the values of each key in their order. No other order matters.
+function hasPairs(target: RouteTarget, found: string): boolean {
+  const expected = new Map<string, string>()
+  for (const pair of target.pairs) add(expected, ...decodePair(pair))
+  const others = new Map<string, string>()
+  eachPair(found, (key, value) => add(others, decodeSegment(key), decodeSegment(value)))
+  return (
+    expected.size === others.size && [...expected].every(([key, all]) => others.get(key) === all)
+  )
+}
+
+// No URL holds a control character.
+function add(values: Map<string, string>, key: string, value: string): void {
+  values.set(key, `${values.get(key) ?? ''}\0${value}`)
+}
+
+// All links of a page have the pairs of one request.
+const receivedPairs = new WeakMap<RequestState<unknown>, readonly Pair[]>()
+
+function targetOf(request: RequestState<unknown>): RouteTarget | undefined {
+  const { route, rejection } = request
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route
-  const received = Array.from(pairs, ([key, value]): Pair => ({ key, value, encoding: 'received' }))
-  return { module, controller, action, pairs: received }
-}
-
-// The sort is stable, so it keeps the order of the values of one key. No other order matters.
-function sorted(pairs: Iterable<[key: string, value: string]>): string {
-  const params = new URLSearchParams(pairs)
-  params.sort()
-  return String(params)
+  let pairs = receivedPairs.get(request)
+  pairs ??= Array.from(
+    request.pairs,
+    ([key, value]): Pair => ({ key, value, encoding: 'received' }),
+  )
+  receivedPairs.set(request, pairs)
+  return { module, controller, action, pairs }
 }

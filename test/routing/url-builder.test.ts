@@ -12,6 +12,22 @@ import { checkUrls, found, type Routing, routing } from '../support/routing.ts'
 const route = routing()
 const start = route('/')
 
+describe('HttpRequest.urlFor() in a page with many pairs', () => {
+  it('writes the pairs of the request once for all links', (t) => {
+    const article = { path: '/article/:id', defaults: { controller: 'news', action: 'view' } }
+    const pairs = Array.from({ length: 900 }, (_, i) => `k${i}/%25`).join('/')
+    const page = routing({ article })(`/news/list/${pairs}`)
+    const encode = t.mock.method(globalThis, 'encodeURIComponent')
+    const split = t.mock.method(String.prototype, 'split')
+    for (let i = 0; i < 20; i++) {
+      assert.equal(page.urlFor({ page: i }), `/news/list/${pairs}/page/${i}`)
+    }
+    assert.ok(encode.mock.callCount() < 2_000, `${encode.mock.callCount()} times encoded`)
+    const wholes = split.mock.calls.filter(({ arguments: [, limit] }) => limit === undefined)
+    assert.equal(wholes.length, 0)
+  })
+})
+
 describe('HttpRequest.urlFor() by the default route', () => {
   it('omits the defaults of routing', () => {
     checkUrls(start, [
