@@ -199,12 +199,24 @@ export class RequestState<ErrorHandler> {
   }
 }
 
+interface KnownClient {
+  readonly trusted: BlockList
+  readonly client: Client
+}
+
+// Each link of a page needs the client, and to read 16 kB of addresses takes milliseconds.
+const known = new WeakMap<Message, KnownClient>()
+
 /** Returns the client of a message. */
 export function clientOfMessage(message: Message, trusted: BlockList): Client {
+  const found = known.get(message)
+  if (found?.trusted === trusted) return found.client
   const { source, headers, target } = message
   const host = authorityOf(target) ?? headers.host
   const { remoteAddress = '', protocol } = source
-  return clientOf(remoteAddress, { ...headers, host }, trusted, protocol)
+  const client = clientOf(remoteAddress, { ...headers, host }, trusted, protocol)
+  known.set(message, { trusted, client })
+  return client
 }
 
 // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.

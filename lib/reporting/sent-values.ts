@@ -62,8 +62,8 @@ export function* valuesOf(
   if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
-    const own = name === 'referer' ? withoutOwnNames(field, request, serverNames) : field
-    yield* headerValues(name, own)
+    const isOwn = name === 'referer' && serverNames.has(REFERER.exec(field)?.[1] ?? '')
+    yield* headerValues(name, isOwn ? withoutOwnNames(field, request) : field)
   }
 }
 
@@ -82,9 +82,9 @@ function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, fiel
   const { sentFields } = stateOf(request).message
   const seen = new Set<string>()
   for (const [name, value] of [...sentFields, ...Object.entries(request.headers)]) {
-    for (const field of [value ?? []].flat().map(String)) {
+    for (const field of typeof value === 'string' ? [value] : [value ?? []].flat()) {
       const key = `${name}:${field}`
-      if (!seen.has(key)) yield [name, field]
+      if (!seen.has(key)) yield [name, String(field)]
       seen.add(key)
     }
   }
@@ -147,17 +147,12 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
 
 // A path has a module, a controller and an action, and perhaps a base path.
 const MAX_OWN_NAMES = 8
+const REFERER = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/
 
 // A page of this server has a URL with its registered names, which are no secret.
-function withoutOwnNames(
-  referer: string,
-  request: HttpRequest,
-  serverNames: ReadonlySet<string>,
-): string {
+function withoutOwnNames(referer: string, request: HttpRequest): string {
   const { isRegistered } = stateOf(request).settings
-  const [, host = '', path = ''] = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/.exec(referer) ?? []
-  if (!serverNames.has(host)) return referer
-  let rest = path
+  let [, , rest = ''] = REFERER.exec(referer) ?? []
   for (let names = 0; names < MAX_OWN_NAMES; names++) {
     const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
     if (start === '' || (name !== '' && isRegistered?.(name) !== true)) return rest

@@ -19,7 +19,6 @@ export class RequestFacts implements RouteFacts {
   isRead = false
   readonly #message: Message
   readonly #shared: SharedFacts
-  #client: Client | undefined
 
   constructor(message: Message, shared: SharedFacts) {
     this.#message = message
@@ -41,8 +40,7 @@ export class RequestFacts implements RouteFacts {
 
   get client(): Client {
     this.isRead = true
-    this.#client ??= clientOfMessage(this.#message, this.#shared.trusted)
-    return this.#client
+    return clientOfMessage(this.#message, this.#shared.trusted)
   }
 
   isModule(name: string): boolean {

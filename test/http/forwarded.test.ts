@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { type Client, clientOf, isNetwork, networks } from '../../lib/http/forwarded.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
@@ -90,5 +91,20 @@ describe('HttpRequest.client', () => {
     assert.deepEqual(await clientFor(), { address: '10.0.0.1', protocol: 'http', host: 'inner' })
     const forwarded = { address: '1.2.3.4', protocol: 'https', host: 'inner' }
     assert.deepEqual(await clientFor(['10.0.0.0/8']), forwarded)
+  })
+
+  it('is read once for all that need it', async (t) => {
+    const check = t.mock.method(BlockList.prototype, 'check')
+    const links = (request: HttpRequest): void => {
+      for (let i = 0; i < 20; i++) request.urlFor({ page: i })
+      assert.equal(request.client.address, '1.2.3.4')
+    }
+    const article = { scheme: 'http', path: '/article/:id' } as const
+    const options = { trustProxy: ['10.0.0.0/8'], routes: { article } }
+    const headers = { Host: 'inner', 'X-Forwarded-For': '1.2.3.4, 10.0.0.2, 10.0.0.3' }
+    const init = { target: '/who/links', remoteAddress: '10.0.0.1', headers }
+    const response = await createFront({ who: { links } }, options).handle(new HttpRequest(init))
+    assert.equal(response.status, 200)
+    assert.equal(check.mock.callCount(), 4)
   })
 })
