@@ -18,16 +18,17 @@ import { claim } from './scrubbed-exception.ts'
 /**
  * The channels of `node:diagnostics_channel`. A message contains safe names and no values.
  *
- * - `dispatch`: the tracing channel `portico.dispatch`, around each call of an action, also of the error action. `start`, then
- *   `end`; for an action that returns a promise also `asyncStart` and `asyncEnd`; `error` before the last of them if the
- *   action fails. All events of a call have the same {@link DispatchMessage}. A name that leads to no action has no events.
- * - `report`: the channel `portico.report`, with the {@link ErrorReport} of every error, when the response is ready.
- *
  * @example
  * channels.dispatch.start.bindStore(spans, ({ route, method }) => startSpan(`${method} ${route}`))
  */
 export const channels: {
+  /**
+   * The tracing channel `portico.dispatch`, around each call of an action, also of the error action: `start`, then `end`; for
+   * an action that returns a promise also `asyncStart` and `asyncEnd`; `error` before the last of them if the action fails.
+   * All events of a call have the same {@link DispatchMessage}. A name that leads to no action has no events.
+   */
   readonly dispatch: TracingChannel<unknown, DispatchMessage>
+  /** The channel `portico.report`, with the {@link ErrorReport} of every error, when the response is ready. */
   readonly report: Channel
 } = {
   dispatch: tracingChannel('portico.dispatch'),
