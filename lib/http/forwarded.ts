@@ -11,6 +11,14 @@ export interface Client {
   readonly host: string
 }
 
+/** The ids that a trusted proxy has given to a request. */
+export interface ProxyIds {
+  /** The `X-Request-Id` of a trusted proxy. */
+  readonly requestId?: string
+  /** The trace id in the `traceparent` (W3C Trace Context) of a trusted proxy: 32 hexadecimal digits. */
+  readonly traceId?: string
+}
+
 type Hop = Pick<Client, 'address' | 'host'> & { readonly protocol: Client['protocol'] | undefined }
 
 /** Reports whether text is an address or a network, such as `10.0.0.0/8` or `::1`. */
@@ -65,6 +73,29 @@ export function clientOf(
     if (!isTrusted(address, trusted)) return client
   }
   return client
+}
+
+// No white space, quote, comma or `@`: neither a list of ids, nor the address of a person.
+const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
+
+// Only later versions than 00 may have further fields; ff is none (W3C Trace Context, section 3.2).
+const TRACEPARENT =
+  /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
+
+/**
+ * Returns the ids in `X-Request-Id` and `traceparent`. Leaves out one of another form, and both if the peer of the connection
+ * is no trusted proxy: reports and access lines show them, and no other value of a request.
+ */
+export function proxyIdsOf(
+  peer: string,
+  header: (name: string) => string | undefined,
+  trusted: BlockList,
+): ProxyIds {
+  const [requestId] = REQUEST_ID.exec(header('x-request-id') ?? '') ?? []
+  const [, traceId] = TRACEPARENT.exec(header('traceparent') ?? '') ?? []
+  // Last, because it takes longest, and most requests have no such header.
+  if (!(requestId || traceId) || !isTrusted(withoutPort(peer), trusted)) return {}
+  return { ...(requestId && { requestId }), ...(traceId && { traceId }) }
 }
 
 function parseXForwarded(headers: RequestHeaders): Hop[] {

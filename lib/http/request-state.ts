@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import { failedBody, streamBody, tooLarge } from './body.ts'
 import { checkNames } from './check-options.ts'
 import type { HttpError } from './errors.ts'
-import { type Client, clientOf } from './forwarded.ts'
+import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
 import { mergePairs, mergeSearch, type Params, parsePairs, toParams } from './params.ts'
 import { type Route, toQuery, type UrlOptions, type UrlParams } from './route.ts'
@@ -217,6 +217,11 @@ export function clientOfMessage(message: Message, trusted: BlockList): Client {
   const client = clientOf(remoteAddress, { ...headers, host }, trusted, protocol)
   known.set(message, { trusted, client })
   return client
+}
+
+/** Returns the ids of a message that a trusted proxy has given to it. */
+export function proxyIdsOfMessage(message: Message, trusted: BlockList): ProxyIds {
+  return proxyIdsOf(message.source.remoteAddress ?? '', (name) => message.header(name), trusted)
 }
 
 // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.

@@ -136,6 +136,16 @@ export function checkedHeaders(headers: Readonly<Record<string, HeaderValue>>): 
   })
 }
 
+/** Reports whether a name is that of a header that an application can set to an id. */
+export function canHoldId(name: string): boolean {
+  try {
+    return checkHeader(name, 'id').length === 1
+  } catch {
+    // The name is no token, or the server sets this header.
+    return false
+  }
+}
+
 function isSameName(one: string, other: string): boolean {
   return one === other || (one.length === other.length && one.toLowerCase() === other.toLowerCase())
 }

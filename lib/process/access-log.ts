@@ -1,23 +1,30 @@
+import type { BlockList } from 'node:net'
 import { stateOf } from '../http/request.ts'
+import { proxyIdsOfMessage } from '../http/request-state.ts'
 import type { Fields } from '../reporting/log.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/handler.ts'
 
-/** Logs one line for a request, with its id, method, its names and the outcome. It never logs a value of a parameter. */
-export function logAccess(logger: Logger, access: Access): void {
+/**
+ * Logs one line for a request, with its ids, method, its names and the outcome. It never logs a value of a parameter.
+ *
+ * @param trusted The addresses of trusted proxies (default none).
+ */
+export function logAccess(logger: Logger, access: Access, trusted?: BlockList): void {
   const { method, response, route, bytes, durationMs } = access
   const { status, request } = response
   const names = safeNames(request)
-  const isPublic = request !== undefined && stateOf(request).message.isPublicFile
+  const message = request && stateOf(request).message
   const roundedMs = Math.round(durationMs * 10) / 10
   const fields = {
     event: 'access',
     id: request?.id,
+    ...(message && trusted && proxyIdsOfMessage(message, trusted)),
     method,
     ...names,
     route,
-    ...(isPublic && { public: true }),
+    ...(message?.isPublicFile && { public: true }),
     status,
     durationMs: roundedMs,
     bytes,

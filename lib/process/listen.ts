@@ -1,6 +1,8 @@
 import cluster from 'node:cluster'
 import type { Server } from 'node:http'
+import { networks } from '../http/forwarded.ts'
 import type { Logger } from '../reporting/logger.ts'
+import type { Access } from '../server/handler.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
 import { type Application, limitsOf } from './application.ts'
@@ -18,11 +20,14 @@ export async function listen(
   { handler, app, config }: Application,
   logger: Logger,
 ): Promise<Service> {
-  const { port, host, accessLog, closeTimeoutMs } = config
-  const onAccess = accessLog ? logAccess.bind(undefined, logger) : undefined
+  const { port, host, accessLog, closeTimeoutMs, idHeader } = config
+  const trusted = config.trustProxy.length === 0 ? undefined : networks(config.trustProxy)
+  const logEach = (access: Access): void => logAccess(logger, access, trusted)
+  const onAccess = accessLog ? logEach : undefined
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const { before } = app
-  const options = { port, host, fd: inheritedSocket(), onAccess, closeTimeoutMs, limits, before }
+  const server = { port, host, fd: inheritedSocket(), closeTimeoutMs, limits }
+  const options = { ...server, onAccess, before, idHeader }
   return serve(handler, options).catch((error) => {
     if (options.fd === undefined) return failToListen(host, port, '--port', error)
     const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${options.fd}`

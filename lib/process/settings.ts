@@ -1,6 +1,7 @@
 import { BASE_PATH, DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
 import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { isNetwork } from '../http/forwarded.ts'
+import { canHoldId } from '../http/response-headers.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
 
@@ -24,6 +25,7 @@ export interface Config extends Limits, ServerLimits {
   readonly logLevel: LogLevel
   readonly logParams: readonly string[]
   readonly accessLog: boolean
+  readonly idHeader: string | undefined
 }
 
 /** Exit code for invalid settings or controllers that do not load. */
@@ -170,6 +172,12 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
   },
   accessLog: onOrOff('log one line per request: method, names, status, duration, bytes'),
+  idHeader: {
+    value: 'NAME',
+    help: 'response header for the id, such as X-Request-Id (default none)',
+    fallback: undefined,
+    ...matching({ test: canHoldId }, 'a header name such as "X-Request-Id"'),
+  },
 }
 
 /** Every setting, by its name in {@link Config}. */
@@ -214,7 +222,7 @@ function onOrOff(help: string): Row<boolean> {
   }
 }
 
-function matching(pattern: RegExp, expected: string): TextParser<string> {
+function matching(pattern: Pick<RegExp, 'test'>, expected: string): TextParser<string> {
   return { expected, parse: (text) => (pattern.test(text) ? text : undefined) }
 }
 

@@ -1,7 +1,9 @@
 import { type ErrorType, MalformedMessageError } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
+import type { ProxyIds } from '../http/forwarded.ts'
 import { copied } from '../http/params.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { proxyIdsOfMessage } from '../http/request-state.ts'
 import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -13,7 +15,7 @@ import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
 /** A report: plain data about an error, without the values of its request (SPEC section 8). */
-export interface ErrorReport extends ExceptionReport, Partial<SignIn> {
+export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> {
   /** The UUID of the request. */
   readonly id: string
   /**
@@ -80,8 +82,10 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
     return toExceptionReport(raw, scrubber)
   }
+  const state = request && stateOf(request)
   return {
     id,
+    ...(state && proxyIdsOfMessage(state.message, state.settings.trusted)),
     fingerprint: failure.fingerprint ?? fingerprintOf(failure),
     time: new Date().toISOString(),
     type: typeOf(exception),

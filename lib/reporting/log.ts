@@ -44,7 +44,16 @@ export function createLogger(options: LoggerOptions): Logger {
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
 // The fields that are removed from a line that is too long, the least important first.
-const REMOVABLE_FIELDS = ['errors', 'stack', 'params', 'previous', 'second', 'kinds', 'hint']
+const REMOVABLE_FIELDS = [
+  'errors',
+  'stack',
+  'params',
+  'previous',
+  'second',
+  'kinds',
+  'hint',
+  'requestId',
+]
 
 /** Writes one line for each event: NDJSON, or as `format` returns it. @internal */
 export class Log implements Logger {

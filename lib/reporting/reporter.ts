@@ -133,8 +133,20 @@ export class Reporter {
   // Leaves out the time, because a logger adds its own.
   #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
     const { id, fingerprint, status, method, module, controller, action, route, second } = report
+    const { requestId, traceId } = report
+    const ids = { id, ...(requestId && { requestId }), ...(traceId && { traceId }) }
     const { message } = detail === 'short' && second !== undefined ? second : report
-    const short = { id, fingerprint, status, method, module, controller, action, route, message }
+    const short = {
+      ...ids,
+      fingerprint,
+      status,
+      method,
+      module,
+      controller,
+      action,
+      route,
+      message,
+    }
     // The error action may have made a 404 of a fault, whose id the response shows.
     const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
     const fields = detail === 'full' ? report : short

@@ -139,7 +139,7 @@ export class Exchange implements ResponseTarget {
     try {
       response.request ??= this.#request
       this.#recordAccess(response)
-      writeResponse(response, this)
+      this.#write(response)
     } catch (error) {
       this.#fail(error)
     }
@@ -155,9 +155,17 @@ export class Exchange implements ResponseTarget {
       const response = this.#emptyResponse(500, request)
       this.#recordAccess(response)
       if (out.headersSent) connection.socket.destroy()
-      else writeResponse(response, this)
+      else this.#write(response)
     }
     this.#handler.report?.(error, { request, status: 500 })
+  }
+
+  #write(response: HttpResponse): void {
+    const { idHeader } = this.#options
+    if (idHeader !== undefined && !response.headers.has(idHeader)) {
+      response.headers.set(idHeader, response.request?.id ?? this.#request.id)
+    }
+    writeResponse(response, this)
   }
 
   #emptyResponse(status: number, request = this.#request): HttpResponse {

@@ -64,6 +64,11 @@ export interface ListenerOptions {
    * { before: [helmet(), compression()] }
    */
   readonly before?: readonly BeforeMiddleware[] | undefined
+  /**
+   * The name of a response header for the id of the request, such as `X-Request-Id` (default none). A header that the action
+   * sets is kept. A response of a middleware does not get it.
+   */
+  readonly idHeader?: string | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

@@ -1,5 +1,6 @@
 import type { RequestListener } from 'node:http'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
+import { canHoldId } from '../http/response-headers.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { EventStreams } from './event-streams.ts'
@@ -13,6 +14,7 @@ const OPTIONS: readonly (keyof ListenerOptions)[] = [
   'maxPauseMs',
   'onAccess',
   'before',
+  'idHeader',
   'expectsContinue',
 ]
 
@@ -31,6 +33,12 @@ export function createRequestListener(
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
   checkNames('options', options, OPTIONS)
+  const { idHeader } = options
+  if (idHeader !== undefined && !canHoldId(idHeader)) {
+    throw new TypeError(
+      `Expected "idHeader" to be a name such as "X-Request-Id", got "${idHeader}"`,
+    )
+  }
   const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
   const eventStreams = new EventStreams(options.closing)
   const before = checkedBefore(options.before)

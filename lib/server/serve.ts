@@ -56,6 +56,8 @@ export interface ServeOptions {
   readonly onAccess?: ((access: Access) => void) | undefined
   /** Connect-style middlewares in front of the handler, as the option `before` of a request listener (default none). */
   readonly before?: readonly BeforeMiddleware[] | undefined
+  /** The name of a response header for the id of the request, as the option of a request listener (default none). */
+  readonly idHeader?: string | undefined
 }
 
 /** A server that is listening. */
@@ -99,6 +101,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
   'closeTimeoutMs',
   'onAccess',
   'before',
+  'idHeader',
 ]
 
 /**
@@ -112,7 +115,8 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
   checkNames('options', options, OPTIONS)
-  const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000, onAccess, before } = options
+  const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000 } = options
+  const { onAccess, before, idHeader } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
   const { maxHeaderBytes, maxHeaderFields, maxTargetBytes } = limits
   const controller = new AbortController()
@@ -128,6 +132,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     onAccess,
     before,
+    idHeader,
     expectsContinue,
   })
   server.on('request', listener)

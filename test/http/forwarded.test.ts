@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
-import { type Client, clientOf, isNetwork, networks } from '../../lib/http/forwarded.ts'
+import { type Client, clientOf, isNetwork, networks, proxyIdsOf } from '../../lib/http/forwarded.ts'
 import { FrontController, HttpRequest } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 
@@ -71,6 +71,51 @@ describe('clientOf()', () => {
   it('joins several fields of one header, in their order', () => {
     const headers = { [xff]: ['6.6.6.6', '1.2.3.4'] }
     assert.equal(clientOf('10.0.0.1', headers, proxies).address, '1.2.3.4')
+  })
+})
+
+describe('proxyIdsOf()', () => {
+  const trace = '4bf92f3577b34da6a3ce929d0e0e4736'
+  const parent = '00f067aa0ba902b7'
+  const idsOf = (headers: Record<string, string>, peer = '10.0.0.1'): object =>
+    proxyIdsOf(peer, (name) => headers[name], proxies)
+
+  it('reads both headers of a trusted proxy, and none of any other peer', () => {
+    const headers = { 'x-request-id': 'a-1', traceparent: `00-${trace}-${parent}-01` }
+    assert.deepEqual(idsOf(headers), { requestId: 'a-1', traceId: trace })
+    assert.deepEqual(idsOf(headers, '::ffff:10.0.0.1'), { requestId: 'a-1', traceId: trace })
+    for (const peer of ['9.9.9.9', '::2', '', 'unknown']) assert.deepEqual(idsOf(headers, peer), {})
+    assert.deepEqual(idsOf({}), {})
+    assert.deepEqual(
+      proxyIdsOf('10.0.0.1', (name) => headers[name as keyof typeof headers], networks([])),
+      {},
+    )
+  })
+
+  it('accepts request ids of 1 to 128 letters, digits and `._:/+=-`', () => {
+    // biome-ignore format: a table
+    const good = ['a', '0', 'f'.repeat(128), '6ea5a337-2ec6-42df-bfb2-115b2c6b991d', 'Root=1-67891233-abcdef012345678912345678', 'q+B/=', '2026-11-20T16:08:00.300Z', 'a_b.c']
+    for (const id of good) assert.deepEqual(idsOf({ 'x-request-id': id }), { requestId: id }, id)
+    // biome-ignore format: a table
+    const bad = ['', ' ', 'f'.repeat(129), 'a b', 'a, b', 'a,b', 'a@b.example', '"a"', "'", '<a>', 'a;b', 'a\n', '\n', 'a\0', 'é', '{a}', 'a\\', 'a%20', '\u2028', '[31m', '\u001b']
+    for (const id of bad) assert.deepEqual(idsOf({ 'x-request-id': id }), {}, JSON.stringify(id))
+  })
+
+  it('accepts the traceparent of W3C Trace Context', () => {
+    const rest = `${trace}-${parent}`
+    // biome-ignore format: a table
+    const good = [`00-${rest}-00`, `00-${rest}-ff`, `01-${rest}-01`, `cc-${rest}-01-more`, `fe-${rest}-01-`]
+    for (const text of good)
+      assert.deepEqual(idsOf({ traceparent: text }), { traceId: trace }, text)
+    // biome-ignore format: a table
+    const bad = ['', trace, rest, `00-${rest}`, `00-${rest}-1`, `00-${rest}-01-`, `00-${rest}-01-more`, `ff-${rest}-01`, `cc-${rest}-01more`, `0-${rest}-01`, `00-${rest}-01 `, ` 00-${rest}-01`, `00-${rest.toUpperCase()}-01`, `00-${'0'.repeat(32)}-${parent}-01`, `00-${trace}-${'0'.repeat(16)}-01`, `00-${trace}0-${parent}-01`, `00-${rest}-01, 00-${rest}-01`, `00-${trace.replace('4', 'g')}-${parent}-01`]
+    for (const text of bad) assert.deepEqual(idsOf({ traceparent: text }), {}, text)
+  })
+
+  it('leaves out the one that is wrong', () => {
+    assert.deepEqual(idsOf({ 'x-request-id': 'a', traceparent: 'b' }), { requestId: 'a' })
+    const traceparent = `00-${trace}-${parent}-01`
+    assert.deepEqual(idsOf({ 'x-request-id': 'a b', traceparent }), { traceId: trace })
   })
 })
 

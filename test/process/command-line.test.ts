@@ -61,6 +61,8 @@ describe('parseCommandLine()', () => {
         { drainDelayMs: 5_000, closeTimeoutMs: 1 },
       ],
       [['--access-log'], {}, { accessLog: true }],
+      [['--id-header', 'X-Request-Id'], {}, { idHeader: 'X-Request-Id' }],
+      [[], { PORTICO_ID_HEADER: 'x_id' }, { idHeader: 'x_id' }],
       [['--access-log', '--port=1'], {}, { accessLog: true, port: 1 }],
       [['--access-log=true'], {}, { accessLog: true }],
       [['--access-log=false'], { PORTICO_ACCESS_LOG: 'true' }, { accessLog: false }],
@@ -226,6 +228,13 @@ describe('parseCommandLine()', () => {
         [`--log-params is "${text}": expected comma-separated names, such as "page,sort"`],
       ]),
       [[], { PORTICO_ACCESS_LOG: '1' }, ['PORTICO_ACCESS_LOG is "1": expected "true" or "false"']],
+      ...['', 'a b', 'a:', 'é', 'Connection', 'content-length'].map(
+        (text): [string[], Environment, string[]] => [
+          [`--id-header=${text}`],
+          {},
+          [`--id-header is "${text}": expected a header name such as "X-Request-Id"`],
+        ],
+      ),
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
       [['--show-values'], {}, ['--show-values needs --env development, but --env is "production"']],

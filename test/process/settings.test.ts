@@ -39,6 +39,7 @@ describe('settings', () => {
       logLevel: 'info',
       logParams: [],
       accessLog: false,
+      idHeader: undefined,
     })
   })
 
@@ -99,6 +100,7 @@ describe('settings', () => {
     ['logParams', [['page,sort', ['page', 'sort']]], ['', 'page,', 'page, sort']],
     ['showValues', [['true', true], ['false', false]], ['yes', '1', '']],
     ['accessLog', [['true', true], ['false', false]], ['yes', '1', '']],
+    ['idHeader', [['X-Request-Id', 'X-Request-Id'], ['id', 'id']], ['', 'a b', 'a:', 'ä', 'a\n', 'TE', 'content-length']],
   ]
   for (const [name, good, bad] of table) {
     it(`checks ${name}`, () => {

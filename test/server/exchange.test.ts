@@ -3,10 +3,12 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
+import { createRequestListener, HttpResponse, serve } from '../../lib/index.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import type { Access } from '../../lib/server/handler.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
+import { startServing } from '../support/serving.ts'
 import {
   keepAliveBytesOf,
   listenWithActions,
@@ -101,6 +103,82 @@ describe('The last response of a connection', () => {
       const connections = [...received.matchAll(/\r\nConnection: (\S+)/g)].map(([, value]) => value)
       assert.deepEqual(connections, ['keep-alive', 'keep-alive', 'close'])
       assert.match(received, /text$/)
+    }
+  })
+})
+
+describe('The option idHeader', () => {
+  /** Collects the ids in the access log, up to a number. */
+  function collectIds(count: number) {
+    const ids: unknown[] = []
+    const { promise, resolve } = deferred()
+    const onAccess = ({ response }: Access): void => {
+      if (ids.push(response.request?.id) === count) resolve()
+    }
+    return { ids, onAccess, all: promise }
+  }
+
+  it('puts the id of the access log into every response, and keeps a header of the action', async (t) => {
+    const { ids, onAccess, all } = collectIds(7)
+    const { port } = await serveActions(
+      t,
+      {
+        text: (_, response) => response.text('ok'),
+        fail() {
+          throw new Error('boom')
+        },
+        nothing: (_, response) => {
+          response.status = 204
+        },
+        own: (_, response) => {
+          response.headers.set('x-REQUEST-id', 'own')
+        },
+      },
+      { onAccess, idHeader: 'X-Request-Id' },
+    )
+    const received: unknown[] = []
+    for (const target of ['/app/text', '/app/fail', '/app/nothing', '/none', '/%ff', '/app/own']) {
+      const { headers } = await exchange(port, { target })
+      received.push(headers['x-request-id'])
+    }
+    received.push(
+      parse(await send(port, get('text').replace('Host: a', 'X: a'))).headers['x-request-id'],
+    )
+    await all
+    assert.equal(new Set(ids).size, 7)
+    assert.deepEqual(received, ids.with(5, 'own'))
+  })
+
+  it('puts it into the response to an error of the handler, and to OPTIONS *', async (t) => {
+    const { ids, onAccess, all } = collectIds(2)
+    const handle = async (): Promise<never> => {
+      throw new Error('boom')
+    }
+    const { port } = await startServing(t, { handle }, { onAccess, idHeader: 'X-Id' })
+    const received: unknown[] = []
+    for (const request of [{ target: '/' }, { target: '*', method: 'OPTIONS' }]) {
+      const { headers } = await exchange(port, request)
+      received.push(headers['x-id'])
+    }
+    await all
+    assert.deepEqual(received, ids)
+    assert.match(String(received[0]), /^[0-9a-f-]{36}$/)
+  })
+
+  it('is none by default, and must be the name of a header', async (t) => {
+    const { port } = await listenWithActions(t, { text: (_, response) => response.text('ok') })
+    const { headers } = await exchange(port, { target: '/app/text' })
+    assert.deepEqual(
+      Object.keys(headers).filter((name) => name.includes('id')),
+      [],
+    )
+    const handler = { handle: async () => new HttpResponse() }
+    for (const idHeader of ['', 'a b', 'Connection', 'Content-Length', 42 as unknown as string]) {
+      assert.throws(() => createRequestListener(handler, { idHeader }), {
+        name: 'TypeError',
+        message: `Expected "idHeader" to be a name such as "X-Request-Id", got "${idHeader}"`,
+      })
+      await assert.rejects(serve(handler, { port: 0, idHeader }), TypeError)
     }
   })
 })
