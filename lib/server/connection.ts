@@ -11,6 +11,16 @@ const NONE: readonly ServerResponse[] = []
 // Beyond this number of waiting requests, reading stays paused until they have started.
 const MAX_QUEUED = 64
 
+/** An object that is called when its response has been sent, or when the client has left before. */
+export interface EndListener {
+  onEnd(): void
+}
+
+// The listener is a property of its response: a second listener of an event costs a copy of their list.
+const LISTENER: unique symbol = Symbol('portico:end')
+
+type Watched = ServerResponse & { [LISTENER]?: EndListener }
+
 /**
  * The state that the exchanges on one socket share.
  *
@@ -156,6 +166,14 @@ export class Connection {
     socket.on('resume', pauseAgain)
   }
 
+  /** Calls a listener once when a response has been sent, or when the client has left before. */
+  watchEnd(out: Watched, listener: EndListener): void {
+    const onEnd = (): void => listener.onEnd()
+    // node:http emits no `close` for a response that waits for the socket.
+    if (out.socket === null || this.socket.destroyed) this.watchOutcome(out, onEnd, onEnd)
+    else out[LISTENER] = listener
+  }
+
   /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */
   watchOutcome(out: ServerResponse, onGone: () => void, onSent?: () => void): void {
     if (this.socket.destroyed) {
@@ -183,9 +201,10 @@ function closeConnection(this: Socket): void {
 }
 
 // An idle connection must not keep the headers of its last request in memory.
-function releaseResponse(this: ServerResponse): void {
+function releaseResponse(this: Watched): void {
   const connection = connectionOf(this.req.socket)
   if (connection.latest === this) connection.latest = undefined
+  this[LISTENER]?.onEnd()
 }
 
 // The connection is a property of its socket: a WeakMap would add a cache miss to every request.

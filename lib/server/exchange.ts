@@ -6,6 +6,7 @@ import { HttpRequest } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
+import type { EndListener } from './connection.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Access, Handler, ListenerOptions } from './handler.ts'
@@ -18,7 +19,7 @@ interface ExchangeOptions extends ListenerOptions {
 }
 
 /** One message of `node:http` and its response. */
-export class Exchange implements ResponseTarget {
+export class Exchange implements ResponseTarget, EndListener {
   readonly incoming: IncomingRequest
   bytes = 0
   readonly #handler: Handler
@@ -187,8 +188,11 @@ export class Exchange implements ResponseTarget {
     this.#response = response
     if (onAccess === undefined || isRecorded) return
     const { connection, out } = this.incoming
-    const report = (): void => this.#reportAccess(this.#response ?? response)
-    connection.watchOutcome(out, report, report)
+    connection.watchEnd(out, this)
+  }
+
+  onEnd(): void {
+    if (this.#response !== undefined) this.#reportAccess(this.#response)
   }
 
   #reportAccess(response: HttpResponse): void {

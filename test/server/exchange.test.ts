@@ -285,6 +285,36 @@ describe('The option onAccess', () => {
     await all.promise
     assert.deepEqual(actions.sort(), ['last', 'quick', 'slow'])
   })
+
+  it('is called for a response that is ready after its client has left', async (t) => {
+    const started = deferred()
+    const finish = deferred()
+    const accessed = deferred<Access>()
+    const { port, service } = await serveActions(
+      t,
+      {
+        async slow(_, response) {
+          started.resolve()
+          await finish.promise
+          response.text('late')
+        },
+      },
+      { onAccess: accessed.resolve },
+    )
+    const connected = once(service.server, 'connection')
+    const socket = connect(port, '127.0.0.1')
+    const [accepted] = await connected
+    socket.write(get('slow'))
+    await started.promise
+    // Not once(): the reset is also an error of the connection.
+    const closed = deferred()
+    accepted.on('close', () => closed.resolve())
+    socket.resetAndDestroy()
+    await closed.promise
+    finish.resolve()
+    const { bytes, response } = await accessed.promise
+    assert.deepEqual([bytes, response.status], [0, 200])
+  })
 })
 
 describe('Exchange', () => {
