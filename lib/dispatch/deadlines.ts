@@ -1,3 +1,5 @@
+import { monotonicMs } from './clock.ts'
+
 interface Pending {
   readonly expiresAt: number
   // Removed when the promise is settled or late: they refer to the request, and the promise may hang for ever.
@@ -24,7 +26,7 @@ export class Deadlines {
   within<T>(promise: PromiseLike<T>, createError: () => Error): Promise<T> {
     return new Promise((resolve, reject) => {
       // Uses the monotonic clock: the time of day can jump.
-      const expiresAt = performance.now() + this.#limitMs
+      const expiresAt = monotonicMs() + this.#limitMs
       this.#add({ expiresAt, calls: { resolve, reject, createError } }, promise)
     })
   }
@@ -50,7 +52,7 @@ export class Deadlines {
 
   readonly #expire = (): void => {
     this.#timer = undefined
-    const now = performance.now()
+    const now = monotonicMs()
     for (const pending of this.#pending) {
       if (pending.expiresAt > now) {
         this.#timer = setTimeout(this.#expire, pending.expiresAt - now)

@@ -12,6 +12,7 @@ import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import { type Destinations, hasController } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
+import { monotonicMs } from './clock.ts'
 import { createDetails } from './development.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
@@ -105,7 +106,7 @@ export class FrontController {
 
   /** Handles a request. Returns a promise only if the body, an action or a plugin has to be awaited. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    const startedAt = performance.now()
+    const startedAt = monotonicMs()
     const complete = (loop: LoopState): HttpResponse => this.#complete(loop, startedAt)
     const loop = run(runLoop(request, this.#createStages(), this.#admit))
     return isPromiseLike(loop) ? loop.then(complete) : complete(loop)
@@ -160,7 +161,7 @@ export class FrontController {
     setMissing(response.headers, this.#headers)
     if (message.isNegotiated) response.vary('Accept')
     if (exceptions.length > 0) {
-      const durationMs = performance.now() - startedAt
+      const durationMs = monotonicMs() - startedAt
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)
     }
     return response

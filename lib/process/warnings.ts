@@ -1,3 +1,4 @@
+import { monotonicMs } from '../dispatch/clock.ts'
 import type { Logger } from '../reporting/logger.ts'
 
 const WINDOW_MS = 60_000
@@ -15,14 +16,14 @@ const CODE = /^(?:[A-Z]{0,9}DEP\d{3,4}|MODULE_TYPELESS_PACKAGE_JSON)$/
 export function logWarnings(logger: Logger): void {
   if (!process.execArgv.includes('--trace-warnings')) process.removeAllListeners('warning')
   const kinds = new Set<string>()
-  let windowStart = performance.now()
+  let windowStart = monotonicMs()
   process.on('warning', (warning: Error & { readonly code?: unknown }) => {
     const name = matching(warning.name, NAME) ?? 'Warning'
     const code = matching(warning.code, CODE)
     const kind = code === undefined ? name : `${name} ${code}`
-    if (performance.now() - windowStart > WINDOW_MS) {
+    if (monotonicMs() - windowStart > WINDOW_MS) {
       kinds.clear()
-      windowStart = performance.now()
+      windowStart = monotonicMs()
     }
     if (kinds.has(kind) || kinds.size >= MAX_KINDS) return
     kinds.add(kind)
