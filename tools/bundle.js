@@ -16,7 +16,7 @@ const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.
 const dist = join(root, 'dist')
 const entryPoints = ['server', 'lib/index', 'lib/session', 'lib/sign-in', 'lib/testing']
 const [program, library] = entryPoints.map(fileOf)
-const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
+const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 // A class or an arrow function has the name of its variable.
 const NAMED = /([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
@@ -24,7 +24,7 @@ const NAMED = /([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 const bundle = await rollup({
   input: Object.fromEntries(entryPoints.map((name) => [name, fileOf(name)])),
-  external: /^[^./]/,
+  external: [/^node:/, ...Object.keys(peerDependencies)],
   treeshake: { moduleSideEffects: false },
   plugins: [{ name: 'version', load: withVersion }],
   // The helper of tsc for import() reads it.
