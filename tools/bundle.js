@@ -19,7 +19,7 @@ const [program, library] = entryPoints.map(fileOf)
 const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
 // A class or an arrow function has the name of its variable.
-const NAMED = /([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
+const NAMED = /\bconst ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
 
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 const bundle = await rollup({

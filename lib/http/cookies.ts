@@ -196,11 +196,11 @@ function dateOf(value: unknown): number {
 function identityOf(line: string): string {
   const [start = '', ...attributes] = line.split(';')
   const name = start.split('=', 1)[0]?.trim()
-  const value = (attribute: string): string => {
+  const last = (attribute: string): string => {
     const found = attributes.findLast((each) =>
       each.trim().toLowerCase().startsWith(`${attribute}=`),
     )
     return found?.trim().slice(attribute.length + 1) ?? ''
   }
-  return [name, value('domain').replace(/^\./, '').toLowerCase(), value('path')].join(';')
+  return [name, last('domain').replace(/^\./, '').toLowerCase(), last('path')].join(';')
 }
