@@ -1,7 +1,7 @@
 // Reduces the declaration files of the package to its public types.
 
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 // Each statement that the compiler prints begins at the start of a line, and so does its docstring.
 const START = /^(?=\/\*\*)|(?<!\*\/\n)^(?=(?:export|import|declare|type|interface)\b)/m
@@ -11,19 +11,40 @@ const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const COMMENT = /\/\*.*?\*\//gs
 
 /**
- * Returns the texts of the declaration files that entry points need, by path. Each contains the declarations that the public
- * types refer to; the rest of what a file exports is only for the other files of lib/.
+ * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public
+ * types refer to; the rest of what a file exports is only for the other files of lib/. The files that the first entry point
+ * needs become one, `types.d.ts` beside it: without the imports between them, they are 6 % shorter.
  */
 export function publicDeclarations(entryPoints) {
+  const [library, ...wings] = entryPoints
+  const types = join(dirname(library), 'types.d.ts')
   const files = new Map()
-  for (const file of entryPoints) {
-    for (const { names } of read(file)) for (const name of names.keys()) need(file, name)
+  needAll(library)
+  const common = new Set(files.keys())
+  common.delete(library)
+  for (const file of wings) needAll(file)
+
+  const neededOf = (file) => files.get(file).filter(({ needed }) => needed.size > 0)
+  const joined = [...common].flatMap(neededOf)
+  const declared = joined.filter(({ from }) => from === undefined)
+  checkNames(declared)
+  const imports = importsOf(joined.filter(({ from }) => isPackage(from)))
+  const texts = new Map([[types, [...imports, ...declared.map(print)].join('')]])
+  for (const file of files.keys()) {
+    if (common.has(file)) continue
+    const links = neededOf(file).filter(({ from }) => from?.startsWith('.'))
+    const others = neededOf(file).filter((each) => !links.includes(each))
+    texts.set(file, [...linksOf(file, links), ...others.map(print)].join(''))
   }
-  return new Map(Array.from(files, ([file, statements]) => [file, statements.map(print).join('')]))
+  return texts
 
   function read(file) {
     if (!files.has(file)) files.set(file, readFileSync(file, 'utf8').split(START).map(parse))
     return files.get(file)
+  }
+
+  function needAll(file) {
+    for (const { names } of read(file)) for (const name of names.keys()) need(file, name)
   }
 
   function need(file, name) {
@@ -31,9 +52,55 @@ export function publicDeclarations(entryPoints) {
       if (!names.has(name) || needed.has(name)) continue
       needed.add(name)
       for (const word of words) need(file, word)
-      if (from?.startsWith('.')) need(join(dirname(file), from.replace(/\.[jt]s$/, '.d.ts')), name)
+      if (from?.startsWith('.')) need(targetOf(file, from), name)
     }
   }
+
+  // Prints imports and re-exports, one for each file that has the declarations.
+  function linksOf(file, links) {
+    const lists = new Map()
+    for (const { text, names, from, needed } of links) {
+      const target = targetOf(file, from)
+      const path = relative(dirname(file), common.has(target) ? types : target)
+      const [, word, isType] = /^(import|export)( type)? /m.exec(text)
+      const key = `${word} from ${path.replace('.d.ts', '.js')}`
+      const written = [...needed].map((name) => (isType ? `type ${name}` : names.get(name)))
+      lists.set(key, [...(lists.get(key) ?? []), ...written])
+    }
+    return Array.from(lists, ([key, list]) => {
+      const [word, path] = key.split(' from ')
+      return `${word} { ${list.join(', ')} } from '${path.startsWith('.') ? path : `./${path}`}';\n`
+    })
+  }
+}
+
+function targetOf(file, from) {
+  return join(dirname(file), from.replace(/\.[jt]s$/, '.d.ts'))
+}
+
+function isPackage(from) {
+  return from !== undefined && !from.startsWith('.')
+}
+
+// Joins the imports from each package.
+function importsOf(statements) {
+  const packages = new Map()
+  for (const { from, names, needed } of statements) {
+    const list = packages.get(from) ?? new Set()
+    packages.set(from, list)
+    for (const name of needed) list.add(names.get(name).replace('type ', ''))
+  }
+  return Array.from(
+    packages,
+    ([from, list]) => `import type { ${[...list].join(', ')} } from '${from}';\n`,
+  )
+}
+
+function checkNames(statements) {
+  const names = statements.flatMap((each) => [...each.names.keys()])
+  // The declarations of an overloaded function follow each other.
+  const twice = names.filter((name, i) => names.indexOf(name) < i && names[i - 1] !== name)
+  if (twice.length > 0) throw new Error(`Two files declare ${twice.join(', ')}`)
 }
 
 // Returns the names that a statement declares, imports or re-exports, each as written there, such as `type Route`.
@@ -46,10 +113,8 @@ function parse(text) {
   return { text, names, from, words, needed: new Set() }
 }
 
-// Keeps `export {}`: it makes a file without exports a module.
+// One space in place of four saves 3 % of the declarations.
 function print({ text, names, from, needed }) {
-  if (needed.size === 0) return text.startsWith('export {}') ? text : ''
-  // One space in place of four saves 3 % of the declarations.
   if (from === undefined)
     return text.replace(/^(?: {4})+/gm, ({ length }) => ' '.repeat(length / 4))
   const written = [...needed].map((name) => names.get(name))
