@@ -113,11 +113,12 @@ export class Dispatcher {
     const { module: toModule, controller: toController, action: toAction, spell } = this.#names
     const { module, controller, action } = route
     const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
-    const found = owner?.actions.get(toAction(action))
+    const actionKey = toAction(action)
+    const found = owner?.actions.get(actionKey)
     return {
       module: owner?.module ?? spell(toModule(module)),
       controller: owner?.controller ?? spell(toController(controller)),
-      action: found?.action ?? spell(toAction(action)),
+      action: found?.action ?? spell(actionKey),
       run: found && originalOf(found.run),
     }
   }

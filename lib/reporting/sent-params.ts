@@ -62,7 +62,7 @@ function decodeSent(sent: string): SentValue {
 /** Returns a function that tells whether a report about a request may show the name of a parameter. */
 export function paramNameRule(request: HttpRequest): (name: string) => boolean {
   const { settings, route, firstRoute } = stateOf(request)
-  for (const each of [route, firstRoute]) {
+  for (const each of new Set([route, firstRoute])) {
     const action = each && settings.resolve?.(each).run
     const known = (action as { [knownParams]?: ReadonlySet<string> } | undefined)?.[knownParams]
     if (known !== undefined) return (name) => known.has(name)

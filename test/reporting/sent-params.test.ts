@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict'
+import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
-import { SentParams } from '../../lib/reporting/sent-params.ts'
+import type { Resolved } from '../../lib/http/request-state.ts'
+import type { Route } from '../../lib/http/route.ts'
+import { paramNameRule, SentParams } from '../../lib/reporting/sent-params.ts'
 
 function paramsOf(search: string, form = '', pairs: string | URLSearchParams = ''): SentParams {
   const route = { module: 'default', controller: 'news', action: 'list', pairs }
@@ -45,5 +48,22 @@ describe('SentParams', () => {
     })
     const long = '%41+'.repeat(5_000)
     assert.deepEqual(decoded(long), { text: 'A '.repeat(256), length: 20_000 })
+  })
+})
+
+describe('paramNameRule()', () => {
+  it('looks an action up once, unless a forward led to another one', () => {
+    const looked: string[] = []
+    const resolve = (route: Route): Resolved => {
+      looked.push(route.action)
+      return { ...route, run: undefined }
+    }
+    const route = { module: 'default', controller: 'news', action: 'list' }
+    const settings = { maxBodyBytes: 1, trusted: new BlockList(), resolve }
+    const request = withState(new HttpRequest({ target: '/' }), { route, settings })
+    assert.equal(paramNameRule(request)('page'), true)
+    assert.deepEqual(looked, ['list'])
+    paramNameRule(request.forward({ action: 'view' }))
+    assert.deepEqual(looked, ['list', 'view', 'list'])
   })
 })
