@@ -56,6 +56,9 @@ describe('The document of a provider', () => {
     assert.equal(await count(), 1)
     t.mock.timers.tick(4_000)
     assert.equal(await count(), 2)
+    // Somebody has corrected the clock.
+    t.mock.timers.setTime(Date.now() - 24 * HOUR)
+    assert.equal(await count(), 3)
   })
 
   it('is fetched anew after a failure', async (t) => {
