@@ -120,6 +120,18 @@ describe('The ID Token', () => {
     await assertOutcome(await startHostileApp(t, { discovery: only(undefined) }), 502)
   })
 
+  it('is rejected for a symmetric algorithm before a key is looked for', async (t) => {
+    const app = await startHostileApp(t, { discovery: announced })
+    const forge = forgeries['is signed with the client secret']
+    app.provider.faults = {
+      ...app.provider.faults,
+      idToken: (each) => forge?.(app.provider, each) ?? '',
+    }
+    await assertOutcome(app, 502)
+    assert.equal(app.reports[0]?.signIn?.fault, 'wrong algorithm')
+    assert.deepEqual(app.provider.requestsTo('jwks'), [])
+  })
+
   it('is the step of a fault in its claims', async (t) => {
     for (const change of [set({ nonce: 'other' }), set({ exp: 1 }), set({ aud: 'other' })]) {
       const { browser, reports } = await startHostileApp(t, { claims: change })
