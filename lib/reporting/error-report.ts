@@ -1,4 +1,4 @@
-import { type ErrorType, MalformedMessageError } from '../http/errors.ts'
+import type { ErrorType } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import type { ProxyIds } from '../http/forwarded.ts'
 import { copied } from '../http/params.ts'
@@ -133,7 +133,6 @@ function unusedName(shapes: Readonly<Record<string, string>>, name: string): str
 
 // Messages that Portico creates itself are safe: of a request, they contain only its names.
 function safeMessageOf(exception: Error, request: HttpRequest | undefined): { message?: string } {
-  if (isInstance(MalformedMessageError, exception)) return { message: exception.message }
   const message = request && messageAboutNames(exception, request)
   return message === undefined ? {} : { message: printable(message) }
 }

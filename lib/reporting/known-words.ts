@@ -27,8 +27,8 @@ const WORDS = `
   support symbol syntax take target task terminate than that they this thread threw through throw thrown time timeout
   timer to token took trailer transaction trust tunnel two unable uncaught undefined under unexpected unexpectedly
   unhandled unique unsupported up update url user valid validation variable verify version via view wait warning was
-  wasn't when why will with without won't work worker would writable write written yet zlib API CA DNS EOF HTTP HTTPS ID
-  IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
+  wasn't when why will with without won't work worker would writable write written yet zlib API CA CONNECT DNS EOF HTTP HTTPS
+  ID IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
 
 // Not imported from `node:dns`, which takes 2 ms of the start.
 const DNS_CODES =

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
-import { HttpError, NoActionError, NoControllerError, NoRouteError } from '../../lib/http/errors.ts'
+import {
+  HttpError,
+  MalformedMessageError,
+  NoActionError,
+  NoControllerError,
+  NoRouteError,
+} from '../../lib/http/errors.ts'
 import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
@@ -42,6 +48,24 @@ function withoutStack(result: ExceptionReport): object {
 }
 
 describe('makeReport()', () => {
+  it('shows the message of a malformed body, and no value that an action has added to it', () => {
+    for (const code of ['HPE_INVALID_CHUNK_SIZE', 'ERR_HTTP_REQUEST_TIMEOUT', 'CONNECT']) {
+      const exception = new MalformedMessageError(400, code)
+      const { message } = exception
+      assert.equal(report({ exceptions: [exception], status: 400 }).message, message)
+      const alone = { exceptions: [new MalformedMessageError(400, code)], request: undefined }
+      assert.equal(report({ ...alone, status: 400 }).message, message)
+    }
+    for (const added of [request, undefined]) {
+      const exception = new MalformedMessageError(400, 'HPE_INVALID_CHUNK_SIZE')
+      exception.message = `The upload of ${CANARY} failed: ${exception.message}`
+      assert.doesNotMatch(
+        JSON.stringify(report({ exceptions: [exception], request: added, status: 400 })),
+        /c4n4ry/,
+      )
+    }
+  })
+
   it('has all fields that SPEC section 8 lists, and is plain data', (t) => {
     t.mock.timers.enable({ apis: ['Date'], now: Date.parse('2024-05-06T07:08:09.010Z') })
     const result = report({ exceptions: [new Error('boom')], durationMs: 1.2345 })
