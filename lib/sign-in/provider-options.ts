@@ -38,7 +38,7 @@ export interface EndpointOptions extends ClientOptions {
   readonly userinfoEndpoint: string
   /** The scopes (default none). */
   readonly scope?: string | undefined
-  /** Reads the user in the response of the userinfo endpoint. If it throws, the response is a 502. */
+  /** Reads the user in the response of the userinfo endpoint. If it throws, that is the error of the request. */
   readonly identify: (user: Claims) => UserFacts | Promise<UserFacts>
 }
 

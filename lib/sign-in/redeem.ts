@@ -2,14 +2,7 @@ import type { AuthorizationServer } from 'oauth4webapi'
 import { during, ProviderFault } from './faults.ts'
 import type { Flow } from './flows.ts'
 import { verifyIdToken } from './id-token.ts'
-import {
-  type Claims,
-  factsOfClaims,
-  type Identity,
-  type Tokens,
-  toIdentity,
-  type UserFacts,
-} from './identity.ts'
+import { type Claims, factsOfClaims, type Identity, type Tokens, toIdentity } from './identity.ts'
 import { isIssuer, loadOAuth, type Provider, TOLERANCE_S } from './provider.ts'
 
 /** What a provider said about its user. */
@@ -86,12 +79,10 @@ function mergedClaims(idClaims: Claims, user: Claims): Claims {
   return { ...user, ...idClaims, ...Object.fromEntries(verified) }
 }
 
-/** @throws {SignInError} 502 if the claims have no subject. */
-export function identify({ name, options }: Provider, claims: Claims): Promise<Identity> {
-  return during({ provider: name, step: 'identity' }, async () => {
-    const facts: UserFacts = isIssuer(options)
-      ? factsOfClaims(claims)
-      : await options.identify(claims)
+/** @throws {SignInError} 502 if the claims have no subject. An error of the application's `identify` is thrown on. */
+export async function identify({ name, options }: Provider, claims: Claims): Promise<Identity> {
+  const facts = isIssuer(options) ? factsOfClaims(claims) : await options.identify(claims)
+  return during({ provider: name, step: 'identity' }, () => {
     const identity = toIdentity(name, facts)
     if (identity === undefined) throw new ProviderFault('no subject')
     return identity

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { HttpError } from '../../lib/index.ts'
+import type { Claims, UserFacts } from '../../lib/sign-in.ts'
 import { sendJson, startHostileProvider } from '../support/hostile-provider.ts'
 import {
   assertRedirect,
@@ -11,7 +13,7 @@ import {
 } from '../support/sign-in.ts'
 
 describe('A provider without OpenID Connect', () => {
-  it('is a 502 if its subject is not a non-empty string, or `identify` fails', async (t) => {
+  it('is a 502 if its subject is not a non-empty string', async (t) => {
     const provider = await startHostileProvider(t)
     const table: Record<string, () => unknown> = {
       'no subject': () => ({ name: 'ada' }),
@@ -29,6 +31,23 @@ describe('A provider without OpenID Connect', () => {
       const page = await signInOnce(client, beginning('plain'))
       assert.equal(page.status, 502, what)
       assert.deepEqual(cookieNames(client), [], what)
+    }
+  })
+
+  it('reports an error of `identify` as it is, without the values of the user', async (t) => {
+    const provider = await startHostileProvider(t)
+    const table: [number, string, (user: Claims) => UserFacts][] = [
+      [500, 'TypeError', ({ id }) => ({ subject: Object(id).profile.login })],
+      [403, 'HttpError', ({ email }) => refuse(`${email} is no member`)],
+    ]
+    for (const [status, name, identify] of table) {
+      const plain = { ...provider.plainOptions, identify }
+      const { browser, reports } = await startApp(t, { providers: { plain } })
+      assert.equal((await signInOnce(browser(), beginning('plain'))).status, status)
+      const [report] = reports
+      assert.equal(report?.name, name)
+      if (status === 500) assert.match(report?.stack?.[0] ?? '', /plain-oauth\.test\.js/)
+      else assert.equal(report?.message, '[email] is no member')
     }
   })
 
@@ -79,3 +98,7 @@ describe('A provider without OpenID Connect', () => {
     }
   })
 })
+
+function refuse(message: string): never {
+  throw new HttpError(403, message)
+}
