@@ -78,11 +78,13 @@ function before<T>(deadline: AbortSignal, run: () => T | Promise<T>): Promise<T>
   })
 }
 
-// Codes of errors (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6).
+// Codes of errors (RFC 6749, sections 4.1.2.1 and 5.2; OpenID Connect Core, section 3.1.2.6; GitHub).
 const ERROR_CODES: readonly string[] = [
   'access_denied',
   'account_selection_required',
+  'bad_verification_code',
   'consent_required',
+  'incorrect_client_credentials',
   'interaction_required',
   'invalid_client',
   'invalid_grant',
@@ -91,6 +93,7 @@ const ERROR_CODES: readonly string[] = [
   'invalid_request_uri',
   'invalid_scope',
   'login_required',
+  'redirect_uri_mismatch',
   'registration_not_supported',
   'request_not_supported',
   'request_uri_not_supported',
@@ -99,6 +102,7 @@ const ERROR_CODES: readonly string[] = [
   'unauthorized_client',
   'unsupported_grant_type',
   'unsupported_response_type',
+  'unverified_user_email',
 ]
 
 /** Returns the code of an error of a provider if a standard defines it: any other text may be a secret. */

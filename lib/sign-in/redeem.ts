@@ -1,5 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import { during, ProviderFault } from './faults.ts'
+import { during, knownErrorCode, ProviderFault } from './faults.ts'
 import type { Flow } from './flows.ts'
 import { verifyIdToken } from './id-token.ts'
 import { type Claims, factsOfClaims, type Identity, type Tokens, toIdentity } from './identity.ts'
@@ -115,6 +115,8 @@ async function withoutIdToken(response: Response): Promise<Response> {
   const text = await response.text()
   const body: unknown = status === 200 ? JSON.parse(text) : undefined
   if (typeof body !== 'object' || body === null) return new Response(text, { status, headers })
+  // GitHub sends its errors with the status 200.
+  if ('error' in body) throw new ProviderFault(knownErrorCode(body.error))
   return Response.json({ ...body, id_token: undefined })
 }
 

@@ -66,8 +66,20 @@ describe('A provider without OpenID Connect', () => {
         assert.equal((await signInOnce(browser(), beginning('plain'))).status, status && 502)
       }
     }
-    provider.faults = { token: () => ({ error: 'bad_verification_code' }) }
-    assert.equal((await signInOnce(browser(), beginning('plain'))).status, 502)
+  })
+
+  it('names the fault of a token response with the status 200, as GitHub sends it', async (t) => {
+    const provider = await startHostileProvider(t)
+    const { browser, reports } = await startApp(t, { providers: { plain: provider.plainOptions } })
+    const codes = ['incorrect_client_credentials', 'bad_verification_code', 'ada.canary@example.org']
+    for (const error of codes) {
+      provider.faults = { token: () => ({ error }) }
+      assert.equal((await signInOnce(browser(), beginning('plain'))).status, 502)
+    }
+    assert.deepEqual(
+      reports.map(({ signIn }) => signIn?.fault),
+      [...codes.slice(0, 2), 'unknown error code'],
+    )
   })
 
   it('gets the code verifier, and no list of keys is read', async (t) => {
