@@ -86,6 +86,7 @@ function toResponse(status: number, contentType: string, bytes: Buffer): Respons
 function faultOf(thrown: unknown, isAborted: boolean): ProviderFault {
   if (thrown instanceof ProviderFault) return thrown
   const { code } = thrown as { readonly code?: unknown }
-  const isLate = isAborted || LATE_CODES.includes(code)
-  return isLate ? new ProviderFault('too late', 504) : new ProviderFault('unreachable')
+  if (isAborted || LATE_CODES.includes(code)) return new ProviderFault('too late', 504)
+  // Such as ENOTFOUND: Node and undici choose it, and not the provider.
+  return new ProviderFault(code === undefined ? 'unreachable' : `unreachable, ${code}`)
 }

@@ -159,14 +159,20 @@ describe('A provider that fails', () => {
     assert.deepEqual(app.reports[0]?.signIn, facts)
   })
 
-  it('is a 502 if nothing listens', async (t) => {
+  it('is a 502 with the code of the system if nothing listens, or if it has no TLS', async (t) => {
     const [port] = await findFreePorts(1)
-    const issuer = `http://127.0.0.1:${port}`
-    const down = { issuer, clientId: 'a', clientSecret: 'b', scope: 'openid' }
-    const { browser } = await startApp(t, { providers: { down } })
-    const page = await browser().send(beginning('down'))
-    assert.equal(page.status, 502)
-    assertPrivate(page)
+    const { provider } = await startHostileApp(t)
+    for (const [issuer, fault] of [
+      [`http://127.0.0.1:${port}`, /^unreachable, ECONNREFUSED$/],
+      [provider.issuer.replace('http:', 'https:'), /^unreachable, [A-Z][A-Z0-9_]+$/],
+    ] as const) {
+      const down = { issuer, clientId: 'a', clientSecret: 'b', scope: 'openid' }
+      const { browser, reports } = await startApp(t, { providers: { down } })
+      const page = await browser().send(beginning('down'))
+      assert.equal(page.status, 502)
+      assertPrivate(page)
+      assert.match(reports[0]?.signIn?.fault ?? '', fault)
+    }
   })
 
   it('may send documents of just under 1 MiB', async (t) => {
