@@ -1,6 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ResponseCookies } from '../http/cookies.ts'
 import type { HttpRequest } from '../http/request.ts'
+import { hide } from '../session/hide.ts'
 import type { Seal } from '../session/seal.ts'
 import { cookieName, deleteCookie, type Site, setCookie } from '../session/site.ts'
 
@@ -50,6 +51,7 @@ export class Flows {
   async begin(request: HttpRequest, cookies: ResponseCookies, flow: Flow): Promise<void> {
     const { site, seal, ttlMs } = this.#options
     for (const name of await this.#superfluous(request)) deleteCookie(site, cookies, name)
+    hideFlow(request, flow)
     const value = await seal.seal(pack(flow), ttlMs)
     setCookie(site, cookies, { name: this.nameOf(flow.state), value, ttlMs })
   }
@@ -57,7 +59,9 @@ export class Flows {
   /** Returns the flow of a state; undefined if it has not begun in this browser, or has ended. */
   async find(request: HttpRequest, state: string): Promise<Flow | undefined> {
     const flow = await this.#open(request.cookies.get(this.nameOf(state)))
-    return flow !== undefined && isEqual(flow.state, state) ? flow : undefined
+    if (flow === undefined || !isEqual(flow.state, state)) return undefined
+    hideFlow(request, flow)
+    return flow
   }
 
   /** Removes the cookie of a flow: its state can be used once. */
@@ -105,6 +109,11 @@ export function flowOf(secret: Omit<Flow, 'state' | 'nonce'>): Flow {
   // 86 characters: a report never shows a name of a parameter that is this long.
   const state = createHash('sha512').update(`state ${verifier}`).digest('base64url')
   return { ...secret, state, nonce: hashOf(`nonce ${verifier}`).toString('base64url') }
+}
+
+// A hook may quote where the sign-in leads. The provider is no secret: reports show its name.
+function hideFlow(request: HttpRequest, { provider: _, ...secrets }: Flow): void {
+  hide(request, secrets)
 }
 
 function hashOf(text: string): Buffer {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
-import { HttpError, type HttpRequest } from '../../lib/index.ts'
+import { HttpError, type HttpRequest, type Plugin } from '../../lib/index.ts'
 import type { SignInOptions } from '../../lib/sign-in.ts'
 import type { Page } from '../support/browser.ts'
 import {
@@ -140,6 +140,26 @@ describe('No sink contains a secret', () => {
     const page = await client.send(`${ORIGIN}/index/index`)
     assert.equal(page.status, 500)
     assertNoSecret({ ...app, exceptions: [] }, [page], app.provider.secrets)
+  })
+
+  it('if a hook quotes where the sign-in leads', async (t) => {
+    const quote: Plugin['postDispatch'] = ({ errorHandler }, { headers }) => {
+      if (!errorHandler) throw new Error(`Unexpected redirect to ${headers.get('location')}`)
+    }
+    let postDispatch: Plugin['postDispatch']
+    const plugins: Plugin[] = [{ postDispatch: (...received) => postDispatch?.(...received) }]
+    const app = await startHostileApp(t, {}, {}, { plugins })
+    const client = app.browser()
+    const back = await depart(client, beginning('hostile', { continue: '/reset/k7Qx9ZpLm2vB' }))
+    postDispatch = quote
+    const pages = [await goBack(client, back), await client.send(beginning())]
+    assert.deepEqual(
+      app.reports.map(({ message }) => message.slice(0, 22)),
+      ['Unexpected redirect to', 'Unexpected redirect to'],
+    )
+    assertNoSecret({ ...app, exceptions: [] }, pages, ['k7Qx9ZpLm2vB'])
+    assert.doesNotMatch(app.reports[1]?.message ?? '', /(?:state|nonce)=[\w-]/)
+    assert.match(app.reports[1]?.message ?? '', /authorize\?response_type=code/)
   })
 
   it('if a secret is a part of the name of a parameter, or of the path', async (t) => {

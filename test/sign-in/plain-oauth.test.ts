@@ -71,7 +71,11 @@ describe('A provider without OpenID Connect', () => {
   it('names the fault of a token response with the status 200, as GitHub sends it', async (t) => {
     const provider = await startHostileProvider(t)
     const { browser, reports } = await startApp(t, { providers: { plain: provider.plainOptions } })
-    const codes = ['incorrect_client_credentials', 'bad_verification_code', 'ada.canary@example.org']
+    const codes = [
+      'incorrect_client_credentials',
+      'bad_verification_code',
+      'ada.canary@example.org',
+    ]
     for (const error of codes) {
       provider.faults = { token: () => ({ error }) }
       assert.equal((await signInOnce(browser(), beginning('plain'))).status, 502)
