@@ -11,7 +11,7 @@ import {
 import { factsOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
-import { safeName } from '../reporting/shape.ts'
+import { safeNames } from '../reporting/request-names.ts'
 import type { SignIn } from '../reporting/sign-in-hint.ts'
 import { type ActionLocation, errorActionOf, locateAction, type Site } from './site.ts'
 
@@ -59,20 +59,20 @@ function reasonsOf(site: Site, request: HttpRequest, exception: Error): readonly
 }
 
 function reasonsForNoController(site: Site, request: HttpRequest): readonly string[] {
-  const { module, controller } = request
-  const missing = `The module ${safeName(module)} has no controller ${safeName(controller)}`
+  const { module, controller } = safeNames(request)
+  const missing = `The module ${module} has no controller ${controller}`
   return [
     actionsOfController(site, request).some(({ isHidden }) => isHidden)
       ? 'The error controller handles errors and cannot be requested'
-      : `${missing}; it has ${listOf(controllersOfModule(site, module))}`,
+      : `${missing}; it has ${listOf(controllersOfModule(site, request.module))}`,
     `Registered modules: ${listOf(site.dispatcher.actions.map((each) => each.module))}`,
   ]
 }
 
 function reasonsForNoAction(site: Site, request: HttpRequest): readonly string[] {
-  const missing = `${safeName(request.controller)} has no action ${safeName(request.action)}`
+  const { controller, action } = safeNames(request)
   const registered = actionsOfController(site, request).map(({ action }) => action)
-  return [`The controller ${missing}; it has ${listOf(registered)}`]
+  return [`The controller ${controller} has no action ${action}; it has ${listOf(registered)}`]
 }
 
 function actionsOfController(

@@ -4,7 +4,9 @@ import { NoRouteError } from '../http/errors.ts'
 import { decodeSegment, isReserved } from '../http/params.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/target.ts'
-import { safeName, shapeOf } from '../reporting/shape.ts'
+import { safeNames } from '../reporting/request-names.ts'
+import { paramNameRule } from '../reporting/sent-params.ts'
+import { shapeOf } from '../reporting/shape.ts'
 import type { Segment } from '../routing/route-part.ts'
 import { isRouteName } from '../routing/route-target.ts'
 import { splitPath, trimSlashes } from '../routing/segments.ts'
@@ -84,9 +86,7 @@ export function explain(
     target: describeTarget(site, request, path),
     path,
     q: shapeOf(request.q),
-    module: safeName(request.module),
-    controller: safeName(request.controller),
-    action: safeName(request.action),
+    ...safeNames(request),
     ...describeRoutes(site, request),
     parameters: describeParameters(request),
     droppedKey,
@@ -126,8 +126,9 @@ function describePath(
   const { route } = stateOf(request)
   const pattern = router.named.get(route?.name ?? '')?.segments
   const { start, pairs } = pattern ? describeStart(pattern, request) : splitNames(router, request)
+  const showName = nameRuleOf(request)
   const shapes = pairs.map((segment, i) =>
-    (i % 2 === 0 && i < pairs.length - 1 ? safeName : shapeOf)(decodeSegment(segment)),
+    (i % 2 === 0 && i < pairs.length - 1 ? showName : shapeOf)(decodeSegment(segment)),
   )
   const droppedKey = pairs.length % 2 === 1 ? (shapes.at(-1) ?? null) : null
   return { path: `/${[...start, ...shapes].join('/')}`, droppedKey }
@@ -139,35 +140,38 @@ interface Described {
   readonly pairs: readonly string[]
 }
 
-function describeStart(pattern: readonly Segment[], { path }: HttpRequest): Described {
-  const segments = splitPath(path)
+function describeStart(pattern: readonly Segment[], request: HttpRequest): Described {
+  const shown: readonly string[] = Object.values(safeNames(request))
+  const segments = splitPath(request.path)
   const start = pattern.slice(0, segments.length).map((part, i) => {
     const segment = segments[i] ?? ''
     if ('literal' in part) return part.encoded
-    return isRouteName(part.variable) ? safeName(segment) : shapeOf(decodeSegment(segment))
+    const isShown = isRouteName(part.variable) && shown.includes(segment)
+    return isShown ? segment : shapeOf(decodeSegment(segment))
   })
   return { start, pairs: segments.slice(pattern.length) }
 }
 
 // A custom router, a regex and a chain may read anything in the path: a segment that is none of the names is a value.
 function splitNames(router: Site['router'], request: HttpRequest): Described {
-  const { module, controller, action } = request
   const { pairs: raw, name = '' } = stateOf(request).route ?? {}
-  const shown = [module, controller, action, ...(router.named.get(name)?.literals ?? [])]
+  const literals = router.named.get(name)?.literals ?? []
+  const shown = [...Object.values(safeNames(request)), ...literals]
   const trimmed = trimSlashes(request.path)
   const pairs = typeof raw === 'string' && trimmed.endsWith(raw) ? raw : ''
   const names = trimmed
     .slice(0, trimmed.length - pairs.length)
     .split('/')
     .filter(Boolean)
-  const start = names.map((each) => (shown.includes(each) ? safeName : shapeOf)(each))
+  const start = names.map((each) => (shown.includes(each) ? each : shapeOf(each)))
   return { start, pairs: pairs === '' ? [] : pairs.split('/') }
 }
 
 function describeTarget({ basePath }: Site, request: HttpRequest, path: string): string {
   const isOutside = stateOf(request).rejection instanceof NoRouteError
   const start = isOutside ? path : `${basePath}${path}`
-  const query = [...request.query].map(([name, value]) => `${safeName(name)}=${shapeOf(value)}`)
+  const showName = nameRuleOf(request)
+  const query = [...request.query].map(([name, value]) => `${showName(name)}=${shapeOf(value)}`)
   return splitTarget(request.target).search === '' ? start : `${start}?${query.join('&')}`
 }
 
@@ -176,12 +180,13 @@ function describeParameters(request: HttpRequest): readonly ExplainedParameter[]
     ['path', request.pairs],
     ['query', request.query],
   ] as const
+  const showName = nameRuleOf(request)
   return sources.flatMap(([source, params]) =>
     [...new Set(params.keys())].map((name) => {
       const values = params.getAll(name)
       const isHidden = source === 'query' && request.pairs.has(name)
       return {
-        name: safeName(name),
+        name: showName(name),
         source,
         shape: shapeOf(values.at(-1) ?? ''),
         values: values.length,
@@ -189,4 +194,10 @@ function describeParameters(request: HttpRequest): readonly ExplainedParameter[]
       }
     }),
   )
+}
+
+// As in a report, which may show fewer names of the parameters of a sign-in.
+function nameRuleOf(request: HttpRequest): (name: string) => string {
+  const isSafe = paramNameRule(request)
+  return (name) => (name === '' || isSafe(name) ? name : shapeOf(name))
 }

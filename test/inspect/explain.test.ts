@@ -4,6 +4,7 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { type Explanation, explain } from '../../lib/inspect/explain.ts'
+import { knownParams } from '../../lib/reporting/sent-params.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
 
 const action = (): undefined => undefined
@@ -206,6 +207,26 @@ describe('explain()', () => {
         assert.doesNotMatch(JSON.stringify(explained(target, 'GET', more)), /c4n4ry/i, target)
       }
     }
+  })
+
+  it('shows names as a report shows them', () => {
+    const list = Object.assign((): undefined => undefined, { [knownParams]: new Set(['code']) })
+    const more = {
+      controllers: new Map([['news', { list }]]),
+      routes: {
+        part: { regex: 'of-(\\w+)\\.html', map: { 1: 'action' }, defaults: { controller: 'news' } },
+      },
+    }
+    const { target, path, parameters } = explained('/news/list/hunter/a?code=b&hunter', 'GET', more)
+    assert.equal(path, '/news/list/word(6)/word(1)')
+    assert.equal(target, `${path}?code=word(1)&word(6)=empty`)
+    assert.deepEqual(
+      parameters.map(({ name }) => name),
+      ['word(6)', 'code', 'word(6)'],
+    )
+    const found = explained('/of-hunter.html', 'GET', more)
+    assert.equal(found.action, 'word(6)')
+    assert.doesNotMatch(JSON.stringify(found), /hunter/)
   })
 
   it('agrees with the front controller', async () => {
