@@ -62,8 +62,7 @@ export function* valuesOf(
   if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
-    const isOwn = name === 'referer' && serverNames.has(REFERER.exec(field)?.[1] ?? '')
-    yield* headerValues(name, isOwn ? withoutOwnNames(field, request) : field)
+    yield* headerValues(name, withoutOwnNames(field, serverNames, request))
   }
 }
 
@@ -147,12 +146,15 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
 
 // A path has a module, a controller and an action, and perhaps a base path.
 const MAX_OWN_NAMES = 8
-const REFERER = /^https?:\/\/([^/:?#@]+)(?::\d+)?(\/.*)?$/
+const OWN_ADDRESS = /^(?:https?:\/\/([^/:?#@]+)(?::\d+)?)?(\/.*)?$/
 
-// A page of this server has a URL with its registered names, which are no secret.
-function withoutOwnNames(referer: string, request: HttpRequest): string {
+// A page of this server has a URL with its registered names, which are no secret: `Referer`, `X-Original-URI`.
+function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: HttpRequest): string {
   const { isRegistered } = stateOf(request).settings
-  let [, , rest = ''] = REFERER.exec(referer) ?? []
+  const found = OWN_ADDRESS.exec(field)
+  const [, host, path = ''] = found ?? []
+  if (found === null || (host !== undefined && !hosts.has(host))) return field
+  let rest = path
   for (let names = 0; names < MAX_OWN_NAMES; names++) {
     const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
     if (start === '' || (name !== '' && isRegistered?.(name) !== true)) return rest

@@ -311,6 +311,30 @@ describe('scrub()', () => {
     assert.doesNotMatch(scrubbed(`https://a.example/articles/edit${rest}`), /articles/)
   })
 
+  it('leaves the registered names in any header with an address of the same host, or a path', () => {
+    const settings = {
+      maxBodyBytes: 1,
+      trusted: new BlockList(),
+      isRegistered: (name: string) => ['articles', 'edit'].includes(name),
+    }
+    const scrubbed = (name: string, field: string): string => {
+      const headers = { host: 'shop.example', [name]: field }
+      return scrub(
+        'no articles/edit.html: 48291377',
+        withState(requestOf({ headers }), { settings }),
+      )
+    }
+    for (const [name, field] of [
+      ['x-original-uri', '/articles/edit/id/48291377'],
+      ['hx-current-url', 'https://shop.example:8443/articles/edit?id=48291377'],
+    ] as const) {
+      assert.equal(scrubbed(name, field), `no articles/edit.html: [${name}]`)
+    }
+    for (const field of ['articles/edit/48291377', 'https://a.example/articles/edit/48291377']) {
+      assert.equal(scrubbed('x-key', field), 'no [x-key].html: [x-key]')
+    }
+  })
+
   it('looks for at most 8 registered names in a Referer', () => {
     let lookups = 0
     const headers = { host: 'a', referer: `http://a${'/ok'.repeat(5_000)}` }
