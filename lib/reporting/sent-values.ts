@@ -103,11 +103,14 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   const path = sentPathOf(request)
   const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
   const names = new Set([...[module, controller, action].filter(isName), ...literals])
-  for (const segment of path.split('/')) {
+  // Reports show the names of the pairs, if they look like names.
+  const keys = new Set([...pairs.keys()].filter(isSafe))
+  const segments = path.split('/').map((segment) => (keys.has(segment) ? '' : segment))
+  for (const segment of segments) {
     if (!names.delete(segment)) yield ['path', segment]
   }
   // Also searches for the joined segments: a text may quote the path.
-  yield ['path', path.split('/').slice(3).join('/')]
+  yield ['path', segments.slice(3).join('/')]
   for (const [name, value] of pairs) {
     yield [labelOf(name, isSafe), value]
   }
@@ -151,10 +154,8 @@ const OWN_ADDRESS = /^(?:https?:\/\/([^/:?#@]+)(?::\d+)?)?(\/.*)?$/
 // A page of this server has a URL with its registered names, which are no secret: `Referer`, `X-Original-URI`.
 function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: HttpRequest): string {
   const { isRegistered } = stateOf(request).settings
-  const found = OWN_ADDRESS.exec(field)
-  const [, host, path = ''] = found ?? []
-  if (found === null || (host !== undefined && !hosts.has(host))) return field
-  let rest = path
+  let [address, host = '', rest = ''] = OWN_ADDRESS.exec(field) ?? []
+  if (address === undefined || (host !== '' && !hosts.has(host))) return field
   for (let names = 0; names < MAX_OWN_NAMES; names++) {
     const [start = '', name = ''] = /^\/([^/?#]*)/.exec(rest) ?? []
     if (start === '' || (name !== '' && isRegistered?.(name) !== true)) return rest

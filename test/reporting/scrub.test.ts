@@ -335,6 +335,21 @@ describe('scrub()', () => {
     }
   })
 
+  it('leaves the names of the pairs of a path, as those of a query', () => {
+    const text = 'column category, reading status: no 48291377, no hunter, no %aB3x/Zx/%9k/t/u'
+    const shown = (status: string, id: string, name: string): string =>
+      `column category, reading ${status}: no ${id}, no ${name}, no %aB3x/Zx/%9k/t/u`
+    const table: [Sent, string][] = [
+      [{ pairs: 'category/48291377/status/hunter' }, shown('status', '[path]', '[path]')],
+      [{ search: 'category=48291377&status=hunter' }, shown('status', '[category]', '[status]')],
+      [{ pairs: 'hunter/hunter/x/48291377' }, shown('status', '[path]', '[hunter]')],
+      // Without a value, it is not the name of a parameter.
+      [{ pairs: 'category/48291377/status' }, shown('[path]', '[path]', 'hunter')],
+      [{ pairs: '%aB3x/Zx/%9k/t/u' }, text.replace('%aB3x/Zx/%9k/t/u', '[path]')],
+    ]
+    for (const [request, expected] of table) assert.equal(scrub(text, requestOf(request)), expected)
+  })
+
   it('looks for at most 8 registered names in a Referer', () => {
     let lookups = 0
     const headers = { host: 'a', referer: `http://a${'/ok'.repeat(5_000)}` }
