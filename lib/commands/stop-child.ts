@@ -1,5 +1,4 @@
 import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
 import { KILL_MESSAGE, STOP_MESSAGE } from '../process/child.ts'
 import type { Config } from '../process/settings.ts'
 
@@ -13,6 +12,31 @@ export function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number 
 /** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it. */
 export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | undefined {
   return exitCode ?? (signalCode === null ? undefined : 1)
+}
+
+/**
+ * Waits until a child process has ended. Does not use once(), which rejects if there is an `error`: node:cluster emits one
+ * if it replies to a worker that has just died.
+ */
+export async function untilExit(child: ChildProcess): Promise<void> {
+  if (exitCodeOf(child) === undefined) await new Promise((resolve) => child.once('exit', resolve))
+}
+
+/**
+ * Keeps stdout and stderr non-blocking, which a child process shares. libuv makes them blocking for the child, and Node restores
+ * at its exit what it found: a stalled reader of the log would then block all processes.
+ */
+export function keepUnblocked(child: ChildProcess): void {
+  unblockOutput()
+  // Before any listener that logs.
+  child.prependOnceListener('exit', unblockOutput)
+}
+
+function unblockOutput(): void {
+  for (const stream of [process.stdout, process.stderr]) {
+    const { _handle } = stream as { readonly _handle?: { setBlocking?(isBlocking: boolean): void } }
+    if (!stream.isTTY) _handle?.setBlocking?.(false)
+  }
 }
 
 /** Kills a child process. One with workers kills these, and then ends. */
@@ -38,7 +62,7 @@ export async function stopChild(
   // Repeats: node:cluster drops a message for a worker whose program has not started yet.
   const interval = setInterval(send, RESEND_MS)
   send()
-  if (exitCodeOf(child) === undefined) await once(child, 'exit')
+  await untilExit(child)
   clearInterval(interval)
   clearTimeout(timer)
   return exitCodeOf(child) ?? 1

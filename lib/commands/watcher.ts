@@ -5,7 +5,7 @@ import { ConfigError, EXIT_CONFIG } from '../process/settings.ts'
 import { isWatched, WATCHER_VARIABLE } from '../process/watched.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { FolderWatch } from './folder-watch.ts'
-import { exitCodeOf, killChild, stopChild } from './stop-child.ts'
+import { exitCodeOf, keepUnblocked, killChild, stopChild } from './stop-child.ts'
 
 /** The options of a {@link Watcher}. */
 export interface WatcherOptions {
@@ -116,6 +116,7 @@ export class Watcher {
     const env = { ...process.env, ...variables }
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
     const child = fork(program, [...args, ...port], { env })
+    keepUnblocked(child)
     child.on('message', (message: { readonly listening?: unknown } | null) => {
       if (isImportMessage(message)) this.#addImports(message)
       // A controller may send messages too, such as `ready`.

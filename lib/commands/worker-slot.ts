@@ -1,8 +1,7 @@
 import cluster, { type Worker } from 'node:cluster'
-import { once } from 'node:events'
 import { askReady, REPLACE_MESSAGE } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { stopChild } from './stop-child.ts'
+import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
 
 /** The options of a {@link WorkerSlot}. */
 export interface WorkerSlotOptions {
@@ -91,7 +90,7 @@ export class WorkerSlot {
       this.#recover(error)
       throw error
     })
-    if (old?.isDead() === false) await once(old, 'exit')
+    if (old !== undefined) await untilExit(old.process)
   }
 
   /** Starts no more workers, and ends the one that is starting. The supervisor stops the others. */
@@ -104,7 +103,9 @@ export class WorkerSlot {
   }
 
   #start(): Promise<Address> {
-    const worker = cluster.fork()
+    // An error is a failed write to a worker that has died: its exit follows.
+    const worker = cluster.fork().on('error', () => {})
+    keepUnblocked(worker.process)
     this.#young = worker
     let hasAsked = false
     const remember = (message: unknown): void => {
@@ -191,10 +192,9 @@ export class WorkerError extends Error {
 
 async function untilListening(worker: Worker): Promise<Address> {
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
-  const ended = once(worker, 'exit').then(([code]) => {
-    throw new WorkerError(worker, code ?? 1)
+  const ended = untilExit(worker.process).then(() => {
+    throw new WorkerError(worker, worker.process.exitCode ?? 1)
   })
-  const listening = Promise.race([once(worker, 'listening'), ended])
-  const [address] = await listening.finally(() => clearTimeout(timer))
-  return address
+  const listening = new Promise<Address>((resolve) => worker.once('listening', resolve))
+  return Promise.race([listening, ended]).finally(() => clearTimeout(timer))
 }

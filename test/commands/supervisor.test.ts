@@ -60,6 +60,28 @@ describe('Supervisor', () => {
     assert.equal(supervisor.isReady, false)
   })
 
+  it('goes on when node:cluster fails to reply to a worker that dies, at any time', async (t) => {
+    const { supervisor, lines } = supervised(t)
+    // As child_process emits the error of a write whose sender passes no callback.
+    const fail = (): void => {
+      for (const { process } of workers()) process.emit('error', new Error('write EPIPE'))
+    }
+    const started = supervisor.start()
+    fail()
+    await started
+    fail()
+    const reload = supervisor.reload()
+    for (let forks = 0; forks < 2; forks++) {
+      await once(cluster, 'fork')
+      fail()
+    }
+    await reload
+    assert.deepEqual(lines, ['All workers were replaced'])
+    const stopped = supervisor.stop()
+    fail()
+    assert.equal(await stopped, 0)
+  })
+
   it('returns the highest exit code of the workers that it stops', async (t) => {
     const { supervisor, behave } = supervised(t, { stopCode: 1 })
     await supervisor.start()

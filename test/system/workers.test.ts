@@ -83,6 +83,26 @@ describe('node server.js --workers 2, when workers crash', () => {
     },
   )
 
+  it('serves and stops while nobody reads stdout, also after a reload', LIMIT, async (t) => {
+    const controllers = createFolder(t, {
+      'app.mjs': `export function flood(_, response) {
+        process.stdout.write('x'.repeat(300_000) + '\\n')
+        response.text('flooded')
+      }`,
+    })
+    const args = ['--workers=2', '--port=0', `--controllers=${controllers}`]
+    const server = new ServerProcess(t, args)
+    const port = await server.port()
+    server.child.kill('SIGHUP')
+    await server.printed(/All workers were replaced/)
+    server.child.stdout.pause()
+    for (let i = 0; i < 6; i++) {
+      assert.equal((await exchange(port, { target: '/app/flood' })).body, 'flooded')
+    }
+    server.child.kill('SIGTERM')
+    assert.deepEqual(await once(server.child, 'exit'), [0, null])
+  })
+
   it('keeps the port that the system chose when all workers have died', LIMIT, async (t) => {
     const { server, port } = await startWorkers(t)
     for (const round of ['first', 'second']) {
