@@ -13,7 +13,7 @@ import {
 import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { fillIn } from './file-response.ts'
 import type { Handler } from './handler.ts'
-import { ENCODINGS, listPublicFolder, type PublicFile } from './public-folder.ts'
+import { listPublicFolder, type PublicFile } from './public-folder.ts'
 import { type Cache, StoredFile } from './stored-file.ts'
 
 /** The options of {@link withPublicFiles}. */
@@ -146,20 +146,21 @@ async function send(
   cacheControlOf: (path: string) => string,
   pass: (request: HttpRequest) => HttpResponse | Promise<HttpResponse>,
 ): Promise<HttpResponse> {
+  const { path, original, variants } = entry
+  const accepted = headerOf(request, 'accept-encoding') ?? ''
+  const sendAs = (encoding: string, stored: StoredFile): Promise<HttpResponse> =>
+    sendStored(stored, responseFor(entry, encoding, cacheControlOf(path)), request)
   try {
-    const { encoding, stored } = await chooseVariant(entry, headerOf(request, 'accept-encoding'))
-    const response = responseFor(entry, encoding, cacheControlOf(entry.path))
-    const state = await stored.read()
-    const { content } = state
-    if (content !== undefined) {
-      return fillIn(response, request, state, (start, end) => content.subarray(start, end + 1))
+    // In the order of ENCODINGS: the preferred one first.
+    for (const [encoding, stored] of variants) {
+      if (!acceptsEncoding(accepted, encoding)) continue
+      const { modifiedMs } = await original.read()
+      // A file older than its original is stale. One that cannot be read counts as absent.
+      try {
+        if ((await stored.read()).modifiedMs >= modifiedMs) return await sendAs(encoding, stored)
+      } catch {}
     }
-    // HEAD needs the length only.
-    if (request.method === 'HEAD') return fillIn(response, request, state, () => Readable.from([]))
-    const file = await stored.open()
-    fillIn(response, request, file.state, file.stream)
-    if (response.body === undefined) await file.close()
-    return response
+    return await sendAs('', original)
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
     if (MISSING.includes(code)) return pass(request)
@@ -169,22 +170,25 @@ async function send(
   }
 }
 
-// Prefers brotli, as the order of ENCODINGS does. A weight of 0 rejects an encoding. A file older than its original is stale.
-async function chooseVariant(
-  { original, variants }: Entry,
-  accepted: string | undefined,
-): Promise<{ readonly encoding: string; readonly stored: StoredFile }> {
-  if (variants.size > 0 && accepted !== undefined) {
-    for (const encoding of Object.values(ENCODINGS)) {
-      const stored = variants.get(encoding)
-      if (stored === undefined || !acceptsEncoding(accepted, encoding)) continue
-      const { modifiedMs } = await original.read()
-      if ((await stored.read()).modifiedMs >= modifiedMs) return { encoding, stored }
-    }
+async function sendStored(
+  stored: StoredFile,
+  response: HttpResponse,
+  request: HttpRequest,
+): Promise<HttpResponse> {
+  const state = await stored.read()
+  const { content } = state
+  if (content !== undefined) {
+    return fillIn(response, request, state, (start, end) => content.subarray(start, end + 1))
   }
-  return { encoding: '', stored: original }
+  // HEAD needs the length only.
+  if (request.method === 'HEAD') return fillIn(response, request, state, () => Readable.from([]))
+  const file = await stored.open()
+  fillIn(response, request, file.state, file.stream)
+  if (response.body === undefined) await file.close()
+  return response
 }
 
+// A weight of 0 rejects an encoding.
 function acceptsEncoding(accepted: string, encoding: string): boolean {
   const element = accepted
     .toLowerCase()

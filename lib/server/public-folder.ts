@@ -2,7 +2,7 @@ import { readdirSync, realpathSync, statSync } from 'node:fs'
 import { extname, join, sep } from 'node:path'
 
 /** The encodings of a precompressed file, by its further extension; the preferred one first. */
-export const ENCODINGS = { '.br': 'br', '.gz': 'gzip' } as const
+const ENCODINGS = { '.br': 'br', '.gz': 'gzip' } as const
 
 /** A file of a public folder. */
 export interface PublicFile {

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import {
   closeSync,
   existsSync,
+  mkdirSync,
   openSync,
   rmSync,
   statSync,
@@ -250,6 +251,32 @@ describe('withPublicFiles', () => {
       ['br, gzip', 'new, zipped'],
     ] as const) {
       assert.equal((await fetch('/app.js', { 'Accept-Encoding': accepted })).body, expected)
+    }
+  })
+
+  it('sends the original if a precompressed file is not there any more, also within a second', async (t) => {
+    const large = 'x'.repeat(70_000)
+    const { folder, fetch } = await serveFolder(t, {
+      'gone.js': large,
+      'gone.js.br': large,
+      'folder.js': 'plain',
+      'folder.js.br': 'brotli',
+      'next.js': 'plain',
+      'next.js.br': 'brotli',
+      'next.js.gz': 'zipped',
+    })
+    const accepted = { 'Accept-Encoding': 'br, gzip' }
+    assert.equal((await fetch('/gone.js', accepted)).headers['content-encoding'], 'br')
+    for (const name of ['gone', 'folder', 'next']) rmSync(join(folder, `${name}.js.br`))
+    mkdirSync(join(folder, 'folder.js.br'))
+    for (const [path, encoding, bytes] of [
+      ['/gone.js', undefined, 70_000],
+      ['/folder.js', undefined, 5],
+      ['/next.js', 'gzip', 6],
+    ] as const) {
+      const { status, headers, body } = await fetch(path, accepted)
+      assert.deepEqual([status, headers['content-encoding'], body.length], [200, encoding, bytes])
+      assert.equal(headers.vary, 'Accept-Encoding')
     }
   })
 
