@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { RequestHeaders } from './message.ts'
+import { isHost } from './target.ts'
 
 /** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {
@@ -68,8 +69,9 @@ export function clientOf(
   for (const hop of hops.reverse()) {
     const address = withoutPort(hop.address)
     if (isIP(address) === 0) return client
-    // A hop without a host or a protocol keeps the one of the hop to its right.
-    client = { address, protocol: hop.protocol ?? client.protocol, host: hop.host || client.host }
+    // A hop without a valid host or protocol keeps the one of the hop to its right.
+    const host = isHost(hop.host) ? hop.host : client.host
+    client = { address, protocol: hop.protocol ?? client.protocol, host }
     if (!isTrusted(address, trusted)) return client
   }
   return client

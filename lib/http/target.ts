@@ -3,6 +3,15 @@ import { HttpError } from './errors.ts'
 // Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
 
+// Matches a name or an address in brackets, and an optional port (RFC 9110, section 7.2). No comma: some proxies write
+// lists of hosts, and join repeated fields.
+const HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
+
+/** Reports whether a text is a host with an optional port. */
+export function isHost(text: string): boolean {
+  return HOST.test(text)
+}
+
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */
 export function splitTarget(target: string): { readonly path: string; readonly search: string } {
   const mark = target.indexOf('?')

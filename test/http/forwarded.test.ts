@@ -57,8 +57,11 @@ describe('clientOf()', () => {
     ['the address of RFC 7239, IPv6', '10.0.0.1', many('forwarded', 'for="[2001:4860::1]:47011"'), { address: '2001:4860::1' }],
     ['the address of RFC 7239, several hops', '10.0.0.1', many('forwarded', 'for=6.6.6.6;host=evil, for=1.2.3.4;host=app.example , for=10.0.0.2'), { address: '1.2.3.4', host: 'app.example' }],
     ['the address of RFC 7239, an obfuscated name', '10.0.0.1', many('forwarded', 'for=_hidden, for=10.0.0.2'), { address: '10.0.0.2' }],
-    ['the address of RFC 7239, a comma in a quoted host', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a,for=6.6.6.6";proto=http'), { address: '1.2.3.4', host: 'a,for=6.6.6.6' }],
+    ['the address of RFC 7239, a comma in a quoted host', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a,for=6.6.6.6";proto=http'), { address: '1.2.3.4' }],
     ['the address of RFC 7239, a semicolon in a quoted host', '10.0.0.1', many('forwarded', 'for=1.2.3.4 ; by="\\"x;for=6.6.6.6" ;host="a;proto=https"'), { address: '1.2.3.4', host: 'a;proto=https' }],
+    ['the requested host in place of one with an invalid character', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-host': 'a"><b' }), { address: '1.2.3.4' }],
+    ['the requested host in place of a URL', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-host': 'user@evil/path' }), { address: '1.2.3.4' }],
+    ['the host of the hop to the right in place of an invalid one', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a b", for=10.0.0.2;host="[::1]:8443"'), { address: '1.2.3.4', host: '[::1]:8443' }],
     ['the peer if RFC 7239 is malformed', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a, for=6.6.6.6'), { address: '10.0.0.1' }],
     ['the peer if RFC 7239 has no for', '10.0.0.1', many('forwarded', 'proto=https;host=evil'), { address: '10.0.0.1' }],
   ]
