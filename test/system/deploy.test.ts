@@ -171,6 +171,20 @@ for (const proxy of proxies) {
       assert.equal(JSON.parse(parse(received).body).host, `a.example:${site.port}`)
     })
 
+    it('passes on no other host than that of an absolute target, which the proxy has used', async (t) => {
+      const site = await startSite(t, proxy)
+      for (const [target, host, expected] of [
+        ['http://open.example/app/client', 'closed.example', 'open.example'],
+        ['http://open.example:81/app/client', 'OPEN.example:81', 'open.example:81'],
+        ['http://[::1]:81/app/client', '[::1]:81', '[::1]:81'],
+      ] as const) {
+        const head = `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`
+        const { status, body } = parse(await send(site.port, head))
+        const used = status === 200 ? JSON.parse(body).host.toLowerCase() : status
+        assert.ok([expected, 400].includes(used), `${target}, ${host}: ${used}`)
+      }
+    })
+
     it('serves a client of HTTP/1.0 that sends no host', async (t) => {
       const site = await startSite(t, proxy)
       const { status, body } = parse(await send(site.port, 'GET /app/client HTTP/1.0\r\n\r\n'))
