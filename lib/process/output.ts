@@ -8,9 +8,17 @@ export const EXIT_FAILURE = 1
 
 const FLUSH_TIMEOUT_MS = 1_000
 
-/** Writes text to stdout. */
+// A reader that has read enough closes the pipe: `--routes | head`. Later writes fail with the second code.
+const CLOSED: readonly unknown[] = ['EPIPE', 'ERR_STREAM_DESTROYED']
+
+/** Writes text to stdout. If that fails, the exit code is at least 1. */
 export function print(text: string): void {
-  process.stdout.write(text)
+  process.stdout.write(text, (error) => {
+    const { code } = (error ?? {}) as NodeJS.ErrnoException
+    if (!error || CLOSED.includes(code) || process.exitCode === EXIT_FAILURE) return
+    process.exitCode = EXIT_FAILURE
+    printProblems([`Can't write to stdout: ${code}`])
+  })
 }
 
 /** Formats a value as indented JSON, with a line break at its end. */
@@ -38,7 +46,7 @@ export async function exit(exitCode: number): Promise<never> {
     (stream) => new Promise<void>((resolve) => stream.write('', () => resolve())),
   )
   await Promise.race([Promise.all(flushed), delay(FLUSH_TIMEOUT_MS)])
-  process.exit(exitCode)
+  process.exit(exitCode || process.exitCode)
 }
 
 /** Creates a log on stdout: readable lines for a terminal, else NDJSON. */

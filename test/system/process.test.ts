@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { closeSync, openSync, readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { describe, it } from 'node:test'
 import { fetch } from 'undici'
+import { createFolder } from '../support/folder.ts'
 import { bytesOf } from '../support/http.ts'
 import { occupyPort, waitUntilRefused } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
+import { childEnvironment } from '../support/run-node.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
 const examples = repositoryFile('examples/controllers')
@@ -107,6 +110,28 @@ describe('node server.js', () => {
     assert.equal(help.code, 0)
     for (const flag of ['--port', '--host', '--controllers', '--names', '--help', '--version']) {
       assert.match(help.stdout, new RegExp(`^  ${flag}\\b`, 'm'))
+    }
+  })
+
+  it('exits with 1 if the output of a command cannot be written, unless its reader has closed it', (t) => {
+    const full = openSync('/dev/full', 'w')
+    t.after(() => closeSync(full))
+    const env = childEnvironment()
+    const node = [process.execPath, repositoryFile('dist/server.js')] as const
+    const ini = createFolder(t, { 'routes.ini': '[production]\nroutes.a.route = a' })
+    for (const args of [['--check'], ['--help'], ['routes-from-ini', `${ini}/routes.ini`]]) {
+      const [file, program] = node
+      const { status, stderr } = spawnSync(file, [program, ...args], {
+        env,
+        stdio: ['ignore', full, 'pipe'],
+      })
+      assert.deepEqual([status, String(stderr)], [1, "portico: Can't write to stdout: ENOSPC\n"])
+      const script = 'set -o pipefail; "$@" | true'
+      const piped = spawnSync('bash', ['-c', script, 'bash', ...node, ...args], {
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      assert.deepEqual([piped.status, String(piped.stderr)], [0, ''])
     }
   })
 
