@@ -111,8 +111,9 @@ export function traced<T>(
 
 function messageOf(request: HttpRequest): DispatchMessage {
   const { id, method, route, errorHandler } = request
-  const names = copied({ id, method, ...safeNames(request) })
-  return { ...names, route, ...(errorHandler && { type: errorHandler.type }) }
+  // The names may be parts of the target, and a subscriber may keep the message.
+  const names = copied(safeNames(request))
+  return { id, method, ...names, route, ...(errorHandler && { type: errorHandler.type }) }
 }
 
 function failureOf(
