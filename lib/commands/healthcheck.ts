@@ -3,6 +3,7 @@ import { probeHealth } from '../process/health.ts'
 import { EXIT_FAILURE } from '../process/output.ts'
 
 /** Runs `--healthcheck`: the exit code is 0 if the server is ready. */
-export async function run({ config: { healthPort = 0, host } }: CommandLine): Promise<number> {
-  return (await probeHealth(healthPort, host)) ? 0 : EXIT_FAILURE
+export async function run({ config }: CommandLine): Promise<number> {
+  const { healthPort = 0, healthHost, host } = config
+  return (await probeHealth(healthPort, healthHost ?? host)) ? 0 : EXIT_FAILURE
 }

@@ -4,7 +4,8 @@ import { closeApp, createReadyCheck, startApp } from '../process/app-file.ts'
 import { loadApplication } from '../process/application.ts'
 import { onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
-import { listen, listenForHealth, logStart } from '../process/listen.ts'
+import { listen, logStart } from '../process/listen.ts'
+import { loadHealth } from '../process/load-health.ts'
 import { createLog, EXIT_FAILURE } from '../process/output.ts'
 import { onHangup, onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
@@ -24,6 +25,7 @@ export async function run(line: CommandLine): Promise<number> {
     onStopSignal(stop)
     onHangup(ownLog, stop)
   })
+  const health = await loadHealth(line.config)
   const application = await Promise.race([loadApplication(line, ownLog), requested])
   if (application === undefined) {
     const message = 'Stopped while the controllers were loading'
@@ -31,13 +33,17 @@ export async function run(line: CommandLine): Promise<number> {
     return 0
   }
   const { front, app, config, logger: log = ownLog } = application
+  const report = (error: unknown): void => {
+    health?.observer.recordError(error)
+    front.report(error)
+  }
   let isServing = true
   let exitCode = 0
   let reason = ''
   // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
-      front.report(error)
+      report(error)
       // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
       if (requestSuccessor()) return
       exitCode = EXIT_FAILURE
@@ -48,24 +54,26 @@ export async function run(line: CommandLine): Promise<number> {
     requested.then(stop)
   })
   reportListen()
-  const service = await listen(application, log)
+  const service = await listen(application, log, health?.observer.onAccess)
+  health?.observer.watch(service)
   // Before any connection is accepted. A failure is an exception outside of any request.
   startApp(app, service)
-  const isAppReady = createReadyCheck(app, (error) => front.report(error))
+  const isAppReady = createReadyCheck(app, report)
   const isReady = async (): Promise<boolean> => isServing && isAppReady()
   answerReady(isReady)
-  const health = await listenForHealth(config, isReady)
+  await health?.listen(isReady)
   if (!cluster.isWorker) logStart(log, service.url)
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
   const closeBy = performance.now() + config.closeTimeoutMs
   const { connections, actions } = await service.close()
+  await health?.reportLast()
   await leaveCluster()
   await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
     exitCode = EXIT_FAILURE
     reason ||= ' with an error of `close`'
-    front.report(error)
+    report(error)
   })
   health?.close()
   if (!cluster.isWorker || connections > 0) {

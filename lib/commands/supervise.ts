@@ -1,7 +1,8 @@
 import cluster from 'node:cluster'
 import { onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
-import { listenForHealth, logStart, rejectInheritedSocket } from '../process/listen.ts'
+import { logStart, rejectInheritedSocket } from '../process/listen.ts'
+import { loadHealth } from '../process/load-health.ts'
 import { createLog } from '../process/output.ts'
 import { onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
@@ -25,7 +26,8 @@ export async function run({ config }: CommandLine): Promise<number> {
     if (isWatched()) onStopMessage(stop, () => supervisor.kill())
     else onStopSignal(stop, () => supervisor.kill())
   })
-  const health = await listenForHealth(config, () =>
+  const health = await loadHealth(config)
+  await health?.listenForWorkers(() =>
     config.app === undefined ? supervisor.isReady : supervisor.askReady(),
   )
   process.on('SIGHUP', () => supervisor.reload())

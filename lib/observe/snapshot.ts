@@ -13,7 +13,7 @@ export interface Snapshot {
   readonly errors: readonly ErrorCount[]
   /** The requests that no action serves, each counted once. */
   readonly unrouted: readonly UnroutedCount[]
-  /** The last 60 minutes in which there were requests, the oldest first. */
+  /** The minutes of the last hour in which requests ended, the oldest first. */
   readonly minutes: readonly MinuteCounts[]
   /** The errors by fingerprint, and an entry {@link OTHER} for those beyond the bound. */
   readonly faults: readonly Fault[]
@@ -158,7 +158,7 @@ export interface ProcessFacts {
   readonly heapUsedBytes: number
   readonly heapTotalBytes: number
   readonly externalBytes: number
-  /** Number of open file descriptors; null where the system does not list them. */
+  /** Number of open file descriptors; null if the system does not list them. */
   readonly openFds: number | null
   /** The event loop since the snapshot before this one. */
   readonly eventLoop: EventLoopFacts
@@ -181,3 +181,23 @@ export interface EventLoopFacts {
 
 /** Stands for everything beyond a bound: the fingerprint of the last fault, or the path of the last entry of the journal. */
 export const OTHER = '(other)'
+
+/** Returns the label of a route: its name, `(unrouted)` or `(public)`. */
+export function labelOf({ route, kind }: Pick<RouteCounts, 'route' | 'kind'>): string {
+  return kind === 'route' ? route : `(${kind})`
+}
+
+/** The facts of an unknown process. */
+export const NO_PROCESS: ProcessFacts = {
+  cpuUserS: 0,
+  cpuSystemS: 0,
+  residentBytes: 0,
+  heapUsedBytes: 0,
+  heapTotalBytes: 0,
+  externalBytes: 0,
+  openFds: null,
+  eventLoop: { mean: 0, p50: 0, p90: 0, p99: 0, max: 0, utilization: 0 },
+  version: '',
+  nodeVersion: '',
+  pid: 0,
+}

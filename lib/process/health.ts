@@ -1,50 +1,130 @@
-import { once } from 'node:events'
-import { createServer, get, type IncomingMessage, type Server } from 'node:http'
-import { connectionOf } from '../server/connection.ts'
+import cluster, { type Worker } from 'node:cluster'
+import { get, type Server } from 'node:http'
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises'
+import { createObserver, type Observer } from '../observe/observer.ts'
+import { serveOperator } from '../observe/operator-server.ts'
+import type { Snapshot } from '../observe/snapshot.ts'
+import { SnapshotPool } from '../observe/snapshot-pool.ts'
+import { failToListen } from './listen.ts'
+import { watchProcess } from './process-facts.ts'
+import type { Config } from './settings.ts'
+import { version } from './version.ts'
 
-// A probe is one small request. By default node:http looks for slow connections only every 30 s.
-const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
-const MAX_CONNECTIONS = 64
+// The program loads this file only with --health-port: without it, no request is counted.
 
-/**
- * Serves the probes of an orchestrator on a separate server, without a router and a log. The status of
- * `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
- * It accepts 64 connections at a time, closes one whose request takes longer than 2 seconds, and each one after its response.
- *
- * @param isReady Returns whether the process accepts requests; it never rejects.
- * @returns The server, as soon as it listens.
- */
-export async function serveHealth(
-  isReady: () => boolean | Promise<boolean>,
-  port: number,
-  host: string,
-): Promise<Server> {
-  const server = createServer(TIMEOUTS, async (request, response) => {
-    // A client that pipelines requests must not keep the main server busy.
-    const connection = connectionOf(request.socket)
-    if (connection.isBehindLast()) return
-    connection.hasLastRequest = true
-    const status = await statusOf(request, isReady)
-    const text = status === 200 ? 'ok\n' : 'no\n'
-    const headers = { 'Cache-Control': 'no-store', 'Content-Type': 'text/plain; charset=utf-8' }
-    response.writeHead(status, { ...headers, 'Content-Length': text.length, Connection: 'close' })
-    response.end(request.method === 'HEAD' ? undefined : text)
-  })
-  server.maxConnections = MAX_CONNECTIONS
-  server.listen(port, host)
-  await once(server, 'listening')
-  return server
+type IsReady = () => boolean | Promise<boolean>
+
+interface SnapshotMessage {
+  readonly snapshot?: Snapshot
 }
 
-async function statusOf(
-  { method, url }: IncomingMessage,
-  isReady: () => boolean | Promise<boolean>,
-): Promise<number> {
-  const path = url?.split('?', 1)[0]
-  if (method !== 'GET' && method !== 'HEAD') return 405
-  if (path === '/livez') return 200
-  if (path !== '/readyz') return 404
-  return (await isReady()) ? 200 : 503
+const ASK_MESSAGE = 'portico:snapshot'
+const ASK_INTERVAL_MS = 1_000
+// Less than a scraper waits.
+const ASK_TIMEOUT_MS = 2_000
+
+/** Counts what this process does, and shows it on the health port. A worker sends its counts to the supervisor instead. */
+export class Health {
+  readonly observer: Observer
+  readonly #config: Config
+  #server: Server | undefined
+
+  constructor(config: Config) {
+    this.#config = config
+    this.observer = createObserver({ processFacts: watchProcess(version()) })
+    if (!cluster.isWorker) return
+    process.on('message', (message) => {
+      if (message === ASK_MESSAGE) this.#send()
+    })
+  }
+
+  /** Listens on the health port, but not in a worker; ends the process if that fails. */
+  async listen(
+    isReady: IsReady,
+    snapshot: () => Snapshot | Promise<Snapshot> = this.observer.snapshot,
+  ): Promise<void> {
+    if (cluster.isWorker) return
+    const { healthPort: port = 0, healthHost, host: mainHost } = this.#config
+    const host = healthHost ?? mainHost
+    const isLocalOnly = healthHost === undefined
+    this.#server = await serveOperator({ port, host, isLocalOnly, isReady, snapshot }).catch(
+      (error) => failToListen(host, port, '--health-port', error),
+    )
+  }
+
+  /** Listens on the health port in a supervisor, whose workers count. */
+  listenForWorkers(isReady: IsReady): Promise<void> {
+    const counts = new WorkerCounts(this.observer.snapshot)
+    return this.listen(isReady, () => counts.collect())
+  }
+
+  /** Sends the last counts of a worker to the supervisor, after its last response. */
+  async reportLast(): Promise<void> {
+    // The connections that the server has destroyed close after it.
+    await immediate()
+    if (cluster.isWorker && process.connected) await this.#send()
+  }
+
+  close(): void {
+    this.#server?.close()
+  }
+
+  #send(): Promise<void> {
+    const message: SnapshotMessage = { snapshot: this.observer.snapshot() }
+    // The channel may close in the meantime.
+    return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
+  }
+}
+
+/** The counts of all workers, also of those that have ended, and the facts of the supervisor. */
+class WorkerCounts {
+  readonly #own: () => Snapshot
+  readonly #pool = new SnapshotPool()
+  // The workers that have sent a message: a worker that is starting would not answer.
+  readonly #started = new Set<Worker>()
+  #askedAt = Number.NEGATIVE_INFINITY
+  #next: Promise<Snapshot> | undefined
+
+  constructor(own: () => Snapshot) {
+    this.#own = own
+    cluster.on('message', (worker, message: SnapshotMessage | null) => {
+      this.#started.add(worker)
+      if (message?.snapshot !== undefined) this.#pool.keep(worker.id, message.snapshot)
+    })
+    cluster.on('disconnect', (worker) => this.#started.delete(worker))
+  }
+
+  /** Asks the workers, at most once a second: until then, a caller waits. */
+  collect(): Promise<Snapshot> {
+    this.#next ??= this.#collect()
+    return this.#next
+  }
+
+  async #collect(): Promise<Snapshot> {
+    await delay(Math.max(0, this.#askedAt + ASK_INTERVAL_MS - performance.now()))
+    this.#next = undefined
+    this.#askedAt = performance.now()
+    await Promise.all([...this.#started].map(ask))
+    // node:cluster removes a worker when it has ended and its last message has arrived.
+    return this.#pool.sum(this.#own(), (id) => cluster.workers?.[id] !== undefined)
+  }
+}
+
+// Asks a worker for its counts, and waits until it has sent some, or has ended, or for 2 seconds.
+function ask(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer)
+      worker.off('message', onMessage).off('disconnect', settle)
+      resolve()
+    }
+    const onMessage = (message: SnapshotMessage | null): void => {
+      if (message?.snapshot !== undefined) settle()
+    }
+    const timer = setTimeout(settle, ASK_TIMEOUT_MS)
+    worker.on('message', onMessage).on('disconnect', settle)
+    worker.process.send(ASK_MESSAGE, (error) => error && settle())
+  })
 }
 
 /**

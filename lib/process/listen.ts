@@ -1,29 +1,33 @@
-import cluster from 'node:cluster'
-import type { Server } from 'node:http'
 import { networks } from '../http/forwarded.ts'
 import type { Logger } from '../reporting/logger.ts'
 import type { Access } from '../server/handler.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'
 import { type Application, limitsOf } from './application.ts'
-import { serveHealth } from './health.ts'
 import { EXIT_FAILURE, fail } from './output.ts'
-import { type Config, ConfigError } from './settings.ts'
+import { ConfigError } from './settings.ts'
 import { version } from './version.ts'
 import { reportListening } from './watched.ts'
 
 // The first file descriptor that systemd passes on (sd_listen_fds(3)).
 const FIRST_FD = 3
 
-/** Listens on the configured port, or on the inherited socket; ends the process if that fails. */
+type OnAccess = (access: Access) => void
+
+/**
+ * Listens on the configured port, or on the inherited socket; ends the process if that fails.
+ *
+ * @param observe Called for each request, before it is logged.
+ */
 export async function listen(
   { handler, app, config }: Application,
   logger: Logger,
+  observe?: OnAccess,
 ): Promise<Service> {
   const { port, host, accessLog, closeTimeoutMs, idHeader } = config
   const trusted = config.trustProxy.length === 0 ? undefined : networks(config.trustProxy)
   const logEach = (access: Access): void => logAccess(logger, access, trusted)
-  const onAccess = accessLog ? logEach : undefined
+  const onAccess = inOrder(observe, accessLog ? logEach : undefined)
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const { before } = app
   const server = { port, host, fd: inheritedSocket(), closeTimeoutMs, limits }
@@ -35,18 +39,17 @@ export async function listen(
   })
 }
 
-/** Listens on the health port if one is set, but not in a worker; ends the process if that fails. */
-export async function listenForHealth(
-  { healthPort: port, host }: Config,
-  isReady: () => boolean | Promise<boolean>,
-): Promise<Server | undefined> {
-  if (port === undefined || cluster.isWorker) return undefined
-  return serveHealth(isReady, port, host).catch((error) =>
-    failToListen(host, port, '--health-port', error),
-  )
+// Only two calls need a function around them.
+function inOrder(first: OnAccess | undefined, second: OnAccess | undefined): OnAccess | undefined {
+  if (first === undefined || second === undefined) return first ?? second
+  return (access) => {
+    first(access)
+    second(access)
+  }
 }
 
-function failToListen(
+/** Ends the process that can't listen on a port. */
+export function failToListen(
   host: string,
   port: number,
   flag: string,

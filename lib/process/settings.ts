@@ -20,6 +20,7 @@ export interface Config extends Limits, ServerLimits {
   readonly workers: number
   readonly trustProxy: readonly string[]
   readonly healthPort: number | undefined
+  readonly healthHost: string | undefined
   readonly drainDelayMs: number
   readonly closeTimeoutMs: number
   readonly logLevel: LogLevel
@@ -136,9 +137,15 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   },
   healthPort: {
     value: 'N',
-    help: 'port for /livez and /readyz (default none)',
+    help: 'port for /livez, /readyz and /metrics (default none)',
     fallback: undefined,
     ...wholeNumber(0, 65_535),
+  },
+  healthHost: {
+    value: 'ADDRESS',
+    help: 'its address; without it --host, and /metrics only for this machine',
+    fallback: undefined,
+    ...matching(/^[^\s]+$/, 'an address or a host name'),
   },
   drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is 503', 0),
   closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after that'),

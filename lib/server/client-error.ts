@@ -4,7 +4,7 @@ import type { Duplex } from 'node:stream'
 import { ClientGoneError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { connectionOf } from './connection.ts'
-import type { Handler } from './handler.ts'
+import type { Reporting } from './handler.ts'
 import { LINGER_MS } from './linger.ts'
 
 interface ParserError extends Error {
@@ -35,7 +35,11 @@ const MAX_METHOD_BYTES = 32
  * Sends a minimal response, closes the connection and reports the error. If the error is in the
  * body of an active request, that request fails with it instead, and the error action responds.
  */
-export function handleClientErrors(server: Server, handler: Handler, maxTargetBytes: number): void {
+export function handleClientErrors(
+  server: Server,
+  handler: Reporting,
+  maxTargetBytes: number,
+): void {
   server.on('clientError', (error: ParserError, socket: Socket) =>
     onClientError(error, statusOf(error, maxTargetBytes), socket, handler),
   )
@@ -69,7 +73,7 @@ function onClientError(
   { code = '' }: ParserError,
   status: number,
   socket: Socket,
-  handler: Handler,
+  handler: Reporting,
 ): void {
   const connection = connectionOf(socket)
   const activeResponse: ActiveResponse | undefined = connection.activeResponse

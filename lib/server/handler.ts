@@ -21,6 +21,9 @@ export interface Handler {
   flush?(): void
 }
 
+/** The part of a {@link Handler} that receives errors. @internal */
+export type Reporting = Pick<Handler, 'report'>
+
 /** A request and its response, for an access log. */
 export interface Access {
   /** The method, such as `GET`. */

@@ -1,6 +1,6 @@
 import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
-import type { AddressInfo, Socket } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { checkedLimits, checkNames } from '../http/check-options.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import type { BeforeMiddleware } from './before.ts'
@@ -9,6 +9,7 @@ import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import type { Access, Handler } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
+import { ServiceCounter, type ServiceCounts } from './service-counts.ts'
 import { handleUpgrades } from './upgrade.ts'
 
 /** Limits of the server and its connections (SPEC section 7). */
@@ -80,6 +81,8 @@ export interface Service {
    * })
    */
   readonly closing: AbortSignal
+  /** The connections and requests of the server, counted when it is read. */
+  readonly counts: ServiceCounts
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
    * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A client
@@ -124,7 +127,8 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   // Each WebSocket may add a listener. Node would print a warning from the eleventh on.
   setMaxListeners(0, closing)
   const server = createLimitedServer(limits)
-  const sockets = trackSockets(server, limits.maxConnections)
+  const counter = new ServiceCounter()
+  counter.track(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
     headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
@@ -142,15 +146,16 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     expectsContinue.add(message)
     listener(message, out)
   })
-  handleClientErrors(server, handler, maxTargetBytes)
-  handleUpgrades(server, handler, limits)
+  const reporter = counter.counting(handler)
+  handleClientErrors(server, reporter, maxTargetBytes)
+  handleUpgrades(server, reporter, limits)
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
 
   let closed: Promise<CloseResult> | undefined
   const stop = async (): Promise<CloseResult> => {
     controller.abort(new ServerClosingError())
-    const result = await drain(server, sockets, closeTimeoutMs)
+    const result = await drain(server, counter.sockets, closeTimeoutMs)
     handler.flush?.()
     return result
   }
@@ -158,6 +163,9 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     url: urlOf(server.address()),
     server,
     closing,
+    get counts() {
+      return counter.counts
+    },
     close() {
       closed ??= stop()
       return closed
@@ -188,23 +196,6 @@ function createLimitedServer(limits: ServerLimits): Server {
   // Any other value makes node:http respond to pipelined requests with a 503.
   server.maxRequestsPerSocket = 0
   return server
-}
-
-// With server.maxConnections, full workers of a cluster would pass a connection around forever.
-function trackSockets(server: Server, maxConnections: number): Set<Socket> {
-  const sockets = new Set<Socket>()
-  function forget(this: Socket): void {
-    sockets.delete(this)
-  }
-  server.on('connection', (socket) => {
-    if (sockets.size >= maxConnections) {
-      socket.destroy()
-      return
-    }
-    sockets.add(socket)
-    socket.on('close', forget)
-  })
-  return sockets
 }
 
 function urlOf(address: AddressInfo | string | null): string {

@@ -6,7 +6,7 @@ import { rejectLongTarget } from '../http/target.ts'
 import { reject } from './client-error.ts'
 import { connectionOf } from './connection.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
-import type { Handler } from './handler.ts'
+import type { Reporting } from './handler.ts'
 
 /**
  * Handles the messages after which `node:http` leaves a connection: CONNECT, which is rejected, and upgrades to another
@@ -15,7 +15,7 @@ import type { Handler } from './handler.ts'
  */
 export function handleUpgrades(
   server: Server,
-  handler: Handler,
+  handler: Reporting,
   limits: HeaderLimits & { readonly maxTargetBytes: number },
 ): void {
   server.on('connect', (message, stream) => {
@@ -44,7 +44,7 @@ export function handleUpgrades(
 function takeOver(
   message: IncomingMessage,
   stream: Duplex,
-  handler: Handler,
+  handler: Reporting,
   rejection: HttpError | undefined,
   pass = (): void => {},
 ): void {

@@ -88,6 +88,7 @@ import {
   ServerClosingError,
   type ServerLimits,
   type Service,
+  type ServiceCounts,
   type SharedState,
   type StandardSchemaV1,
   sameOrigin,
@@ -105,6 +106,33 @@ import {
   withPublicFiles,
 } from 'portico'
 
+import {
+  BUCKETS,
+  createObserver,
+  type ErrorCount,
+  type EventLoopFacts,
+  type Exposition,
+  type Fault,
+  type JournalEntry,
+  type JournalParam,
+  type LimitCount,
+  type LimitName,
+  type MinuteCounts,
+  type Observer,
+  type ObserverListenOptions,
+  type ObserverOptions,
+  type ProcessFacts,
+  quantile,
+  type RequestCount,
+  type RouteCounts,
+  type RouteKind,
+  type ServerFacts,
+  type Snapshot,
+  sumSnapshots,
+  toMetrics,
+  type UnroutedCount,
+  watchProcess,
+} from 'portico/observe'
 import { createSession, type Flash, type Session, type SessionOptions } from 'portico/session'
 import {
   type BeginOptions,
@@ -244,12 +272,54 @@ const serveOptions: ServeOptions = {
   limits: serverLimits,
   onAccess: (access) => void accesses.push(access),
 }
-const service: Service = await serve(front, serveOptions)
+const observerOptions: ObserverOptions = { processFacts: watchProcess('1.0.0') }
+const observer: Observer = createObserver(observerOptions)
+const service: Service = await serve(front, {
+  ...serveOptions,
+  onAccess(access) {
+    serveOptions.onAccess?.(access)
+    observer.onAccess(access)
+  },
+})
+observer.watch(service)
 const answer = await fetch(`${service.url}/news/view`, { headers: { connection: 'close' } })
 assert.equal(await answer.text(), '<p>127.0.0.1 2</p>')
 const closeResult: CloseResult = await service.close()
 assert.deepEqual(closeResult, { connections: 0, actions: 0 })
 assert.equal(service.closing.aborted, true)
+const serviceCounts: ServiceCounts = service.counts
+assert.equal(serviceCounts.connectionsTotal, 1)
+const observerListenOptions: ObserverListenOptions = { port: 0 }
+const operatorServer = await observer.listen(observerListenOptions)
+assert.match(await (await fetch(`${operatorServer.url}/metrics`)).text(), /^portico_workers 1$/m)
+operatorServer.close()
+observer.recordError(new Error('outside'))
+const snapshot: Snapshot = sumSnapshots([observer.snapshot(), observer.snapshot()])
+const { contentType }: Exposition = toMetrics(snapshot, 'application/openmetrics-text')
+assert.equal(contentType, 'application/openmetrics-text; version=1.0.0; charset=utf-8')
+const [route]: readonly RouteCounts[] = snapshot.routes
+const kind: RouteKind | undefined = route?.kind
+const [requestCount]: readonly RequestCount[] = route?.requests ?? []
+assert.deepEqual([kind, route?.route, requestCount?.count], ['route', 'news/view', 2])
+assert.ok((quantile(route?.buckets ?? [], 0.5) ?? 0) <= (BUCKETS.at(-1) ?? 0))
+const [errorCount]: readonly ErrorCount[] = snapshot.errors
+assert.deepEqual(errorCount, { type: 'EXCEPTION_OTHER', route: '', count: 2 })
+const [limitCount]: readonly LimitCount[] = snapshot.limits
+const limitName: LimitName | undefined = limitCount?.name
+const [unroutedCount]: readonly UnroutedCount[] = snapshot.unrouted
+const [minute]: readonly MinuteCounts[] = snapshot.minutes
+const [fault]: readonly Fault[] = snapshot.faults
+const [entry]: readonly JournalEntry[] = snapshot.journal
+const journalParams: readonly JournalParam[] = entry?.params ?? []
+assert.deepEqual(
+  [limitName, unroutedCount, fault, ...journalParams],
+  [undefined, undefined, undefined],
+)
+assert.equal(minute?.requests, 2)
+const serverFacts: ServerFacts = snapshot.server
+const processFacts: ProcessFacts = snapshot.process
+const eventLoop: EventLoopFacts = processFacts.eventLoop
+assert.deepEqual([serverFacts.connections, eventLoop.max >= 0], [0, true])
 
 const here = fileURLToPath(new URL('controllers', import.meta.url))
 const directory: ControllerDirectory = await loadControllers(here)

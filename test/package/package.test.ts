@@ -10,7 +10,7 @@ import { repositoryFile } from '../support/repository.ts'
 // Of the files that everybody loads, and of those that only an import of a subpath loads.
 const MAX_BYTES = 330 * 1_024
 const MAX_WING_BYTES = 60 * 1_024
-const WING = /^dist\/lib\/(?:session|sign-in|testing)(?:\/|\.)/
+const WING = /^dist\/lib\/(?:observe|session|sign-in|testing)(?:\/|\.)/
 const IMPORT = /(?:\bfrom|\bimport)\s*\(?"(\.[^"]*)"/g
 
 describe('The installed package', () => {
@@ -61,7 +61,7 @@ describe('The installed package', () => {
   })
 
   it('declares no function that it does not export', async () => {
-    const entries = ['index', 'session', 'sign-in', 'testing'].map((name) =>
+    const entries = ['index', 'observe', 'session', 'sign-in', 'testing'].map((name) =>
       readInstalled(`lib/${name}.d.ts`),
     )
     const exported = (await Promise.all(entries)).join('')
@@ -109,7 +109,7 @@ describe('The installed package', () => {
 
   it('compiles and runs with a program that uses every export', async () => {
     const consumer = await readFile(repositoryFile('test/package/consumer.ts'), 'utf8')
-    const doors = ['index', 'session', 'sign-in'].map((name) =>
+    const doors = ['index', 'observe', 'session', 'sign-in'].map((name) =>
       readFile(repositoryFile(`lib/${name}.ts`), 'utf8'),
     )
     const exported = (await Promise.all(doors)).join('')

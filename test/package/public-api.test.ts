@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import * as portico from 'portico'
+import * as observe from 'portico/observe'
 import * as session from 'portico/session'
 import * as signIn from 'portico/sign-in'
 import * as testing from 'portico/testing'
@@ -49,6 +50,17 @@ describe('The package', () => {
 
   it('exports these values for tests from portico/testing', () => {
     assert.deepEqual(Object.keys(testing).sort(), ['TestAgent', 'dispatched'])
+  })
+
+  it('exports these values for operators from portico/observe', () => {
+    assert.deepEqual(Object.keys(observe).sort(), [
+      'BUCKETS',
+      'createObserver',
+      'quantile',
+      'sumSnapshots',
+      'toMetrics',
+      'watchProcess',
+    ])
   })
 
   it('exports these values for sessions and sign-ins from their own subpaths', () => {
@@ -122,6 +134,7 @@ describe('The package', () => {
       'ServeOptions',
       'ServerLimits',
       'Service',
+      'ServiceCounts',
       'SharedState',
       'StandardSchemaV1',
       'UrlOptions',

@@ -1,5 +1,11 @@
 import { bucketOf, emptyBuckets } from '../../lib/observe/histogram.ts'
-import type { Fault, JournalEntry, RouteCounts, Snapshot } from '../../lib/observe/snapshot.ts'
+import {
+  type Fault,
+  type JournalEntry,
+  NO_PROCESS,
+  type RouteCounts,
+  type Snapshot,
+} from '../../lib/observe/snapshot.ts'
 
 /** The time of {@link createSnapshot}. */
 export const NOW: number = Date.UTC(2026, 0, 2, 3, 4, 5)
@@ -32,6 +38,11 @@ export function createSnapshot(fields: Partial<Snapshot> = {}): Snapshot {
     },
     ...fields,
   }
+}
+
+/** Creates a snapshot without counts, of an unknown process. */
+export function snapshotWith(fields: Partial<Snapshot> = {}): Snapshot {
+  return createSnapshot({ startedAt: 1_000, process: NO_PROCESS, ...fields })
 }
 
 /** Creates the counts of a route with GET requests of 3 ms, all with one status. */

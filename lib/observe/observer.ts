@@ -1,0 +1,114 @@
+import { checkNames } from '../http/check-options.ts'
+import { toError } from '../http/exceptions.ts'
+import type { Access } from '../server/handler.ts'
+import { httpUrl, type Service } from '../server/serve.ts'
+import type { ServiceCounts } from '../server/service-counts.ts'
+import { serveOperator } from './operator-server.ts'
+import { limitsByStatus, type Recorded, Recorder } from './recorder.ts'
+import { type LimitCount, NO_PROCESS, type ProcessFacts, type Snapshot } from './snapshot.ts'
+import { sumCounts } from './sum-snapshots.ts'
+
+/** The options of {@link createObserver}. */
+export interface ObserverOptions {
+  /** Returns the facts of the process (default: no metrics of the process): {@link watchProcess}. */
+  readonly processFacts?: (() => ProcessFacts) | undefined
+}
+
+/** The options of {@link Observer.listen}. */
+export interface ObserverListenOptions {
+  /** The port; 0 picks a free one. */
+  readonly port: number
+  /** The address to listen on (default `127.0.0.1`). */
+  readonly host?: string | undefined
+  /** Returns whether the process accepts requests (default: always). */
+  readonly isReady?: (() => boolean | Promise<boolean>) | undefined
+}
+
+/** Counts what a service does, and shows it. All functions may be called without the object. */
+export interface Observer {
+  /** Counts a request: the option `onAccess` of {@link serve}. */
+  readonly onAccess: (access: Access) => void
+  /** Counts an error outside of any request. */
+  readonly recordError: (error: unknown) => void
+  /** Adds the connections of a service to the snapshots. */
+  readonly watch: (service: Pick<Service, 'counts'>) => void
+  /** Returns all counts since the start. */
+  readonly snapshot: () => Snapshot
+  /**
+   * Serves `/metrics`, `/livez` and `/readyz`. Whoever reaches the port can read them: let it be reached by operators only. A
+   * request for `/metrics` needs a `Host` that is an address, `host`, or a name that is not public (`localhost`, `app`,
+   * `app.internal`).
+   *
+   * @returns The URL of the server, and a function that closes it.
+   * @throws {Error} If the server cannot listen, for example because the port is in use.
+   */
+  readonly listen: (options: ObserverListenOptions) => Promise<{ url: string; close: () => void }>
+}
+
+/**
+ * Creates an observer. A count has the route of a request, its method and the class of its status, and no value of it: the
+ * number of counts is bounded by the registered actions.
+ *
+ * @example
+ * const observer = createObserver({ processFacts: watchProcess() })
+ * const service = await serve(front, { onAccess: observer.onAccess })
+ * observer.watch(service)
+ * await observer.listen({ port: 3001 })
+ * @throws {TypeError} If an option is unknown.
+ */
+export function createObserver(options: ObserverOptions = {}): Observer {
+  checkNames('options', options, ['processFacts'])
+  const startedAt = Date.now()
+  const recorder = new Recorder()
+  const services = new Set<Pick<Service, 'counts'>>()
+  const serviceCounts = (): ServiceCounts[] => [...services].map(({ counts }) => counts)
+  const snapshot = (): Snapshot => ({
+    startedAt,
+    workers: 1,
+    ...withServices(recorder.counts, serviceCounts()),
+    faults: [],
+    journal: [],
+    process: options.processFacts?.() ?? NO_PROCESS,
+  })
+  return {
+    onAccess: (access) => recorder.record(access),
+    recordError: (error) => recorder.recordError(toError(error)),
+    watch: (service) => void services.add(service),
+    snapshot,
+    async listen({ port, host = '127.0.0.1', isReady = () => true }) {
+      const server = await serveOperator({ port, host, isLocalOnly: false, isReady, snapshot })
+      const address = server.address()
+      const bound = typeof address === 'object' && address !== null ? address.port : port
+      return { url: httpUrl(host, bound), close: () => void server.close() }
+    },
+  }
+}
+
+// Adds the connections of services, and the messages that were no valid request.
+function withServices(
+  { errors, limits, ...recorded }: Recorded,
+  services: readonly ServiceCounts[],
+): Recorded & Pick<Snapshot, 'server'> {
+  const total = (read: (counts: ServiceCounts) => number): number =>
+    services.reduce((sum, counts) => sum + read(counts), 0)
+  const server = {
+    inFlight: total(({ inFlight }) => inFlight),
+    connections: total(({ connections }) => connections),
+    droppedConnections: total(({ droppedConnections }) => droppedConnections),
+    connectionsTotal: total(({ connectionsTotal }) => connectionsTotal),
+  }
+  const rejections = services.flatMap((counts) => Object.entries(counts.rejections))
+  const rejected = rejections.map(([, count]) => ({ type: 'EXCEPTION_OTHER', route: '', count }))
+  const hits = rejections.flatMap(([status, count]): LimitCount[] => {
+    const name = limitsByStatus.get(Number(status))
+    return name === undefined ? [] : [{ name, count }]
+  })
+  const { droppedConnections: count } = server
+  if (count > 0) hits.push({ name: 'connections', count })
+  return {
+    ...recorded,
+    errors: sumCounts([errors, rejected], ({ type, route }) => `${type} ${route}`),
+    limits: sumCounts([limits, hits], ({ name }) => name),
+    server,
+  }
+}

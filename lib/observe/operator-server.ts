@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { isLocal } from '../http/loopback.ts'
+import { HttpRequest } from '../http/request.ts'
+import { connectionOf } from '../server/connection.ts'
+import { toMetrics } from './exposition.ts'
+import { isOwnHost } from './own-host.ts'
+import type { Snapshot } from './snapshot.ts'
+
+/** The options of {@link serveOperator}. */
+export interface OperatorOptions {
+  readonly port: number
+  readonly host: string
+  /** Whether only a client on this machine gets more than the probes. */
+  readonly isLocalOnly: boolean
+  readonly isReady: () => boolean | Promise<boolean>
+  readonly snapshot: () => Snapshot | Promise<Snapshot>
+}
+
+interface Page {
+  readonly contentType: string
+  readonly text: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+// A request is small. By default node:http looks for slow connections only every 30 s.
+const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
+const MAX_CONNECTIONS = 64
+const PLAIN = 'text/plain; charset=utf-8'
+
+// What an operator reads, by path.
+const pages: ReadonlyMap<string, (snapshot: Snapshot, request: IncomingMessage) => Page> = new Map([
+  ['/metrics', (snapshot, { headers }) => toMetrics(snapshot, headers.accept)],
+])
+
+/**
+ * Serves the probes of an orchestrator and the pages of an operator on a separate server, without a router and a log.
+ *
+ * The status of `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
+ * A page needs a `Host` that may be that of this server. The server accepts 64 connections at a time, closes one whose
+ * request takes longer than 2 seconds, and each one after its response.
+ *
+ * @returns The server, as soon as it listens.
+ */
+export async function serveOperator(options: OperatorOptions): Promise<Server> {
+  const server = createServer(TIMEOUTS, async (request, response) => {
+    // A client that pipelines requests must not keep the main server busy.
+    const connection = connectionOf(request.socket)
+    if (connection.isBehindLast()) return
+    connection.hasLastRequest = true
+    const result = await resultOf(request, options).catch(() => 500)
+    const [status, page] = typeof result === 'number' ? [result, undefined] : [200, result]
+    const text = page?.text ?? (status === 200 ? 'ok\n' : 'no\n')
+    response.writeHead(status, {
+      'Cache-Control': 'no-store',
+      'Content-Type': page?.contentType ?? PLAIN,
+      'Content-Length': Buffer.byteLength(text),
+      'X-Content-Type-Options': 'nosniff',
+      ...(status === 405 && { Allow: 'GET, HEAD' }),
+      ...page?.headers,
+      Connection: 'close',
+    })
+    response.end(request.method === 'HEAD' ? undefined : text)
+  })
+  server.maxConnections = MAX_CONNECTIONS
+  server.listen(options.port, options.host)
+  await once(server, 'listening')
+  return server
+}
+
+// Returns a page, or a status.
+async function resultOf(
+  request: IncomingMessage,
+  options: OperatorOptions,
+): Promise<Page | number> {
+  const { method, url = '', socket, headers } = request
+  const [path = ''] = url.split('?', 1)
+  if (method !== 'GET' && method !== 'HEAD') return 405
+  if (path === '/livez') return 200
+  if (path === '/readyz') return (await options.isReady()) ? 200 : 503
+  const page = pages.get(path)
+  if (page === undefined) return 404
+  const { remoteAddress } = socket
+  const isAllowed = options.isLocalOnly
+    ? isLocal(new HttpRequest({ target: url, headers, remoteAddress }))
+    : isOwnHost(headers.host, options.host)
+  if (!isAllowed) return 403
+  return page(await options.snapshot(), request)
+}

@@ -1,0 +1,197 @@
+import { HttpError } from '../http/errors.ts'
+import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
+import { STANDARD_METHODS } from '../http/methods.ts'
+import { stateOf } from '../http/request.ts'
+import { isClientGoneOnly } from '../reporting/failure.ts'
+import { SentParams } from '../reporting/sent-params.ts'
+import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
+import type { Access } from '../server/handler.ts'
+import { bucketOf, emptyBuckets } from './histogram.ts'
+import {
+  type LimitName,
+  labelOf,
+  type MinuteCounts,
+  type RequestCount,
+  type RouteCounts,
+  type RouteKind,
+  type Snapshot,
+} from './snapshot.ts'
+import { MAX_MINUTES } from './sum-snapshots.ts'
+
+/** The counts of a {@link Recorder}. */
+export type Recorded = Pick<Snapshot, 'routes' | 'errors' | 'unrouted' | 'minutes' | 'limits'>
+
+const MINUTE_MS = 60_000
+
+/** The limit that an error with a status has hit. A 503 is one only if the action took too long. */
+export const limitsByStatus: ReadonlyMap<number, LimitName> = new Map([
+  [408, 'receive time'],
+  [413, 'body'],
+  [414, 'target'],
+  [431, 'headers'],
+  [503, 'action time'],
+])
+
+/**
+ * Counts requests by route. A request allocates nothing; an error may. The number of counts is bounded by the registered
+ * actions.
+ */
+export class Recorder {
+  readonly #routes = new Map<string, RouteRecord>()
+  readonly #errors = new Counts<{ readonly type: string; readonly route: string }>()
+  readonly #unrouted = new Counts<{ readonly kind: string }>()
+  readonly #limits = new Counts<{ readonly name: LimitName }>()
+  readonly #minutes: MinuteRecord[] = []
+  #minute = new MinuteRecord(0)
+
+  /** Counts a request whose response has been sent, or whose client has left. */
+  record(access: Access): void {
+    const { route, method, response, bytes, durationMs } = access
+    const seconds = durationMs / 1_000
+    const bucket = bucketOf(seconds)
+    const record = (route !== null && this.#routes.get(route)) || this.#newRecord(access)
+    record.add(method, response.status, bytes, seconds, bucket)
+    this.#currentMinute().add(response.status, bucket)
+    if (response.exceptions.length > 0) this.#recordExceptions(access)
+  }
+
+  /** Counts an error outside of any request. */
+  recordError(error: Error, route = ''): void {
+    const type = typeOf(error)
+    this.#errors.add(`${type} ${route}`, { type, route })
+  }
+
+  get counts(): Recorded {
+    const first = Date.now() - MAX_MINUTES * MINUTE_MS
+    return {
+      routes: [...this.#routes.values()].map((record) => record.counts),
+      errors: this.#errors.list,
+      unrouted: this.#unrouted.list,
+      limits: this.#limits.list,
+      minutes: this.#minutes.filter(({ at }) => at > first).map((minute) => minute.counts),
+    }
+  }
+
+  #newRecord({ route, response }: Access): RouteRecord {
+    const isPublic = response.request && stateOf(response.request).message.isPublicFile
+    const kind = route !== null ? 'route' : isPublic ? 'public' : 'unrouted'
+    const label = labelOf({ route: route ?? '', kind })
+    const record = this.#routes.get(label) ?? new RouteRecord(route ?? '', kind)
+    this.#routes.set(label, record)
+    return record
+  }
+
+  #currentMinute(): MinuteRecord {
+    const now = Date.now()
+    const age = now - this.#minute.at
+    if (age >= 0 && age < MINUTE_MS) return this.#minute
+    this.#minute = new MinuteRecord(now - (now % MINUTE_MS))
+    this.#minutes.push(this.#minute)
+    if (this.#minutes.length > MAX_MINUTES) this.#minutes.shift()
+    return this.#minute
+  }
+
+  #recordExceptions({ response, route }: Access): void {
+    const { exceptions, request, status } = response
+    if (isClientGoneOnly({ exceptions, request, status })) return
+    const [first] = exceptions
+    for (const exception of exceptions) this.recordError(exception, route ?? '')
+    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
+    const isLate = (): boolean => request?.signal.reason === first
+    if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
+    if (route !== null || request === undefined || first === undefined) return
+    const signIn =
+      statusOf(first) === 404
+        ? recognizeSignIn(request, new SentParams(request), () => true)
+        : undefined
+    const kind = signIn?.looksLike ?? typeOf(first)
+    this.#unrouted.add(kind, { kind })
+  }
+}
+
+class RouteRecord {
+  readonly #route: string
+  readonly #kind: RouteKind
+  // The numbers of responses by the first digit of their status, by method.
+  readonly #methods = new Map<string, number[]>()
+  readonly #buckets = emptyBuckets()
+  #bytes = 0
+  #durationSum = 0
+
+  constructor(route: string, kind: RouteKind) {
+    this.#route = route
+    this.#kind = kind
+  }
+
+  add(method: string, status: number, bytes: number, seconds: number, bucket: number): void {
+    const classes = this.#methods.get(method) ?? this.#classesOf(method)
+    const statusClass = Math.floor(status / 100)
+    classes[statusClass] = (classes[statusClass] ?? 0) + 1
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1
+    this.#bytes += bytes
+    this.#durationSum += seconds
+  }
+
+  get counts(): RouteCounts {
+    const requests = [...this.#methods].flatMap(([method, classes]) =>
+      classes.flatMap((count, statusClass): RequestCount[] =>
+        count === 0
+          ? []
+          : [{ method, statusClass: statusClass as RequestCount['statusClass'], count }],
+      ),
+    )
+    return {
+      route: this.#route,
+      kind: this.#kind,
+      requests,
+      bytes: this.#bytes,
+      buckets: [...this.#buckets],
+      durationSum: this.#durationSum,
+    }
+  }
+
+  // A client can send any method.
+  #classesOf(method: string): number[] {
+    const name = STANDARD_METHODS.includes(method) ? method : 'other'
+    const classes = this.#methods.get(name) ?? [0, 0, 0, 0, 0, 0]
+    this.#methods.set(name, classes)
+    return classes
+  }
+}
+
+class MinuteRecord {
+  readonly at: number
+  readonly #buckets = emptyBuckets()
+  #requests = 0
+  #errors = 0
+
+  constructor(at: number) {
+    this.at = at
+  }
+
+  add(status: number, bucket: number): void {
+    this.#requests++
+    if (status >= 500) this.#errors++
+    this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1
+  }
+
+  get counts(): MinuteCounts {
+    const { at } = this
+    return { at, requests: this.#requests, errors: this.#errors, buckets: [...this.#buckets] }
+  }
+}
+
+// Counts by a key, with the labels of each count.
+class Counts<Labels extends object> {
+  readonly #counts = new Map<string, Labels & { count: number }>()
+
+  add(key: string, labels: Labels): void {
+    const known = this.#counts.get(key)
+    if (known === undefined) this.#counts.set(key, { ...labels, count: 1 })
+    else known.count++
+  }
+
+  get list(): (Labels & { count: number })[] {
+    return [...this.#counts.values()].map((each) => ({ ...each }))
+  }
+}

@@ -1,0 +1,207 @@
+import { addBuckets } from './histogram.ts'
+import {
+  type Fault,
+  type JournalEntry,
+  type JournalParam,
+  labelOf,
+  type MinuteCounts,
+  OTHER,
+  type ProcessFacts,
+  type RouteCounts,
+  type Snapshot,
+} from './snapshot.ts'
+
+/** Maximum number of entries of `minutes`. */
+export const MAX_MINUTES = 60
+/** Maximum number of entries of `faults`, and one for all others. */
+export const MAX_FAULTS = 100
+/** Maximum number of entries of `journal`, and one for all others. */
+export const MAX_ENTRIES = 200
+/** Maximum number of `ids` of a fault. */
+export const MAX_IDS = 5
+
+/**
+ * Adds the snapshots of several processes. The bounds of one snapshot hold for the sum too, and its totals are exact.
+ *
+ * @throws {TypeError} If the list is empty.
+ */
+export function sumSnapshots(list: readonly Snapshot[]): Snapshot {
+  return list.reduce(add)
+}
+
+/** Returns the snapshot of a process that has ended: its counts, and nothing that it no longer uses. */
+export function endedSnapshot(snapshot: Snapshot): Snapshot {
+  const { server, process } = snapshot
+  return {
+    ...snapshot,
+    workers: 0,
+    server: { ...server, inFlight: 0, connections: 0 },
+    process: {
+      ...process,
+      residentBytes: 0,
+      heapUsedBytes: 0,
+      heapTotalBytes: 0,
+      externalBytes: 0,
+      openFds: 0,
+      eventLoop: { mean: 0, p50: 0, p90: 0, p99: 0, max: 0, utilization: 0 },
+    },
+  }
+}
+
+function add(one: Snapshot, other: Snapshot): Snapshot {
+  const faults = merged([one.faults, other.faults], (fault) => fault.fingerprint, addFaults)
+  const journal = merged(
+    [one.journal, other.journal],
+    ({ method, path }) => `${method} ${path}`,
+    addEntries,
+  )
+  return {
+    startedAt: Math.min(one.startedAt, other.startedAt),
+    workers: one.workers + other.workers,
+    routes: merged([one.routes, other.routes], labelOf, addRoutes),
+    errors: sumCounts([one.errors, other.errors], ({ type, route }) => `${type} ${route}`),
+    unrouted: sumCounts([one.unrouted, other.unrouted], ({ kind }) => kind),
+    minutes: merged([one.minutes, other.minutes], ({ at }) => at, addMinutes)
+      .sort((a, b) => a.at - b.at)
+      .slice(-MAX_MINUTES),
+    faults: bounded(faults, MAX_FAULTS, ({ fingerprint }) => fingerprint === OTHER, otherFaults),
+    journal: bounded(journal, MAX_ENTRIES, ({ path }) => path === OTHER, otherEntries),
+    limits: sumCounts([one.limits, other.limits], ({ name }) => name),
+    server: addNumbers(one.server, other.server),
+    process: addFacts(one.process, other.process),
+  }
+}
+
+/** Joins lists: the counts of entries with the same key are added. */
+export function sumCounts<T extends { readonly count: number }>(
+  lists: readonly (readonly T[])[],
+  keyOf: (entry: T) => unknown,
+): T[] {
+  return merged(lists, keyOf, addCounts)
+}
+
+// Joins lists: entries with the same key are added.
+function merged<T>(
+  lists: readonly (readonly T[])[],
+  keyOf: (entry: T) => unknown,
+  addTwo: (one: T, other: T) => T,
+): T[] {
+  const entries = new Map<unknown, T>()
+  for (const entry of lists.flat() as T[]) {
+    const key = keyOf(entry)
+    const known = entries.get(key)
+    entries.set(key, known === undefined ? entry : addTwo(known, entry))
+  }
+  return [...entries.values()]
+}
+
+/** Keeps the most frequent entries, and joins all others to one, which comes last. */
+export function bounded<T extends { readonly count: number }>(
+  entries: readonly T[],
+  max: number,
+  isOther: (entry: T) => boolean,
+  join: (entries: readonly T[]) => T,
+): T[] {
+  const kept = entries.filter((entry) => !isOther(entry)).sort((a, b) => b.count - a.count)
+  const others = [...kept.splice(max), ...entries.filter(isOther)]
+  return others.length === 0 ? kept : [...kept, join(others)]
+}
+
+/** Joins faults to the entry for those beyond the bound. */
+export function otherFaults(faults: readonly Fault[]): Fault {
+  return { ...faults.reduce(addFaults), fingerprint: OTHER, type: '', route: '' }
+}
+
+/** Joins entries of the journal to the entry for those beyond the bound. */
+export function otherEntries(entries: readonly JournalEntry[]): JournalEntry {
+  const { count, firstAt, lastAt } = entries.reduce(addEntries)
+  return { path: OTHER, method: '', count, firstAt, lastAt, params: [] }
+}
+
+function addRoutes(one: RouteCounts, other: RouteCounts): RouteCounts {
+  const keyOf = ({ method, statusClass }: RouteCounts['requests'][number]): string =>
+    `${method} ${statusClass}`
+  return {
+    ...one,
+    requests: sumCounts([one.requests, other.requests], keyOf),
+    bytes: one.bytes + other.bytes,
+    buckets: sumOf(one.buckets, other.buckets),
+    durationSum: one.durationSum + other.durationSum,
+  }
+}
+
+function addMinutes(one: MinuteCounts, other: MinuteCounts): MinuteCounts {
+  return {
+    at: one.at,
+    requests: one.requests + other.requests,
+    errors: one.errors + other.errors,
+    buckets: sumOf(one.buckets, other.buckets),
+  }
+}
+
+function addCounts<T extends { readonly count: number }>(one: T, other: T): T {
+  return { ...one, count: one.count + other.count }
+}
+
+type Timed = Pick<Fault, 'count' | 'firstAt' | 'lastAt'>
+
+// Returns the later of two entries, with the counts and times of both.
+function addTimed<T extends Timed>(one: T, other: T): T {
+  return {
+    ...(one.lastAt < other.lastAt ? other : one),
+    count: one.count + other.count,
+    firstAt: Math.min(one.firstAt, other.firstAt),
+  }
+}
+
+function addFaults(one: Fault, other: Fault): Fault {
+  const [later, earlier] = one.lastAt < other.lastAt ? [other, one] : [one, other]
+  return { ...addTimed(one, other), ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS) }
+}
+
+function addEntries(one: JournalEntry, other: JournalEntry): JournalEntry {
+  const params = merged([one.params, other.params], ({ name }) => name, addParams)
+  const hint = addTimed(one, other).hint ?? one.hint ?? other.hint
+  return { ...addTimed(one, other), ...(hint !== undefined && { hint }), params }
+}
+
+function addParams(one: JournalParam, other: JournalParam): JournalParam {
+  const shapes = sumCounts([one.shapes, other.shapes], ({ shape }) => shape)
+  return { ...addCounts(one, other), shapes }
+}
+
+function addFacts(one: ProcessFacts, other: ProcessFacts): ProcessFacts {
+  const { openFds, eventLoop, version, nodeVersion, ...numbers } = one
+  const { openFds: otherFds, eventLoop: otherLoop, ...others } = other
+  return {
+    ...addNumbers(numbers, others),
+    openFds: openFds === null || otherFds === null ? null : openFds + otherFds,
+    eventLoop: withNumbers(eventLoop, otherLoop, Math.max),
+    version,
+    nodeVersion,
+    pid: one.pid,
+  }
+}
+
+function addNumbers<T extends object>(one: T, other: T): T {
+  return withNumbers(one, other, (a, b) => a + b)
+}
+
+function withNumbers<T extends object>(
+  one: T,
+  other: T,
+  join: (a: number, b: number) => number,
+): T {
+  const entries = Object.entries<number>(one as Record<string, number>)
+  const joined = entries.map(([name, value]) => [
+    name,
+    join(value, Number(Reflect.get(other, name))),
+  ])
+  return Object.fromEntries(joined) as T
+}
+
+function sumOf(one: readonly number[], other: readonly number[]): number[] {
+  const sum = [...one]
+  addBuckets(sum, other)
+  return sum
+}

@@ -1,0 +1,69 @@
+import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
+import { connectionOf } from './connection.ts'
+import type { Reporting } from './handler.ts'
+
+/** What a service does now, and has done since its start. */
+export interface ServiceCounts {
+  /** Number of requests whose responses are not sent yet. */
+  readonly inFlight: number
+  /** Number of open connections. */
+  readonly connections: number
+  /** Number of connections since the start, without the dropped ones. */
+  readonly connectionsTotal: number
+  /** Number of connections since the start that were closed at once, because of `maxConnections`. */
+  readonly droppedConnections: number
+  /** Number of messages since the start that were no valid request, by the status of their rejection: `{ 400: 2, 408: 1 }`. */
+  readonly rejections: Readonly<Record<number, number>>
+}
+
+/** Counts connections and rejected messages. A request costs nothing: those in flight are counted on demand. */
+export class ServiceCounter {
+  /** The open connections. */
+  readonly sockets: Set<Socket> = new Set()
+  readonly #rejections: Record<number, number> = {}
+  #connectionsTotal = 0
+  #droppedConnections = 0
+
+  /** Tracks the connections of a server, and closes each one beyond the maximum at once. */
+  track(server: Server, maxConnections: number): void {
+    const { sockets } = this
+    function forget(this: Socket): void {
+      sockets.delete(this)
+    }
+    // With server.maxConnections, full workers of a cluster would pass a connection around forever.
+    server.on('connection', (socket) => {
+      if (sockets.size >= maxConnections) {
+        this.#droppedConnections++
+        socket.destroy()
+        return
+      }
+      this.#connectionsTotal++
+      sockets.add(socket)
+      socket.on('close', forget)
+    })
+  }
+
+  /** Counts the errors that are reported to a handler. */
+  counting(handler: Reporting): Reporting {
+    return {
+      report: (error, about) => {
+        const { status = 500 } = about
+        this.#rejections[status] = (this.#rejections[status] ?? 0) + 1
+        handler.report?.(error, about)
+      },
+    }
+  }
+
+  get counts(): ServiceCounts {
+    let inFlight = 0
+    for (const socket of this.sockets) inFlight += connectionOf(socket).inFlight
+    return {
+      inFlight,
+      connections: this.sockets.size,
+      connectionsTotal: this.#connectionsTotal,
+      droppedConnections: this.#droppedConnections,
+      rejections: { ...this.#rejections },
+    }
+  }
+}

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict'
+import { once } from 'node:events'
+import { type AddressInfo, connect } from 'node:net'
+import { describe, it, type TestContext } from 'node:test'
+import { type OperatorOptions, serveOperator } from '../../lib/observe/operator-server.ts'
+import type { Snapshot } from '../../lib/observe/snapshot.ts'
+import { deferred } from '../support/deferred.ts'
+import { bytesOf, exchange, parse, type RawResponse, send } from '../support/http.ts'
+import { snapshotWith } from '../support/snapshot.ts'
+import { settled } from '../support/wire.ts'
+
+const OPTIONS: OperatorOptions = {
+  port: 0,
+  host: '127.0.0.1',
+  isLocalOnly: false,
+  isReady: () => true,
+  snapshot: () => snapshotWith(),
+}
+
+describe('serveOperator()', () => {
+  const table: [method: string, target: string, ready: boolean, status: number][] = [
+    ['GET', '/livez', true, 200],
+    ['GET', '/livez', false, 200],
+    ['GET', '/readyz', true, 200],
+    ['GET', '/readyz', false, 503],
+    ['GET', '/readyz?verbose', true, 200],
+    ['HEAD', '/readyz', false, 503],
+    ['GET', '/none', true, 404],
+    ['GET', '/livez/', true, 404],
+    ['POST', '/readyz', true, 405],
+  ]
+  for (const [method, target, ready, status] of table) {
+    it(`responds to ${method} ${target} with ${status} when ${ready ? '' : 'not '}ready`, async (t) => {
+      const response = await exchange(await probed(t, () => ready), { method, target })
+      const text = status === 200 ? 'ok\n' : 'no\n'
+      assert.deepEqual([response.status, response.body], [status, method === 'HEAD' ? '' : text])
+      assert.equal(response.headers['content-length'], '3')
+      assert.equal(response.headers['cache-control'], 'no-store')
+    })
+  }
+
+  it('accepts 64 connections at a time, and closes one whose headers do not arrive', async (t) => {
+    const port = await probed(t, () => true)
+    const slow = Array.from({ length: 64 }, () => connect(port, '127.0.0.1'))
+    t.after(() => {
+      for (const socket of slow) socket.destroy()
+    })
+    await Promise.all(slow.map((socket) => once(socket, 'connect')))
+    for (const socket of slow) socket.write('GET /livez HTTP/1.1\r\nHost: a\r\n')
+    // The server closes it at once, before a response.
+    assert.equal(await send(port, ''), '')
+    const [first] = slow
+    assert.ok(first)
+    const [head] = await once(first, 'data')
+    assert.match(String(head), /^HTTP\/1\.1 408 /)
+  })
+
+  it('responds to one request of a connection, and closes it', async (t) => {
+    const port = await probed(t, () => true)
+    const received = await send(port, 'GET /livez HTTP/1.1\r\nHost: a\r\n\r\n'.repeat(100))
+    assert.equal(received.split('HTTP/1.1 200').length, 2)
+    assert.match(received, /\r\nConnection: close\r\n/)
+  })
+
+  it('reads nothing behind the first request of a connection', async (t) => {
+    const ready = deferred<boolean>()
+    const server = await serveOperator({ ...OPTIONS, isReady: () => ready.promise })
+    t.after(() => void server.close())
+    let read = 0
+    server.on('request', () => read++)
+    const { port } = server.address() as AddressInfo
+    const probe = 'GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n'
+    const received = send(port, probe.repeat(40_000))
+    await once(server, 'request')
+    await settled(() => read)
+    // The parser cannot be paused within the bytes that one read has returned.
+    assert.ok(read <= Math.ceil(65_536 / probe.length), `${read} have been read`)
+    ready.resolve(true)
+    assert.equal((await received).split('HTTP/1.1 200').length, 2)
+  })
+
+  it('rejects when its port is in use', async (t) => {
+    const port = await probed(t, () => true)
+    await assert.rejects(serveOperator({ ...OPTIONS, port }), { code: 'EADDRINUSE' })
+  })
+})
+
+describe('A page of an operator', () => {
+  const get = (port: number, headers: [string, string][] = []): Promise<RawResponse> =>
+    exchange(port, { target: '/metrics?x=1', headers })
+
+  it('is not stored, and has one type', async (t) => {
+    const { status, headers, body } = await get(await served(t, {}))
+    assert.equal(status, 200)
+    assert.match(body, /^portico_workers 1$/m)
+    assert.equal(headers['cache-control'], 'no-store')
+    assert.equal(headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8')
+    assert.equal(headers['x-content-type-options'], 'nosniff')
+    assert.equal(headers['content-length'], String(body.length))
+  })
+
+  it('is written as the client accepts it', async (t) => {
+    const port = await served(t, {})
+    const { headers, body } = await get(port, [['Accept', 'application/openmetrics-text']])
+    assert.match(headers['content-type'] ?? '', /^application\/openmetrics-text;/)
+    assert.match(body, /\n# EOF\n$/)
+  })
+
+  it('has no body for HEAD, and is for GET and HEAD alone', async (t) => {
+    const port = await served(t, {})
+    const head = await exchange(port, { method: 'HEAD', target: '/metrics' })
+    assert.deepEqual([head.status, head.body], [200, ''])
+    assert.ok(Number(head.headers['content-length']) > 100)
+    const post = await exchange(port, { method: 'POST', target: '/metrics', body: 'a' })
+    assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+  })
+
+  it('is a 500 if the counts fail', async (t) => {
+    const snapshot = (): never => {
+      throw new Error('CANARY')
+    }
+    const { status, body } = await get(await served(t, { snapshot }))
+    assert.deepEqual([status, body], [500, 'no\n'])
+  })
+
+  it('is a 403 under a foreign name, which may be one that was rebound to this address', async (t) => {
+    let taken = 0
+    const snapshot = (): Snapshot => {
+      taken++
+      return snapshotWith()
+    }
+    const port = await served(t, { snapshot })
+    for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
+      assert.equal((await requestAs(port, host)).status, 403, host)
+      assert.equal((await requestAs(port, host, '/livez')).status, 200, host)
+    }
+    assert.equal(taken, 0)
+    for (const host of ['localhost', `127.0.0.1:${port}`, 'app', 'app.internal']) {
+      assert.equal((await requestAs(port, host)).status, 200, host)
+    }
+  })
+
+  it('is only for clients on this machine, by a name of this machine, if so told', async (t) => {
+    const port = await served(t, { isLocalOnly: true })
+    assert.equal((await get(port)).status, 200)
+    assert.equal((await requestAs(port, 'localhost')).status, 200)
+    assert.equal((await requestAs(port, 'app')).status, 403)
+    assert.equal((await get(port, [['X-Forwarded-For', '192.0.2.1']])).status, 403)
+    assert.equal((await requestAs(port, 'app', '/readyz')).status, 200)
+  })
+})
+
+function requestAs(port: number, host: string, target = '/metrics'): Promise<RawResponse> {
+  const bytes = bytesOf({ target }).replace('Host: 127.0.0.1', `Host: ${host}`)
+  return send(port, bytes).then(parse)
+}
+
+async function probed(t: TestContext, isReady: () => boolean): Promise<number> {
+  return served(t, { isReady })
+}
+
+async function served(t: TestContext, options: Partial<OperatorOptions>): Promise<number> {
+  const server = await serveOperator({ ...OPTIONS, ...options })
+  t.after(() => void server.close())
+  return (server.address() as AddressInfo).port
+}
