@@ -26,10 +26,10 @@ function cpuGoals({ cpu, scaleRatio }) {
 
 function frameworkGoals({ cpu }) {
   return Object.entries(cpu).flatMap(([id, figures]) => {
-    const { portico, bare: _, 'portico-serve': __, ...frameworks } = figures
-    const [best] = Object.entries(frameworks).sort(
-      ([, a], [, b]) => a.ratio.median - b.ratio.median,
-    )
+    const { portico, bare: _, ...others } = figures
+    const [best] = Object.entries(others)
+      .filter(([adapter]) => !adapter.startsWith('portico-'))
+      .sort(([, a], [, b]) => a.ratio.median - b.ratio.median)
     if (portico === undefined || best === undefined) return []
     const [name, { ratio }] = best
     const title = `CPU per request, ${id}, less than the best framework (${name})`

@@ -7,6 +7,7 @@ const ADAPTERS = [
   'bare',
   'portico',
   'portico-serve',
+  'portico-metrics',
   'fastify',
   'express',
   'koa',

@@ -1,5 +1,6 @@
 // Draws docs/performance.svg: CPU per request against bare node:http, with a dot for the median and a line for the quartiles.
 
+const NAMES = { 'portico-serve': 'portico, serve()', 'portico-metrics': 'portico, with metrics' }
 const WIDTH = 760
 const LEFT = 130
 const RIGHT = 70
@@ -78,7 +79,7 @@ function drawNoise({ q1, q3 }, top, rows) {
 
 function drawRow(adapter, { median, q1, q3 }, y) {
   const kind = adapter.startsWith('portico') ? 'own' : 'peer'
-  const name = adapter === 'portico-serve' ? 'portico, serve()' : adapter
+  const name = NAMES[adapter] ?? adapter
   const mark =
     median > MAX_RATIO
       ? `<path class="${kind}" d="M${xOf(MAX_RATIO) - 4} ${y - 4.5}l8 4.5-8 4.5z"/>`

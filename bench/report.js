@@ -9,7 +9,11 @@ const RESULTS = /<!-- results -->[\s\S]*<!-- \/results -->/
 const MIB = 1_048_576
 const KIB = 1_024
 
-const NAMES = { bare: 'node:http', 'portico-serve': 'portico, `serve()`' }
+const NAMES = {
+  bare: 'node:http',
+  'portico-serve': 'portico, `serve()`',
+  'portico-metrics': 'portico, `serve()` with metrics',
+}
 
 /** Returns all figures as Markdown. */
 export function tables(results) {

@@ -42,7 +42,7 @@ export class Recorder {
   readonly #unrouted = new Counts<{ readonly kind: string }>()
   readonly #limits = new Counts<{ readonly name: LimitName }>()
   readonly #minutes: MinuteRecord[] = []
-  #minute = new MinuteRecord(0)
+  #minute: MinuteRecord | undefined
 
   /** Counts a request whose response has been sent, or whose client has left. */
   record(access: Access): void {
@@ -51,7 +51,8 @@ export class Recorder {
     const bucket = bucketOf(seconds)
     const record = (route !== null && this.#routes.get(route)) || this.#newRecord(access)
     record.add(method, response.status, bytes, seconds, bucket)
-    this.#currentMinute().add(response.status, bucket)
+    this.#minute ??= this.#newMinute()
+    this.#minute.add(response.status, bucket)
     if (response.exceptions.length > 0) this.#recordExceptions(access)
   }
 
@@ -81,14 +82,17 @@ export class Recorder {
     return record
   }
 
-  #currentMinute(): MinuteRecord {
+  // A timer ends the minute: reading the clock took half of the time to count a request.
+  #newMinute(): MinuteRecord {
     const now = Date.now()
-    const age = now - this.#minute.at
-    if (age >= 0 && age < MINUTE_MS) return this.#minute
-    this.#minute = new MinuteRecord(now - (now % MINUTE_MS))
-    this.#minutes.push(this.#minute)
+    const age = now % MINUTE_MS
+    const minute = new MinuteRecord(now - age)
+    this.#minutes.push(minute)
     if (this.#minutes.length > MAX_MINUTES) this.#minutes.shift()
-    return this.#minute
+    setTimeout(() => {
+      this.#minute = undefined
+    }, MINUTE_MS - age).unref()
+    return minute
   }
 
   #recordExceptions({ response, route }: Access): void {

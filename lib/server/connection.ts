@@ -16,7 +16,7 @@ export interface EndListener {
   onEnd(): void
 }
 
-// The listener is a property of its response: a second listener of an event costs a copy of their list.
+// A second listener of an event costs a copy of their list.
 const LISTENER: unique symbol = Symbol('portico:end')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener }
@@ -41,6 +41,8 @@ export class Connection {
   endLinger: (() => void) | undefined
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
   fault: HttpError | undefined
+  // The listener of `latest`. That of an earlier response is its property, which costs more.
+  #endListener: EndListener | undefined
   // The responses to the requests that have started. Empty until a request is pipelined.
   #inFlight: readonly ServerResponse[] = NONE
   // Functions that start the pipelined requests that have not started, in order of arrival.
@@ -86,6 +88,7 @@ export class Connection {
   /** Records a request that has arrived. */
   recordRequest(out: ServerResponse, mustBeLast: boolean): void {
     const { activeResponse } = this
+    if (this.#endListener !== undefined) this.#keepEndListener()
     this.latest = out
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
@@ -168,10 +171,29 @@ export class Connection {
 
   /** Calls a listener once when a response has been sent, or when the client has left before. */
   watchEnd(out: Watched, listener: EndListener): void {
-    const onEnd = (): void => listener.onEnd()
     // node:http emits no `close` for a response that waits for the socket.
-    if (out.socket === null || this.socket.destroyed) this.watchOutcome(out, onEnd, onEnd)
+    if (out.socket === null || this.socket.destroyed) {
+      const onEnd = (): void => listener.onEnd()
+      this.watchOutcome(out, onEnd, onEnd)
+    } else if (out === this.latest) this.#endListener = listener
     else out[LISTENER] = listener
+  }
+
+  #keepEndListener(): void {
+    if (this.latest !== undefined) Object.assign(this.latest, { [LISTENER]: this.#endListener })
+    this.#endListener = undefined
+  }
+
+  /** Releases a response that has been closed. */
+  release(out: Watched): void {
+    let listener = out[LISTENER]
+    if (out === this.latest) {
+      // An idle connection must not keep the headers of its last request in memory.
+      this.latest = undefined
+      listener ??= this.#endListener
+      this.#endListener = undefined
+    }
+    listener?.onEnd()
   }
 
   /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */
@@ -200,11 +222,8 @@ function closeConnection(this: Socket): void {
   connectionOf(this).close()
 }
 
-// An idle connection must not keep the headers of its last request in memory.
-function releaseResponse(this: Watched): void {
-  const connection = connectionOf(this.req.socket)
-  if (connection.latest === this) connection.latest = undefined
-  this[LISTENER]?.onEnd()
+function releaseResponse(this: ServerResponse): void {
+  connectionOf(this.req.socket).release(this)
 }
 
 // The connection is a property of its socket: a WeakMap would add a cache miss to every request.
