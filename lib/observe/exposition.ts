@@ -4,7 +4,9 @@ import type { Snapshot } from './snapshot.ts'
 
 /** A text of metrics and its media type. */
 export interface Exposition {
+  /** The media type with its version, for the header `Content-Type`. */
   readonly contentType: string
+  /** The metrics. */
   readonly text: string
 }
 

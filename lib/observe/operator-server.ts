@@ -28,7 +28,7 @@ const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsChec
 const MAX_CONNECTIONS = 64
 const PLAIN = 'text/plain; charset=utf-8'
 
-// What an operator reads, by path.
+// What an operator reads, by path. The overview belongs to `/`, and the snapshot itself to `/journal.json`.
 const pages: ReadonlyMap<string, (snapshot: Snapshot, request: IncomingMessage) => Page> = new Map([
   ['/metrics', (snapshot, { headers }) => toMetrics(snapshot, headers.accept)],
 ])

@@ -9,7 +9,7 @@ export interface Snapshot {
   readonly workers: number
   /** The requests by route, in the order in which the routes were first requested. */
   readonly routes: readonly RouteCounts[]
-  /** The errors of requests and of the process. */
+  /** The errors of requests, and those outside of any request. */
   readonly errors: readonly ErrorCount[]
   /** The requests that no action serves, each counted once. */
   readonly unrouted: readonly UnroutedCount[]
@@ -34,7 +34,9 @@ export type RouteKind = 'route' | 'unrouted' | 'public'
 export interface RouteCounts {
   /** The name of a named route, `controller/action` or `module/controller/action` as registered; '' for the other kinds. */
   readonly route: string
+  /** Whether it is an action, or all of those without one. */
   readonly kind: RouteKind
+  /** Number of requests by method and class of the status. */
   readonly requests: readonly RequestCount[]
   /** Number of bytes of the bodies of all responses. */
   readonly bytes: number
@@ -50,6 +52,7 @@ export interface RequestCount {
   readonly method: string
   /** The first digit of the status: 2 for `2xx`. */
   readonly statusClass: 1 | 2 | 3 | 4 | 5
+  /** Number of requests. */
   readonly count: number
 }
 
@@ -59,6 +62,7 @@ export interface ErrorCount {
   readonly type: string
   /** The route of the request; '' if there is none. */
   readonly route: string
+  /** Number of errors. */
   readonly count: number
 }
 
@@ -66,6 +70,7 @@ export interface ErrorCount {
 export interface UnroutedCount {
   /** The type of the error, or the kind of a sign-in that went astray: `authorization request`, `callback`, `provider page`. */
   readonly kind: string
+  /** Number of requests. */
   readonly count: number
 }
 
@@ -73,6 +78,7 @@ export interface UnroutedCount {
 export interface MinuteCounts {
   /** The start of the minute. */
   readonly at: number
+  /** Number of requests. */
   readonly requests: number
   /** Number of responses with a status of 500 or more. */
   readonly errors: number
@@ -82,14 +88,19 @@ export interface MinuteCounts {
 
 /** The errors with one fingerprint. */
 export interface Fault {
+  /** The text that equal errors share: {@link ErrorReport.fingerprint}. */
   readonly fingerprint: string
+  /** The type, such as `EXCEPTION_OTHER`. */
   readonly type: string
   /** The status of the latest response. */
   readonly status: number
   /** The route of the latest request; '' if there is none. */
   readonly route: string
+  /** Number of errors. */
   readonly count: number
+  /** When the first one occurred. */
   readonly firstAt: number
+  /** When the latest one occurred. */
   readonly lastAt: number
   /** The ids of the latest 5 requests, the latest first. */
   readonly ids: readonly string[]
@@ -101,11 +112,15 @@ export interface JournalEntry {
   readonly path: string
   /** A standard method such as `GET`; `other` for any other. */
   readonly method: string
+  /** Number of requests. */
   readonly count: number
+  /** When the first one ended. */
   readonly firstAt: number
+  /** When the latest one ended. */
   readonly lastAt: number
   /** The latest hint of a sign-in that went astray. */
   readonly hint?: string
+  /** The parameters that the requests had. */
   readonly params: readonly JournalParam[]
 }
 
@@ -115,12 +130,15 @@ export interface JournalParam {
   readonly name: string
   /** Number of requests with this parameter. */
   readonly count: number
+  /** The shapes of its values, such as `token(21)`, and how often each was sent. */
   readonly shapes: readonly { readonly shape: string; readonly count: number }[]
 }
 
 /** How often a limit was hit. */
 export interface LimitCount {
+  /** The limit. */
   readonly name: LimitName
+  /** Number of requests or connections. */
   readonly count: number
 }
 
@@ -154,9 +172,13 @@ export interface ProcessFacts {
   readonly cpuUserS: number
   /** CPU time in the system, in seconds. */
   readonly cpuSystemS: number
+  /** Resident memory. */
   readonly residentBytes: number
+  /** The used part of the heap. */
   readonly heapUsedBytes: number
+  /** The size of the heap. */
   readonly heapTotalBytes: number
+  /** Memory outside of the heap. */
   readonly externalBytes: number
   /** Number of open file descriptors; null if the system does not list them. */
   readonly openFds: number | null
@@ -166,16 +188,23 @@ export interface ProcessFacts {
   readonly version: string
   /** The version of Node, such as `v20.19.0`. */
   readonly nodeVersion: string
+  /** The id of the process; of several, that of the first. */
   readonly pid: number
 }
 
-/** How late the event loop was, in seconds, and the part of the time in which it was busy, from 0 to 1. */
+/** How late the event loop was, in seconds, and how busy. */
 export interface EventLoopFacts {
+  /** The mean delay. */
   readonly mean: number
+  /** The median of the delays. */
   readonly p50: number
+  /** The delay that 90 % did not exceed. */
   readonly p90: number
+  /** The delay that 99 % did not exceed. */
   readonly p99: number
+  /** The longest delay. */
   readonly max: number
+  /** The busy part of the time, from 0 to 1. */
   readonly utilization: number
 }
 

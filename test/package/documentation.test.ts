@@ -18,6 +18,7 @@ const DECLARATION =
 /** The entries of the package: the file in lib/, and the page of the reference. */
 const ENTRIES = {
   index: 'portico',
+  observe: 'portico/observe',
   session: 'portico/session',
   'sign-in': 'portico/sign-in',
   testing: 'portico/testing',
