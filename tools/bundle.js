@@ -14,7 +14,10 @@ import { publicDeclarations } from './declarations.js'
 
 const root = resolve(process.argv[2] ?? fileURLToPath(new URL('..', import.meta.url)))
 const dist = join(root, 'dist')
-const entryPoints = ['server', ...['index', 'observe', 'session', 'sign-in', 'testing'].map((name) => `lib/${name}`)]
+const entryPoints = [
+  'server',
+  ...['index', 'observe', 'session', 'sign-in', 'testing'].map((name) => `lib/${name}`),
+]
 const [program, library] = entryPoints.map(fileOf)
 const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
