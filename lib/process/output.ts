@@ -52,6 +52,8 @@ export async function exit(exitCode: number): Promise<never> {
 /** Creates a log on stdout: readable lines for a terminal, else NDJSON. */
 export async function createLog({ logLevel }: Config): Promise<Log> {
   const stream = process.stdout
+  // Writes waiting lines one by one: a pipe takes a line whole, but cuts a larger write, and a line of another worker follows.
+  Object.assign(stream, { _writev: null })
   if (!stream.isTTY) return new Log({ stream, level: logLevel })
   const { prettyFormat } = await import('./pretty-line.ts')
   return new Log({ stream, level: logLevel, format: prettyFormat({ color: hasColors() }) })

@@ -103,6 +103,26 @@ describe('node server.js --workers 2, when workers crash', () => {
     assert.deepEqual(await once(server.child, 'exit'), [0, null])
   })
 
+  it('tears no line of two workers while stdout is read late', LIMIT, async (t) => {
+    const controllers = createFolder(t, {
+      'app.mjs': `export function lines(_, response) {
+        const line = JSON.stringify({ text: 'x'.repeat(1_000) }) + '\\n'
+        for (let i = 0; i < 900; i++) process.stdout.write(line)
+        response.text(String(process.pid))
+      }`,
+    })
+    const args = ['--workers=2', '--port=0', `--controllers=${controllers}`]
+    const server = new ServerProcess(t, args)
+    const port = await server.port()
+    server.child.stdout.pause()
+    const pids = new Set<string>()
+    while (pids.size < 2) pids.add((await exchange(port, { target: '/app/lines' })).body)
+    server.child.stdout.resume()
+    server.child.kill('SIGTERM')
+    const { stdout } = await server.ended
+    assert.ok(logLinesOf(stdout).length > 1_800)
+  })
+
   it('keeps the port that the system chose when all workers have died', LIMIT, async (t) => {
     const { server, port } = await startWorkers(t)
     for (const round of ['first', 'second']) {
