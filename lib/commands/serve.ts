@@ -25,13 +25,13 @@ export async function run(line: CommandLine): Promise<number> {
     onStopSignal(stop)
     onHangup(ownLog, stop)
   })
-  const health = await loadHealth(line.config)
-  const application = await Promise.race([loadApplication(line, ownLog), requested])
-  if (application === undefined) {
-    const message = 'Stopped while the controllers were loading'
-    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, message)
+  const stopEarly = (): number => {
+    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, 'Stopped before it listened')
     return 0
   }
+  const health = await loadHealth(line.config)
+  const application = await Promise.race([loadApplication(line, ownLog), requested])
+  if (application === undefined) return stopEarly()
   const { front, app, config, logger: log = ownLog } = application
   const report = (error: unknown): void => {
     health?.observer.recordError(error)
@@ -54,7 +54,10 @@ export async function run(line: CommandLine): Promise<number> {
     requested.then(stop)
   })
   reportListen()
-  const service = await listen(application, log, health?.observer.onAccess)
+  const { onAccess } = health?.observer ?? {}
+  // In a worker, node:cluster never settles it if the supervisor has ended.
+  const service = await Promise.race([listen(application, log, onAccess), requested])
+  if (service === undefined) return stopEarly()
   health?.observer.watch(service)
   // Before any connection is accepted. A failure is an exception outside of any request.
   startApp(app, service)

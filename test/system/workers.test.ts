@@ -172,6 +172,28 @@ describe('node server.js --workers 2, when it stops', () => {
     assert.equal((await response).body, 'whole')
   })
 
+  it(
+    'leaves no worker behind when the supervisor is killed while they are about to listen',
+    LIMIT,
+    async (t) => {
+      const folder = createFolder(t, {
+        'app.mjs': `
+        import cluster from 'node:cluster'
+        setInterval(() => {}, 1_000)
+        const { send } = process
+        if (cluster.isWorker) process.send = (message, ...more) => {
+          if (message.act === 'queryServer') process.kill(process.ppid, 'SIGKILL')
+          return send.call(process, message, ...more)
+        }
+        export default { controllers: {} }`,
+      })
+      const server = new ServerProcess(t, ['--workers=1', '--port=0', `--app=${folder}/app.mjs`])
+      // The worker has the same stdout, which closes when it ends.
+      const { signal } = await server.ended
+      assert.equal(signal, 'SIGKILL')
+    },
+  )
+
   it('exits with 0 while the workers load controllers', LIMIT, async (t) => {
     const controllers = createFolder(t, { 'app.mjs': HANGING })
     const args = ['--workers=2', '--port=0', PATIENT, `--controllers=${controllers}`]
