@@ -83,8 +83,8 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
   for (const arg of rest) {
     const [, flag, inlineValue] = FLAG.exec(arg) ?? []
     const name = nameOf.get(flag ?? '')
-    if (arg === '--') for (const each of rest) problems.push(unexpected(each, args))
-    else if (flag === undefined) problems.push(unexpected(arg, args))
+    // Also `--`: a parent process appends flags, which must not stand behind it.
+    if (arg === '--' || flag === undefined) problems.push(unexpected(arg, args))
     else if (name === undefined) problems.push(unknownOption(flag, names))
     else if (takesArgument(name)) {
       const value: string = inlineValue ?? rest.next().value ?? ''

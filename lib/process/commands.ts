@@ -46,7 +46,7 @@ export const commands: Readonly<Record<Exclude<CommandName, 'serve'>, Command>> 
     options: ['json', 'method'],
     // The target is not quoted: it may hold a secret.
     problemOf: (target) =>
-      /^(?:[/*]|https?:)[!-~\u0080-\uffff]*$/i.test(target)
+      /^(?:[/*]|https?:\/\/[!-.0->A-~]+(?![^/?]))[!-~\u0080-\uffff]*$/i.test(target)
         ? undefined
         : '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
   },

@@ -177,7 +177,15 @@ describe('parseCommandLine()', () => {
     const problems = [
       '--explain expects a path or a URL without white space, such as "/news/list?page=2"',
     ]
-    for (const target of ['', '/a b?code=CANARY', '/\nCANARY']) {
+    for (const target of [
+      '',
+      '/a b?code=CANARY',
+      '/\nCANARY',
+      'http:///CANARY',
+      'http://',
+      'http://CANARY@h/',
+      'http://a CANARY/',
+    ]) {
       assert.throws(() => parseCommandLine([`--explain=${target}`], {}, noFile), { problems })
     }
   })
@@ -258,7 +266,7 @@ describe('parseCommandLine()', () => {
       [['--__proto__=80'], {}, ['Unknown option "--__proto__": see --help']],
       [['-p'], {}, ['Unknown option "-p": see --help']],
       [['80'], {}, ['Unexpected argument "80"']],
-      [['--', '--port'], {}, ['Unexpected argument "--port"']],
+      [['--', 'x'], {}, ['Unexpected argument "--"', 'Unexpected argument "x"']],
       [['--explain=/a', 's3cr3t'], {}, ['Unexpected argument: --explain expects one']],
       [['--a\nb'], {}, ['Unknown option "--a\\nb": see --help']],
       [
