@@ -137,11 +137,12 @@ async function readIfPresent(file: string): Promise<string | undefined> {
   return stats && readFile(file, 'utf8')
 }
 
-// A write that fails leaves the former file whole.
+// A write that fails leaves the former file whole. Its permissions stay.
 async function replace(file: string, text: string): Promise<void> {
   const temporary = `${file}.${process.pid}`
   try {
-    await writeFile(temporary, text, { flag: 'wx' })
+    const mode = (await lstat(file).catch(() => undefined))?.mode
+    await writeFile(temporary, text, { flag: 'wx', mode })
     await rename(temporary, file)
   } finally {
     await rm(temporary, { force: true })

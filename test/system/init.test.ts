@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { promisify } from 'node:util'
@@ -36,6 +36,13 @@ describe('portico init', () => {
       'node',
       'test/app.test.js',
     ])
+  })
+
+  it('makes a package.json readable for no other user than before', async (t) => {
+    const folder = createFolder(t, { 'package.json': '{}' })
+    chmodSync(join(folder, 'package.json'), 0o600)
+    assert.match((await run(t, [folder])).stdout, /^changed package\.json/)
+    assert.equal(statSync(join(folder, 'package.json')).mode & 0o777, 0o600)
   })
 
   it('creates the folder', async (t) => {
