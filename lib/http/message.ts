@@ -50,6 +50,15 @@ export interface Ending {
   readonly hidesParams?: boolean | undefined
 }
 
+/** What a report has said about the error of a request. @internal */
+export interface Reported {
+  readonly fingerprint: string
+  /** Undefined if nobody could find the error by it. */
+  readonly id: string | undefined
+  /** The hint about a sign-in that went astray; undefined if there is none, or if no report was made. */
+  hint?: string | undefined
+}
+
 // The names in lower case, and the values.
 type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[]
 
@@ -70,6 +79,8 @@ export class Message {
   ending: Ending | undefined
   /** Whether the application has chosen a media type by `Accept`. */
   isNegotiated = false
+  /** @internal */
+  reported: Reported | undefined
   /** Whether the response is a public file. */
   isPublicFile = false
 

@@ -1,8 +1,12 @@
 import { checkNames } from '../http/check-options.ts'
 import { toError } from '../http/exceptions.ts'
+import { stateOf } from '../http/request.ts'
+import { isClientGoneOnly } from '../reporting/failure.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
 import type { ServiceCounts } from '../server/service-counts.ts'
+import { Faults } from './faults.ts'
+import { Journal } from './journal.ts'
 import { serveOperator } from './operator-server.ts'
 import { limitsByStatus, type Recorded, Recorder } from './recorder.ts'
 import { type LimitCount, NO_PROCESS, type ProcessFacts, type Snapshot } from './snapshot.ts'
@@ -22,6 +26,8 @@ export interface ObserverListenOptions {
   readonly host?: string | undefined
   /** Returns whether the process accepts requests (default: always). */
   readonly isReady?: (() => boolean | Promise<boolean>) | undefined
+  /** The settings that the page shows, by name (default none). Leave out what is secret. */
+  readonly config?: Readonly<Record<string, string>> | undefined
 }
 
 /** Counts what a service does, and shows it. All functions may be called without the object. */
@@ -35,9 +41,9 @@ export interface Observer {
   /** Returns all counts since the start. */
   readonly snapshot: () => Snapshot
   /**
-   * Serves `/metrics`, `/livez` and `/readyz`. Whoever reaches the port can read them: let it be reached by operators only. A
-   * request for `/metrics` needs a `Host` that is an address, `host`, or a name that is not public (`localhost`, `app`,
-   * `app.internal`).
+   * Serves a page at `/`, its data as `/journal.json`, `/metrics`, `/livez` and `/readyz`. Whoever reaches the port can read
+   * them: let it be reached by operators only. A request, except for the probes, needs a `Host` that is an address, `host`,
+   * or a name that is not public (`localhost`, `app`, `app.internal`).
    *
    * @returns The URL of the server, and a function that closes it.
    * @throws {Error} If the server cannot listen, for example because the port is in use.
@@ -60,23 +66,38 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   checkNames('options', options, ['processFacts'])
   const startedAt = Date.now()
   const recorder = new Recorder()
+  const faults = new Faults()
+  const journal = new Journal()
   const services = new Set<Pick<Service, 'counts'>>()
   const serviceCounts = (): ServiceCounts[] => [...services].map(({ counts }) => counts)
   const snapshot = (): Snapshot => ({
     startedAt,
     workers: 1,
     ...withServices(recorder.counts, serviceCounts()),
-    faults: [],
-    journal: [],
+    faults: faults.list,
+    journal: journal.entries,
     process: options.processFacts?.() ?? NO_PROCESS,
   })
   return {
-    onAccess: (access) => recorder.record(access),
-    recordError: (error) => recorder.recordError(toError(error)),
+    onAccess(access) {
+      recorder.record(access)
+      const { exceptions, request, status } = access.response
+      if (exceptions.length === 0 || request === undefined) return
+      const failure = { exceptions, request, status }
+      if (isClientGoneOnly(failure)) return
+      faults.record(failure, access.route)
+      journal.record(request, stateOf(request).message.reported?.hint)
+    },
+    recordError(error) {
+      const exception = toError(error)
+      recorder.recordError(exception)
+      faults.record({ exceptions: [exception], request: undefined, status: 500 }, null)
+    },
     watch: (service) => void services.add(service),
     snapshot,
-    async listen({ port, host = '127.0.0.1', isReady = () => true }) {
-      const server = await serveOperator({ port, host, isLocalOnly: false, isReady, snapshot })
+    async listen({ port, host = '127.0.0.1', isReady = () => true, config = {} }) {
+      const shown = { isReady, config, snapshot }
+      const server = await serveOperator({ port, host, isLocalOnly: false, ...shown })
       const address = server.address()
       const bound = typeof address === 'object' && address !== null ? address.port : port
       return { url: httpUrl(host, bound), close: () => void server.close() }

@@ -11,8 +11,8 @@ export interface OperatorView {
   readonly snapshot: Snapshot
   /** Whether the process accepts requests, as `/readyz` says. */
   readonly isReady: boolean
-  /** The settings by name, without those that have no value. */
-  readonly config: Readonly<Record<string, unknown>>
+  /** The settings by name. */
+  readonly config: Readonly<Record<string, string>>
   /** The time of the page, in milliseconds since the epoch. */
   readonly now: number
 }
@@ -35,10 +35,10 @@ export function operatorPage(view: OperatorView): string {
 <main>${tiles(snapshot, now)}${plots(snapshot.minutes, now)}
 ${section('Routes', routeTable(snapshot.routes), 'No request yet.')}
 ${section('Errors', faultTable(snapshot.faults, now), 'No error yet.')}
-${section('Requests that no action serves', journalTable(snapshot.journal, now), 'None yet.')}
+${section('Requests that failed', journalTable(snapshot.journal, now), 'None yet.')}
 ${section('Kinds of errors', kinds(snapshot), 'None yet.')}
 ${section('Limits that were hit', limits(snapshot), 'None yet.')}
-${section('Configuration', config(view.config), 'All settings have their defaults.')}</main>
+${section('Configuration', factList(Object.entries(view.config)), 'Not given.')}</main>
 <footer><a href="metrics">Metrics</a> for Prometheus · <a href="journal.json">Journal</a> as JSON · <span class="soft">${new Date(now).toISOString()}</span></footer>
 </body></html>
 `.toString()
@@ -130,10 +130,6 @@ function limits({ limits: hit }: Snapshot): Markup | undefined {
   return factList(
     hit.filter(({ count }) => count > 0).map(({ name, count }) => [name, numberText(count)]),
   )
-}
-
-function config(settings: OperatorView['config']): Markup | undefined {
-  return factList(Object.entries(settings).map(([name, value]) => [name, String(value)]))
 }
 
 function factList(facts: readonly (readonly [name: string, value: string])[]): Markup | undefined {

@@ -4,7 +4,9 @@ import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
 import { connectionOf } from '../server/connection.ts'
 import { toMetrics } from './exposition.ts'
+import { type OperatorView, operatorPage } from './operator-page.ts'
 import { isOwnHost } from './own-host.ts'
+import { POLICY, STYLE } from './page-style.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The options of {@link serveOperator}. */
@@ -14,6 +16,8 @@ export interface OperatorOptions {
   /** Whether only a client on this machine gets more than the probes. */
   readonly isLocalOnly: boolean
   readonly isReady: () => boolean | Promise<boolean>
+  /** The settings that the page shows, by name. */
+  readonly config: Readonly<Record<string, string>>
   readonly snapshot: () => Snapshot | Promise<Snapshot>
 }
 
@@ -28,9 +32,28 @@ const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsChec
 const MAX_CONNECTIONS = 64
 const PLAIN = 'text/plain; charset=utf-8'
 
-// What an operator reads, by path. The overview belongs to `/`, and the snapshot itself to `/journal.json`.
-const pages: ReadonlyMap<string, (snapshot: Snapshot, request: IncomingMessage) => Page> = new Map([
-  ['/metrics', (snapshot, { headers }) => toMetrics(snapshot, headers.accept)],
+type Render = (options: OperatorOptions, request: IncomingMessage) => Page | Promise<Page>
+
+// What an operator reads, by path.
+const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
+  [
+    '/',
+    async (options) => ({
+      contentType: 'text/html; charset=utf-8',
+      text: operatorPage(await viewOf(options)),
+      headers: { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
+    }),
+  ],
+  ['/operator.css', () => ({ contentType: 'text/css; charset=utf-8', text: STYLE })],
+  [
+    '/journal.json',
+    async (options) => {
+      const { snapshot, isReady, config } = await viewOf(options)
+      const text = `${JSON.stringify({ isReady, ...snapshot, config })}\n`
+      return { contentType: 'application/json', text }
+    },
+  ],
+  ['/metrics', async ({ snapshot }, { headers }) => toMetrics(await snapshot(), headers.accept)],
 ])
 
 /**
@@ -85,5 +108,9 @@ async function resultOf(
     ? isLocal(new HttpRequest({ target: url, headers, remoteAddress }))
     : isOwnHost(headers.host, options.host)
   if (!isAllowed) return 403
-  return page(await options.snapshot(), request)
+  return page(options, request)
+}
+
+async function viewOf({ snapshot, isReady, config }: OperatorOptions): Promise<OperatorView> {
+  return { snapshot: await snapshot(), isReady: await isReady(), config, now: Date.now() }
 }

@@ -69,7 +69,7 @@ export function faultTable(faults: readonly Fault[], now: number): Markup | unde
   )
 }
 
-/** Renders the requests that no action serves, the most frequent first; undefined without any. */
+/** Renders the requests that failed, the most frequent first; undefined without any. */
 export function journalTable(journal: readonly JournalEntry[], now: number): Markup | undefined {
   const columns: readonly Column<JournalEntry>[] = [
     { header: 'Path', kind: 'name', cell: ({ method, path }) => `${method} ${path}` },

@@ -17,7 +17,7 @@ export interface Snapshot {
   readonly minutes: readonly MinuteCounts[]
   /** The errors by fingerprint, and an entry {@link OTHER} for those beyond the bound. */
   readonly faults: readonly Fault[]
-  /** The requests that no action serves, by the shape of their paths, and an entry {@link OTHER} for those beyond the bound. */
+  /** The requests that failed, by the shape of their paths, and an entry {@link OTHER} for those beyond the bound. */
   readonly journal: readonly JournalEntry[]
   /** The limits that requests or connections have hit. */
   readonly limits: readonly LimitCount[]
@@ -106,9 +106,9 @@ export interface Fault {
   readonly ids: readonly string[]
 }
 
-/** The requests that no action serves, with one method, whose paths have one shape. */
+/** The requests that failed, with one method, whose paths have one shape. */
 export interface JournalEntry {
-  /** The path: segments that look like names, shapes of the others, and `<n>` for a segment that varies, n from 1: `/signin/v2/<3>`. */
+  /** The path: the names that a report shows, and `<n>` for a segment that varies or may be a value, n from 1: `/signin/v2/<3>`. */
   readonly path: string
   /** A standard method such as `GET`; `other` for any other. */
   readonly method: string

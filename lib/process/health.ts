@@ -7,7 +7,7 @@ import type { Snapshot } from '../observe/snapshot.ts'
 import { SnapshotPool } from '../observe/snapshot-pool.ts'
 import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
-import type { Config } from './settings.ts'
+import { type Config, settings } from './settings.ts'
 import { version } from './version.ts'
 
 // The program loads this file only with --health-port: without it, no request is counted.
@@ -47,8 +47,10 @@ export class Health {
     const { healthPort: port = 0, healthHost, host: mainHost } = this.#config
     const host = healthHost ?? mainHost
     const isLocalOnly = healthHost === undefined
-    this.#server = await serveOperator({ port, host, isLocalOnly, isReady, snapshot }).catch(
-      (error) => failToListen(host, port, '--health-port', error),
+    const config = textsOf(this.#config)
+    const options = { port, host, isLocalOnly, isReady, config, snapshot }
+    this.#server = await serveOperator(options).catch((error) =>
+      failToListen(host, port, '--health-port', error),
     )
   }
 
@@ -74,6 +76,19 @@ export class Health {
     // The channel may close in the meantime.
     return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
   }
+}
+
+// Returns the settings that have a value, by their flags.
+function textsOf(config: Config): Readonly<Record<string, string>> {
+  const entries = Object.entries(settings).map(([name, { flag }]) => {
+    const value = config[name as keyof Config]
+    return [flag, Array.isArray(value) ? value.join(', ') : value]
+  })
+  return Object.fromEntries(
+    entries
+      .filter(([, value]) => value !== undefined && value !== '')
+      .map(([flag, value]) => [flag, String(value)]),
+  )
 }
 
 /** The counts of all workers, also of those that have ended, and the facts of the supervisor. */

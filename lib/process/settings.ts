@@ -4,6 +4,7 @@ import { isNetwork } from '../http/forwarded.ts'
 import { canHoldId } from '../http/response-headers.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
+import { commaSeparated, matching, oneOf, type TextParser, wholeNumber } from './text-parsers.ts'
 
 /** The values of the {@link settings}. */
 export interface Config extends Limits, ServerLimits {
@@ -44,18 +45,14 @@ export class ConfigError extends Error {
 }
 
 /** A setting of the command line and the environment. */
-export interface Setting<T> {
+export interface Setting<T> extends TextParser<T> {
   readonly flag: string
   /** Another environment variable, which counts if `PORTICO_<FLAG>` is absent. */
   readonly alias?: string
   /** The name of its value in the help text; empty for a switch. */
   readonly value: string
-  /** Describes a valid value in the text of a problem. */
-  readonly expected: string
   readonly help: string
   readonly fallback: T
-  /** Parses its text; returns undefined if the text is invalid. */
-  readonly parse: (text: string) => T | undefined
 }
 
 type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> }
@@ -196,18 +193,6 @@ function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
-type TextParser<T> = Pick<Setting<T>, 'expected' | 'parse'>
-
-function wholeNumber(min: number, max: number): TextParser<number> {
-  return {
-    expected: `a whole number from ${min} to ${max}`,
-    parse: (text) => {
-      const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN
-      return number >= min && number <= max ? number : undefined
-    },
-  }
-}
-
 function count(fallback: number, help: string): Row<number> {
   return { value: 'N', help: `maximum ${help}`, fallback, ...wholeNumber(1, 2 ** 40) }
 }
@@ -226,30 +211,5 @@ function onOrOff(help: string): Row<boolean> {
     fallback: false,
     expected,
     parse: (text) => (parse(text) === undefined ? undefined : text === 'true'),
-  }
-}
-
-function matching(pattern: Pick<RegExp, 'test'>, expected: string): TextParser<string> {
-  return { expected, parse: (text) => (pattern.test(text) ? text : undefined) }
-}
-
-function oneOf<T extends string>(...choices: readonly T[]): TextParser<T> {
-  const quotedChoices = choices.map((choice) => `"${choice}"`)
-  return {
-    expected: `${quotedChoices.slice(0, -1).join(', ')} or ${quotedChoices.at(-1)}`,
-    parse: (text) => choices.find((choice) => choice === text),
-  }
-}
-
-function commaSeparated(
-  isItem: (item: string) => boolean,
-  expected: string,
-): TextParser<readonly string[]> {
-  return {
-    expected,
-    parse: (text) => {
-      const items = text.split(',')
-      return items.every(isItem) ? items : undefined
-    },
   }
 }

@@ -1,4 +1,5 @@
 import { toError } from '../http/exceptions.ts'
+import { stateOf } from '../http/request.ts'
 import { channels } from './diagnostics.ts'
 import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
 import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
@@ -98,7 +99,9 @@ export class Reporter {
     const fingerprint = fingerprintOf(failure)
     const detail = this.#spend(this.#budgetOf(failure), fingerprint)
     const isFindable = logger === undefined || detail !== 'count'
-    return { detail, fingerprint, id: isFindable ? failure.request?.id : undefined }
+    const id = isFindable ? failure.request?.id : undefined
+    if (failure.request) stateOf(failure.request).message.reported = { fingerprint, id }
+    return { detail, fingerprint, id }
   }
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
@@ -125,6 +128,8 @@ export class Reporter {
 
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)
+    const reported = failure.request && stateOf(failure.request).message.reported
+    if (reported !== undefined) reported.hint = report.hint
     if (detail !== 'count') this.#log(report, detail)
     if (channels.report.hasSubscribers) channels.report.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#logObserverError(error))

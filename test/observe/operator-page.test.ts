@@ -24,10 +24,10 @@ describe('operatorPage()', () => {
       [
         ['Routes', 'No request yet.'],
         ['Errors', 'No error yet.'],
-        ['Requests that no action serves', 'None yet.'],
+        ['Requests that failed', 'None yet.'],
         ['Kinds of errors', 'None yet.'],
         ['Limits that were hit', 'None yet.'],
-        ['Configuration', 'All settings have their defaults.'],
+        ['Configuration', 'Not given.'],
       ],
     )
   })
@@ -69,7 +69,7 @@ describe('operatorPage()', () => {
         { name: 'body', count: 0 },
       ],
     })
-    const page = pageOf({ snapshot, config: { port: 3000, accessLog: true } })
+    const page = pageOf({ snapshot, config: { port: '3000', accessLog: 'true' } })
     const facts = [...page.matchAll(/<div><dt>([^<]*)<\/dt><dd>([^<]*)<\/dd><\/div>/g)]
     assert.deepEqual(
       facts.map(([, name, value]) => [name, value]),

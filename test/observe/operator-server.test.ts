@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { type OperatorOptions, serveOperator } from '../../lib/observe/operator-server.ts'
+import { POLICY, STYLE } from '../../lib/observe/page-style.ts'
 import type { Snapshot } from '../../lib/observe/snapshot.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, type RawResponse, send } from '../support/http.ts'
-import { snapshotWith } from '../support/snapshot.ts'
+import { createRoute, createSnapshot, snapshotWith } from '../support/snapshot.ts'
 import { settled } from '../support/wire.ts'
 
 const OPTIONS: OperatorOptions = {
@@ -14,6 +15,7 @@ const OPTIONS: OperatorOptions = {
   host: '127.0.0.1',
   isLocalOnly: false,
   isReady: () => true,
+  config: { host: '127.0.0.1' },
   snapshot: () => snapshotWith(),
 }
 
@@ -106,6 +108,26 @@ describe('A page of an operator', () => {
     assert.match(body, /\n# EOF\n$/)
   })
 
+  it('shows at / what /journal.json has as data', async (t) => {
+    const snapshot = () => createSnapshot({ routes: [createRoute('news/list', 7)] })
+    const port = await served(t, { snapshot, isReady: () => false })
+    const page = await exchange(port, { target: '/' })
+    assert.equal(page.headers['content-type'], 'text/html; charset=utf-8')
+    assert.equal(page.headers['content-security-policy'], POLICY)
+    assert.match(page.body, /not ready/)
+    assert.match(page.body, /<td class="name">news\/list<\/td>/)
+    assert.match(page.body, /<dt>host<\/dt><dd>127\.0\.0\.1</)
+    const journal = await exchange(port, { target: '/journal.json' })
+    assert.equal(journal.headers['content-type'], 'application/json')
+    const data = { isReady: false, ...snapshot(), config: { host: '127.0.0.1' } }
+    assert.deepEqual(JSON.parse(journal.body), data)
+    const style = await exchange(port, { target: '/operator.css' })
+    assert.deepEqual(
+      [style.headers['content-type'], style.body],
+      ['text/css; charset=utf-8', STYLE],
+    )
+  })
+
   it('has no body for HEAD, and is for GET and HEAD alone', async (t) => {
     const port = await served(t, {})
     const head = await exchange(port, { method: 'HEAD', target: '/metrics' })
@@ -131,7 +153,9 @@ describe('A page of an operator', () => {
     }
     const port = await served(t, { snapshot })
     for (const host of ['evil.example', `evil.example:${port}`, '127.0.0.1.evil.example']) {
-      assert.equal((await requestAs(port, host)).status, 403, host)
+      for (const target of ['/metrics', '/', '/journal.json', '/operator.css']) {
+        assert.equal((await requestAs(port, host, target)).status, 403, `${host}${target}`)
+      }
       assert.equal((await requestAs(port, host, '/livez')).status, 200, host)
     }
     assert.equal(taken, 0)

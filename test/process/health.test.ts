@@ -14,6 +14,7 @@ describe('probeHealth()', () => {
       host: '127.0.0.1',
       isLocalOnly: true,
       isReady: () => ready,
+      config: {},
       snapshot: () => snapshotWith(),
     })
     t.after(() => void server.close())

@@ -49,7 +49,7 @@ for (const workers of [0, 2]) {
     })
 
     it('has no problem in either format, and nothing of a request', LIMIT, async (t) => {
-      const { port, metrics } = await start(t, workers)
+      const { port, health, metrics } = await start(t, workers)
       await sendCanaries(port)
       for (const accept of ['text/plain', 'application/openmetrics-text']) {
         const text = await metrics(accept)
@@ -60,6 +60,13 @@ for (const workers of [0, 2]) {
           assert.ok(sumOf(text, name) > 0, name)
         }
         assert.equal(sumOf(text, 'portico_build_info', { node: process.version }), 1)
+      }
+      for (const target of ['/', '/journal.json']) {
+        const { status, body } = await exchange(health, { target })
+        assert.equal(status, 200)
+        assert.ok(body.includes('EXCEPTION_NO_CONTROLLER'))
+        // A name that looks like one, as a report shows it, is none of the secrets.
+        assert.doesNotMatch(body, /CANARY/)
       }
     })
 

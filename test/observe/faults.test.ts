@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpError } from '../../lib/index.ts'
+import { Faults } from '../../lib/observe/faults.ts'
+import { createFront } from '../support/front.ts'
+
+const failureOf = async (
+  target: string,
+  logger?: { error(): void; warn(): void; info(): void },
+) => {
+  const fail = (): never => {
+    throw new TypeError('This fails')
+  }
+  const front = createFront({ news: { fail } }, { logger })
+  const { request, exceptions, status } = await front.handle(new HttpRequest({ target }))
+  return { request, exceptions, status }
+}
+const silent = { error() {}, warn() {}, info() {} }
+
+describe('Faults', () => {
+  it('counts the errors with one fingerprint, with the ids of the latest ones', async () => {
+    const faults = new Faults()
+    const ids: (string | undefined)[] = []
+    for (let i = 0; i < 7; i++) {
+      const failure = await failureOf('/news/fail', silent)
+      ids.unshift(failure.request?.id)
+      faults.record(failure, 'news/fail')
+    }
+    const [fault, ...others] = faults.list
+    assert.deepEqual(others, [])
+    assert.deepEqual(fault?.ids, ids.slice(0, 5))
+    const { count, status, type, route } = fault ?? {}
+    assert.deepEqual([count, status, type, route], [7, 500, 'EXCEPTION_OTHER', 'news/fail'])
+    assert.match(fault?.fingerprint ?? '', /^EXCEPTION_OTHER TypeError .*news\/fail$/)
+  })
+
+  it('has no id that nobody could find, and also errors outside of requests', async () => {
+    const faults = new Faults()
+    faults.record(await failureOf('/nothing'), null)
+    faults.record({ exceptions: [new HttpError(500, 'x')], request: undefined, status: 500 }, null)
+    assert.deepEqual(
+      faults.list.map(({ status, ids, route }) => [status, ids, route]),
+      [
+        [500, [], ''],
+        [404, [], ''],
+      ],
+    )
+  })
+
+  it('keeps the latest, and exact counts; 404s do not hide faults', async () => {
+    const faults = new Faults()
+    faults.record(await failureOf('/news/fail'), 'news/fail')
+    for (let i = 0; i < 300; i++) faults.record(await failureOf(`/scan${i}`), null)
+    const { list } = faults
+    assert.equal(list.length, 52)
+    assert.equal(
+      list.reduce((sum, { count }) => sum + count, 0),
+      301,
+    )
+    assert.equal(list[0]?.status, 500)
+    assert.match(list.at(-2)?.fingerprint ?? '', /scan299/)
+    assert.deepEqual([list.at(-1)?.fingerprint, list.at(-1)?.count], ['(other)', 250])
+  })
+})
