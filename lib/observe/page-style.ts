@@ -69,6 +69,8 @@ export const POLICY: string = [
   "style-src 'self'",
   `script-src 'sha256-${createHash('sha256').update(SCRIPT).digest('base64')}'`,
   "connect-src 'self'",
+  // The empty icon: without one, a browser asks for /favicon.ico.
+  'img-src data:',
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",

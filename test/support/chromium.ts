@@ -89,7 +89,14 @@ export class Chromium {
     const { sessionId } = await this.send('Target.attachToTarget', { targetId, flatten: true })
     await this.send('Page.enable', {}, sessionId)
     await this.send('Network.enable', {}, sessionId)
+    await this.send('Runtime.enable', {}, sessionId)
+    await this.send('Log.enable', {}, sessionId)
     const tab = new Tab(this, sessionId)
+    for (const event of ['Runtime.consoleAPICalled', 'Runtime.exceptionThrown', 'Log.entryAdded']) {
+      this.#events.on(`${sessionId} ${event}`, (params) =>
+        tab.problems.push(JSON.stringify(params)),
+      )
+    }
     this.#events.on(`${sessionId} Network.requestWillBeSent`, ({ type, request }) => {
       if (type === 'Document') tab.requested.push(request.url)
     })
@@ -143,12 +150,31 @@ export interface StoredCookie {
 export class Tab {
   /** The addresses of all documents so far, redirects too. */
   readonly requested: string[] = []
+  /** Everything that the console shows. */
+  readonly problems: string[] = []
   readonly #chromium: Chromium
   readonly #session: string
 
   constructor(chromium: Chromium, session: string) {
     this.#chromium = chromium
     this.#session = session
+  }
+
+  /** Sets the size and the color scheme of the screen. */
+  async emulate(width: number, scheme: 'light' | 'dark'): Promise<void> {
+    const screen = { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 }
+    await this.#send('Emulation.setDeviceMetricsOverride', screen)
+    const features = [{ name: 'prefers-color-scheme', value: scheme }]
+    await this.#send('Emulation.setEmulatedMedia', { features })
+  }
+
+  /** Opens an address as a browser does that runs no scripts. */
+  async openWithoutScripts(url: string): Promise<void> {
+    await this.#send('Emulation.setScriptExecutionDisabled', { value: true })
+    const loaded = this.#chromium.next('Page.loadEventFired', this.#session, () => true)
+    await this.#send('Page.navigate', { url })
+    await loaded
+    await this.#send('Emulation.setScriptExecutionDisabled', { value: false })
   }
 
   /** Opens an address as if it was typed, and waits for the page that the redirects lead to. */
