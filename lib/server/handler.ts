@@ -21,7 +21,7 @@ export interface Handler {
   flush?(): void
 }
 
-/** The part of a {@link Handler} that receives errors. @internal */
+/** The part of a {@link Handler} that receives errors. */
 export type Reporting = Pick<Handler, 'report'>
 
 /** A request and its response, for an access log. */

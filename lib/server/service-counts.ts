@@ -17,7 +17,7 @@ export interface ServiceCounts {
   readonly rejections: Readonly<Record<number, number>>
 }
 
-/** Counts connections and rejected messages. A request costs nothing: those in flight are counted on demand. */
+/** Counts connections and rejected messages. A request costs nothing: those in flight are counted on demand. @internal */
 export class ServiceCounter {
   /** The open connections. */
   readonly sockets: Set<Socket> = new Set()
