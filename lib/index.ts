@@ -69,4 +69,4 @@ export { createMiddleware, type Middleware, type MiddlewareOptions } from './ser
 export { type PublicFilesOptions, withPublicFiles } from './server/public-files.ts'
 export { createRequestListener } from './server/request-listener.ts'
 export { type ServeOptions, type ServerLimits, type Service, serve } from './server/serve.ts'
-export type { ServiceCounts } from './server/service-counts.ts'
+export type { ServerCounts } from './server/server-counts.ts'

@@ -1,3 +1,5 @@
+/** @module portico/observe */
+
 export { type Exposition, toMetrics } from './observe/exposition.ts'
 export { BUCKETS, quantile } from './observe/histogram.ts'
 export {
@@ -5,6 +7,7 @@ export {
   type Observer,
   type ObserverListenOptions,
   type ObserverOptions,
+  type OperatorServer,
 } from './observe/observer.ts'
 export type {
   ErrorCount,
@@ -20,6 +23,7 @@ export type {
   RouteCounts,
   RouteKind,
   ServerFacts,
+  ShapeCount,
   Snapshot,
   UnroutedCount,
 } from './observe/snapshot.ts'

@@ -63,9 +63,11 @@ export function publicDeclarations(entryPoints) {
       const target = targetOf(file, from)
       const path = relative(dirname(file), common.has(target) ? types : target)
       const [, word, isType] = /^(import|export)( type)? /m.exec(text)
-      const key = `${word} from ${path.replace('.d.ts', '.js')}`
-      const written = [...needed].map((name) => (isType ? `type ${name}` : names.get(name)))
-      lists.set(key, [...(lists.get(key) ?? []), ...written])
+      for (const name of needed) {
+        const type = isType || names.get(name).startsWith('type ') ? ' type' : ''
+        const key = `${word}${type} from ${path.replace('.d.ts', '.js')}`
+        lists.set(key, [...(lists.get(key) ?? []), name])
+      }
     }
     return Array.from(lists, ([key, list]) => {
       const [word, path] = key.split(' from ')

@@ -4,7 +4,7 @@ import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
-import type { ServiceCounts } from '../server/service-counts.ts'
+import type { ServerCounts } from '../server/server-counts.ts'
 import { Faults } from './faults.ts'
 import { Journal } from './journal.ts'
 import { serveOperator } from './operator-server.ts'
@@ -30,9 +30,17 @@ export interface ObserverListenOptions {
   readonly config?: Readonly<Record<string, string>> | undefined
 }
 
+/** A server that shows an operator what a service does. */
+export interface OperatorServer {
+  /** Such as `http://127.0.0.1:3001`. */
+  readonly url: string
+  /** Closes the server. */
+  readonly close: () => void
+}
+
 /** Counts what a service does, and shows it. All functions may be called without the object. */
 export interface Observer {
-  /** Counts a request: the option `onAccess` of {@link serve}. */
+  /** Counts a request: the option `onAccess` of `serve()`. */
   readonly onAccess: (access: Access) => void
   /** Counts an error outside of any request. */
   readonly recordError: (error: unknown) => void
@@ -45,10 +53,9 @@ export interface Observer {
    * them: let it be reached by operators only. A request, except for the probes, needs a `Host` that is an address, `host`,
    * or a name that is not public (`localhost`, `app`, `app.internal`).
    *
-   * @returns The URL of the server, and a function that closes it.
    * @throws {Error} If the server cannot listen, for example because the port is in use.
    */
-  readonly listen: (options: ObserverListenOptions) => Promise<{ url: string; close: () => void }>
+  readonly listen: (options: ObserverListenOptions) => Promise<OperatorServer>
 }
 
 /**
@@ -69,7 +76,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   const faults = new Faults()
   const journal = new Journal()
   const services = new Set<Pick<Service, 'counts'>>()
-  const serviceCounts = (): ServiceCounts[] => [...services].map(({ counts }) => counts)
+  const serviceCounts = (): ServerCounts[] => [...services].map(({ counts }) => counts)
   const snapshot = (): Snapshot => ({
     startedAt,
     workers: 1,
@@ -108,9 +115,9 @@ export function createObserver(options: ObserverOptions = {}): Observer {
 // Adds the connections of services, and the messages that were no valid request.
 function withServices(
   { errors, limits, ...recorded }: Recorded,
-  services: readonly ServiceCounts[],
+  services: readonly ServerCounts[],
 ): Recorded & Pick<Snapshot, 'server'> {
-  const total = (read: (counts: ServiceCounts) => number): number =>
+  const total = (read: (counts: ServerCounts) => number): number =>
     services.reduce((sum, counts) => sum + read(counts), 0)
   const server = {
     inFlight: total(({ inFlight }) => inFlight),

@@ -15,9 +15,9 @@ export interface Snapshot {
   readonly unrouted: readonly UnroutedCount[]
   /** The minutes of the last hour in which requests ended, the oldest first. */
   readonly minutes: readonly MinuteCounts[]
-  /** The errors by fingerprint, and an entry {@link OTHER} for those beyond the bound. */
+  /** The errors by fingerprint, and an entry `(other)` for those beyond the bound. */
   readonly faults: readonly Fault[]
-  /** The requests that failed, by the shape of their paths, and an entry {@link OTHER} for those beyond the bound. */
+  /** The requests that failed, by the shape of their paths, and an entry `(other)` for those beyond the bound. */
   readonly journal: readonly JournalEntry[]
   /** The limits that requests or connections have hit. */
   readonly limits: readonly LimitCount[]
@@ -88,7 +88,7 @@ export interface MinuteCounts {
 
 /** The errors with one fingerprint. */
 export interface Fault {
-  /** The text that equal errors share: {@link ErrorReport.fingerprint}. */
+  /** The text that equal errors share: the `fingerprint` of a report. */
   readonly fingerprint: string
   /** The type, such as `EXCEPTION_OTHER`. */
   readonly type: string
@@ -131,7 +131,15 @@ export interface JournalParam {
   /** Number of requests with this parameter. */
   readonly count: number
   /** The shapes of its values, such as `token(21)`, and how often each was sent. */
-  readonly shapes: readonly { readonly shape: string; readonly count: number }[]
+  readonly shapes: readonly ShapeCount[]
+}
+
+/** The values of one shape. */
+export interface ShapeCount {
+  /** Such as `word(5)`; `token(21-34)` for tokens of several lengths. */
+  readonly shape: string
+  /** Number of values. */
+  readonly count: number
 }
 
 /** How often a limit was hit. */

@@ -9,7 +9,7 @@ import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
 import type { Access, Handler } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
-import { ServiceCounter, type ServiceCounts } from './service-counts.ts'
+import { ServerCounter, type ServerCounts } from './server-counts.ts'
 import { handleUpgrades } from './upgrade.ts'
 
 /** Limits of the server and its connections (SPEC section 7). */
@@ -82,7 +82,7 @@ export interface Service {
    */
   readonly closing: AbortSignal
   /** The connections and requests of the server, counted when it is read. */
-  readonly counts: ServiceCounts
+  readonly counts: ServerCounts
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
    * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A client
@@ -127,7 +127,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   // Each WebSocket may add a listener. Node would print a warning from the eleventh on.
   setMaxListeners(0, closing)
   const server = createLimitedServer(limits)
-  const counter = new ServiceCounter()
+  const counter = new ServerCounter()
   counter.track(server, limits.maxConnections)
   const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {

@@ -86,9 +86,9 @@ import {
   type SameOriginOptions,
   type ServeOptions,
   ServerClosingError,
+  type ServerCounts,
   type ServerLimits,
   type Service,
-  type ServiceCounts,
   type SharedState,
   type StandardSchemaV1,
   sameOrigin,
@@ -121,12 +121,14 @@ import {
   type Observer,
   type ObserverListenOptions,
   type ObserverOptions,
+  type OperatorServer,
   type ProcessFacts,
   quantile,
   type RequestCount,
   type RouteCounts,
   type RouteKind,
   type ServerFacts,
+  type ShapeCount,
   type Snapshot,
   sumSnapshots,
   toMetrics,
@@ -287,10 +289,10 @@ assert.equal(await answer.text(), '<p>127.0.0.1 2</p>')
 const closeResult: CloseResult = await service.close()
 assert.deepEqual(closeResult, { connections: 0, actions: 0 })
 assert.equal(service.closing.aborted, true)
-const serviceCounts: ServiceCounts = service.counts
+const serviceCounts: ServerCounts = service.counts
 assert.equal(serviceCounts.connectionsTotal, 1)
 const observerListenOptions: ObserverListenOptions = { port: 0 }
-const operatorServer = await observer.listen(observerListenOptions)
+const operatorServer: OperatorServer = await observer.listen(observerListenOptions)
 assert.match(await (await fetch(`${operatorServer.url}/metrics`)).text(), /^portico_workers 1$/m)
 operatorServer.close()
 observer.recordError(new Error('outside'))
@@ -310,11 +312,10 @@ const [unroutedCount]: readonly UnroutedCount[] = snapshot.unrouted
 const [minute]: readonly MinuteCounts[] = snapshot.minutes
 const [fault]: readonly Fault[] = snapshot.faults
 const [entry]: readonly JournalEntry[] = snapshot.journal
-const journalParams: readonly JournalParam[] = entry?.params ?? []
-assert.deepEqual(
-  [limitName, unroutedCount, fault, ...journalParams],
-  [undefined, undefined, undefined],
-)
+const [journalParam]: readonly JournalParam[] = entry?.params ?? []
+const [shape]: readonly ShapeCount[] = journalParam?.shapes ?? []
+assert.deepEqual([limitName, unroutedCount, shape], [undefined, undefined, undefined])
+assert.deepEqual([fault?.status, fault?.count, entry], [500, 2, undefined])
 assert.equal(minute?.requests, 2)
 const serverFacts: ServerFacts = snapshot.server
 const processFacts: ProcessFacts = snapshot.process

@@ -4,7 +4,7 @@ import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
 
 /** What a service does now, and has done since its start. */
-export interface ServiceCounts {
+export interface ServerCounts {
   /** Number of requests whose responses are not sent yet. */
   readonly inFlight: number
   /** Number of open connections. */
@@ -18,7 +18,7 @@ export interface ServiceCounts {
 }
 
 /** Counts connections and rejected messages. A request costs nothing: those in flight are counted on demand. @internal */
-export class ServiceCounter {
+export class ServerCounter {
   /** The open connections. */
   readonly sockets: Set<Socket> = new Set()
   readonly #rejections: Record<number, number> = {}
@@ -55,7 +55,7 @@ export class ServiceCounter {
     }
   }
 
-  get counts(): ServiceCounts {
+  get counts(): ServerCounts {
     let inFlight = 0
     for (const socket of this.sockets) inFlight += connectionOf(socket).inFlight
     return {
