@@ -133,19 +133,19 @@ function partsOf(request: HttpRequest, isSafe: (name: string) => boolean): reado
   const path = withoutLastSlashes(sentPathOf(request))
   const pairs = typeof route?.pairs === 'string' ? route.pairs : ''
   const head = path.endsWith(pairs) ? path.slice(0, path.length - pairs.length) : path
-  const shown = segmentsOf(head).map((name): Part => (names.has(name) ? name : VARYING))
+  const shown = segmentsOf(head).map((name) => name && (names.has(name) ? name : VARYING))
   // The values between the keys, and a key without a value, may be anything.
-  const keys = segmentsOf(path.slice(head.length)).map((name, i, all): Part => {
+  const keys = segmentsOf(path.slice(head.length)).map((name, i, all) => {
     const isKey = i % 2 === 0 && i + 1 < all.length && isSafe(decodeSegment(name))
-    return isKey ? name : VARYING
+    return name && (isKey ? name : VARYING)
   })
-  return [...shown, ...keys]
+  // An empty key or value counts as one until here: `//hunter2/id` has no name.
+  return [...shown, ...keys].filter((part) => part !== '').slice(0, MAX_DEPTH + 1)
 }
 
 // One more than a tree keeps apart.
 function segmentsOf(path: string): readonly string[] {
-  const segments = path.split('/', MAX_DEPTH + 2)
-  return segments.filter((segment) => segment !== '').slice(0, MAX_DEPTH + 1)
+  return path.split('/', MAX_DEPTH + 2)
 }
 
 function withoutLastSlashes(path: string): string {

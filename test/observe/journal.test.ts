@@ -50,6 +50,9 @@ describe('Journal', () => {
       '/': '/',
       '/signin/v2/identifier': '/signin/v2/<3>',
       '/signin/v2/id/42/tag/hunter2/': '/signin/v2/id/<4>/tag/<6>',
+      // The name of the first parameter is empty, and the second one has no value.
+      '/signin/v2//hunter/id': '/signin/v2/<3>/<4>',
+      '/signin/v2/id//tag/hunter': '/signin/v2/id/tag/<5>',
       '/o/4%2F0AfJohXkq7hGd83HdkwPq1': '/o/<2>',
       '/0AfJohXkq7hGd83HdkwPq1': '/<1>',
       '/%ff/secret': '/<1>/secret',
