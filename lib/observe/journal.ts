@@ -7,10 +7,8 @@ import { sentPathOf } from '../reporting/sent-values.ts'
 import { shapeOf } from '../reporting/shape.ts'
 import { MAX_DEPTH, type Part, PathTree, VARYING } from './path-tree.ts'
 import { type JournalEntry, OTHER } from './snapshot.ts'
-import { bounded, MAX_ENTRIES, otherEntries } from './sum-snapshots.ts'
+import { bounded, MAX_ENTRIES, MAX_PARAMS, otherEntries } from './sum-snapshots.ts'
 
-// Of a request, and the names of an entry: further names of other requests are one more, `(other)`.
-const MAX_PARAMS = 24
 const NUMBER = /\d+/
 
 /** The requests of one method that failed, by the shape of their paths. Bounded, with exact counts. */

@@ -8,6 +8,7 @@ import {
   OTHER,
   type ProcessFacts,
   type RouteCounts,
+  type ShapeCount,
   type Snapshot,
 } from './snapshot.ts'
 
@@ -17,6 +18,8 @@ export const MAX_MINUTES = 60
 export const MAX_FAULTS = 100
 /** Maximum number of entries of `journal`, and one for all others. */
 export const MAX_ENTRIES = 200
+/** Maximum number of `params` of an entry of the journal, and one for all others. */
+export const MAX_PARAMS = 24
 /** Maximum number of `ids` of a fault. */
 export const MAX_IDS = 5
 
@@ -114,7 +117,8 @@ export function otherFaults(faults: readonly Fault[]): Fault {
 
 /** Joins entries of the journal to the entry for those beyond the bound. */
 export function otherEntries(entries: readonly JournalEntry[]): JournalEntry {
-  const { count, firstAt, lastAt } = entries.reduce(addEntries)
+  // Not the parameters: thousands of entries have ten thousands of names.
+  const { count, firstAt, lastAt } = entries.reduce(addTimed)
   return { path: OTHER, method: '', count, firstAt, lastAt, params: [] }
 }
 
@@ -160,14 +164,31 @@ function addFaults(one: Fault, other: Fault): Fault {
 }
 
 function addEntries(one: JournalEntry, other: JournalEntry): JournalEntry {
-  const params = merged([one.params, other.params], ({ name }) => name, addParams)
+  const all = merged([one.params, other.params], ({ name }) => name, addParams)
+  const kept = all.filter(({ name }) => name !== OTHER)
+  const others = [...kept.splice(MAX_PARAMS), ...all.filter(({ name }) => name === OTHER)]
+  const params =
+    others.length === 0 ? kept : [...kept, { ...others.reduce(addParams), name: OTHER }]
   const hint = addTimed(one, other).hint ?? one.hint ?? other.hint
   return { ...addTimed(one, other), ...(hint !== undefined && { hint }), params }
 }
 
 function addParams(one: JournalParam, other: JournalParam): JournalParam {
-  const shapes = sumCounts([one.shapes, other.shapes], ({ shape }) => shape)
+  const shapes = merged([one.shapes, other.shapes], ({ shape }) => kindOf(shape), addShapes)
   return { ...addCounts(one, other), shapes }
+}
+
+// Returns `token` of `token(21)` and of `token(21-34)`.
+function kindOf(shape: string): string {
+  return shape.replace(/\(.*/, '')
+}
+
+function addShapes(one: ShapeCount, other: ShapeCount): ShapeCount {
+  const numbers = `${one.shape} ${other.shape}`.match(/\d+/g)?.map(Number) ?? []
+  const [lowest, highest] = [Math.min(...numbers), Math.max(...numbers)]
+  const range = lowest === highest ? lowest : `${lowest}-${highest}`
+  const shape = numbers.length === 0 ? one.shape : `${kindOf(one.shape)}(${range})`
+  return { shape, count: one.count + other.count }
 }
 
 function addFacts(one: ProcessFacts, other: ProcessFacts): ProcessFacts {

@@ -14,6 +14,7 @@ import {
   MAX_ENTRIES,
   MAX_FAULTS,
   MAX_MINUTES,
+  MAX_PARAMS,
   sumSnapshots,
 } from '../../lib/observe/sum-snapshots.ts'
 import { snapshotWith } from '../support/snapshot.ts'
@@ -155,6 +156,34 @@ describe('sumSnapshots()', () => {
         },
       ],
     })
+  })
+
+  it('bounds the parameters of an entry and their shapes, however many processes have ended', () => {
+    const entryOf = (process: number): JournalEntry => ({
+      path: '/a',
+      method: 'GET',
+      count: 25,
+      firstAt: 1,
+      lastAt: 2,
+      params: [
+        { name: 'id', count: 1, shapes: [{ shape: `token(${process + 1}-300)`, count: 1 }] },
+        ...Array.from({ length: 24 }, (_, i) => ({
+          name: `p${process}x${i}`,
+          count: 1,
+          shapes: [{ shape: 'empty', count: 1 }],
+        })),
+      ],
+    })
+    const list = Array.from({ length: 200 }, (_, i) => snapshotWith({ journal: [entryOf(i)] }))
+    const [{ count, params = [] } = {}] = sumSnapshots(list).journal
+    assert.deepEqual([count, params.length], [5_000, MAX_PARAMS + 1])
+    assert.deepEqual(params[0], {
+      name: 'id',
+      count: 200,
+      shapes: [{ shape: 'token(1-300)', count: 200 }],
+    })
+    const others = { name: OTHER, count: 4_777, shapes: [{ shape: 'empty', count: 4_777 }] }
+    assert.deepEqual(params.at(-1), others)
   })
 
   it('bounds faults and journal, with exact totals', () => {
