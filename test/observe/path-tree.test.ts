@@ -36,6 +36,18 @@ describe('PathTree', () => {
     assert.equal(others['/signin/page999'], 1)
   })
 
+  it('makes room for a name that becomes frequent while others are no longer requested', () => {
+    const tree = createTree()
+    for (let i = 0; i < 48 * 20; i++) tree.add([`old${i % 48}`], 1)
+    for (let i = 0; i < 20_000; i++) tree.add([i % 10 === 0 ? 'broken-link' : `scan${i}`], 1)
+    const listed = listOf(tree)
+    assert.ok((listed['/broken-link'] ?? 0) > 1_000, `${listed['/broken-link']}`)
+    assert.equal(
+      Object.values(listed).reduce((sum, count) => sum + count),
+      48 * 20 + 20_000,
+    )
+  })
+
   it('joins the paths below the names that have become one', () => {
     const tree = createTree()
     for (let i = 0; i < 60; i++) {
