@@ -67,7 +67,7 @@ function add(one: Snapshot, other: Snapshot): Snapshot {
     minutes: merged([one.minutes, other.minutes], ({ at }) => at, addMinutes)
       .sort((a, b) => a.at - b.at)
       .slice(-MAX_MINUTES),
-    faults: bounded(faults, MAX_FAULTS, ({ fingerprint }) => fingerprint === OTHER, otherFaults),
+    faults: boundedFaults(faults),
     journal: bounded(journal, MAX_ENTRIES, ({ path }) => path === OTHER, otherEntries),
     limits: sumCounts([one.limits, other.limits], ({ name }) => name),
     server: addNumbers(one.server, other.server),
@@ -108,6 +108,20 @@ export function bounded<T extends { readonly count: number }>(
   const kept = entries.filter((entry) => !isOther(entry)).sort((a, b) => b.count - a.count)
   const others = [...kept.splice(max), ...entries.filter(isOther)]
   return others.length === 0 ? kept : [...kept, join(others)]
+}
+
+// Keeps the latest ones. Half of the places are for the server's own, which a scanner must not hide.
+function boundedFaults(all: readonly Fault[]): readonly Fault[] {
+  const others = all.filter(({ fingerprint }) => fingerprint === OTHER)
+  const latest = all
+    .filter((fault) => !others.includes(fault))
+    .sort((a, b) => b.lastAt - a.lastAt || b.count - a.count)
+  const faults = latest.filter(({ status }) => status >= 500)
+  const rejections = latest.filter(({ status }) => status < 500)
+  const kept = faults.splice(0, MAX_FAULTS - Math.min(rejections.length, MAX_FAULTS / 2))
+  kept.push(...rejections.splice(0, MAX_FAULTS - kept.length))
+  others.push(...faults, ...rejections)
+  return others.length === 0 ? kept : [...kept, otherFaults(others)]
 }
 
 /** Joins faults to the entry for those beyond the bound. */

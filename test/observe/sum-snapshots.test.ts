@@ -129,6 +129,29 @@ describe('sumSnapshots()', () => {
     })
   })
 
+  it('keeps the latest faults of the server beside many kinds of rejections', () => {
+    const snapshotOf = (prefix: string, status: number, count: number, lastAt: number) =>
+      snapshotWith({
+        faults: Array.from({ length: 50 }, (_, i) => ({
+          fingerprint: `${prefix}${i}`,
+          type: 'EXCEPTION_OTHER',
+          status,
+          route: '',
+          count,
+          firstAt: 1,
+          lastAt,
+          ids: [],
+        })),
+      })
+    const scanned = ['a', 'b', 'c'].map((prefix) => snapshotOf(prefix, 404, 1_000, 9))
+    const ended = ['d', 'e'].map((prefix) => snapshotOf(prefix, 500, 100, 2))
+    const { faults } = sumSnapshots([...scanned, ...ended, snapshotOf('new', 500, 1, 3)])
+    assert.equal(faults.length, MAX_FAULTS + 1)
+    assert.equal(faults.filter(({ fingerprint }) => fingerprint.startsWith('new')).length, 50)
+    assert.equal(faults.slice(0, -1).filter(({ status }) => status === 404).length, 50)
+    assert.equal(faults.at(-1)?.count, 50 * 2_000 + 50 * 200)
+  })
+
   it('joins entries of the journal by method and path, with their parameters', () => {
     const entry = (count: number, shape: string, hint?: string): JournalEntry => ({
       path: '/signin/<2>',
