@@ -39,12 +39,16 @@ const news = {
       throw new Error(valuesOf(request))
     })()
   },
-  async call(request, response) {
-    const { q, port } = request.params
-    const call = requestTo({ port, path: '/out/' + q + '?code=' + q + '&state=' + q, headers: { cookie: q } })
-    await new Promise((resolve) => call.end().on('close', resolve).on('error', () => {}))
-    return response.text('called')
-  },
+  call: (request, response) => callOut(request, response),
+  hangUp: (request, response) => callOut(request, response, new Error(valuesOf(request))),
+}
+async function callOut({ params: { q, port } }, response, failure) {
+  const call = requestTo({ port, path: '/out/' + q + '?code=' + q + '&state=' + q, headers: { cookie: q } })
+  const closed = new Promise((resolve) => call.on('close', resolve).on('error', () => {}))
+  if (failure) call.destroy(failure)
+  else call.end()
+  await closed
+  return response.text('called')
 }
 export default { controllers: { news } }
 `
@@ -202,7 +206,7 @@ describe('The recipe for OpenTelemetry', () => {
       ['Baggage', `a=${secret}`],
       ['X-Request-Id', secret],
     ]
-    const actions = ['view', 'save', 'fail', 'reject', 'cut', 'call', secret]
+    const actions = ['view', 'save', 'fail', 'reject', 'cut', 'call', 'hang-up', secret]
     const form = `code=${secret}&password=${secret}`
     const requests = actions.flatMap((action): RawRequest[] => {
       const target = `/news/${action}/token/${secret}${query}`
@@ -215,11 +219,13 @@ describe('The recipe for OpenTelemetry', () => {
     requests.push({ target: `/${secret}${query}`, headers })
     requests.push({ target: `http://${secret}.example/news/view${query}`, headers })
     const { bodies, spans } = await collect(t, 'app.js', requests, `${secret}.example`)
-    // Those of requests, and one of each call to the collector.
-    const found = await spans(requests.length + 2)
-    assert.equal(found.length, requests.length + 2)
-    assert.equal(found.filter(({ kind }) => kind === CLIENT).length, 2)
-    const statuses = found.map((span) => attributesOf(span)['http.response.status_code'])
+    // Those of the requests, and one for each call of an action.
+    const found = await spans(requests.length + 4)
+    assert.equal(found.length, requests.length + 4)
+    const served = found.filter(({ kind }) => kind !== CLIENT)
+    assert.equal(served.length, requests.length)
+    assert.ok(served.some(({ name }) => name === 'GET news/hang-up'))
+    const statuses = served.map((span) => attributesOf(span)['http.response.status_code'])
     assert.deepEqual([...new Set(statuses)].sort(), [200, 404, 500])
     for (const body of bodies) assert.doesNotMatch(body, new RegExp(`${secret}|c{32}|d{16}`, 'i'))
     for (const { status } of found) assert.equal(status.message, undefined)
