@@ -4,7 +4,7 @@ import { stateOf } from '../http/request.ts'
 import { type Failure, isRejection } from '../reporting/failure.ts'
 import { fingerprintOf } from '../reporting/fingerprint.ts'
 import type { Fault } from './snapshot.ts'
-import { MAX_FAULTS, MAX_IDS, otherFaults } from './sum-snapshots.ts'
+import { addFaults, MAX_FAULTS, otherFaults } from './sum-snapshots.ts'
 
 /** The errors by fingerprint. Bounded, with exact counts: the oldest one makes room. */
 export class Faults {
@@ -50,12 +50,12 @@ class Bounded {
     const { fingerprint } = fault
     const known = this.#latest.get(fingerprint)
     this.#latest.delete(fingerprint)
-    this.#latest.set(fingerprint, known === undefined ? fault : joined(fault, known))
+    this.#latest.set(fingerprint, known === undefined ? fault : addFaults(fault, known))
     if (this.#latest.size <= MAX_FAULTS / 2) return
     const [oldest] = this.#latest.values()
     if (oldest === undefined) return
     this.#latest.delete(oldest.fingerprint)
-    this.#others = this.#others === undefined ? oldest : joined(oldest, this.#others)
+    this.#others = this.#others === undefined ? oldest : addFaults(oldest, this.#others)
   }
 
   values(): Iterable<Fault> {
@@ -64,15 +64,5 @@ class Bounded {
 
   get others(): readonly Fault[] {
     return this.#others === undefined ? [] : [this.#others]
-  }
-}
-
-function joined(later: Fault, earlier: Fault): Fault {
-  return {
-    ...later,
-    count: later.count + earlier.count,
-    firstAt: Math.min(later.firstAt, earlier.firstAt),
-    lastAt: Math.max(later.lastAt, earlier.lastAt),
-    ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS),
   }
 }

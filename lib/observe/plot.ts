@@ -10,63 +10,60 @@ export interface Series {
 const WIDTH = 600
 const HEIGHT = 120
 
+type TextOf = (value: number) => string
+
 /** Draws bars for each minute, those of later series in front of the earlier ones. */
-export function barPlot(
-  label: string,
-  all: readonly Series[],
-  textOf: (value: number) => string,
-): Markup {
-  const highest = highestOf(all)
-  const step = WIDTH / countOf(all)
-  const bars = all.map(({ name, values }) => {
-    const path = values
+export function barPlot(label: string, all: readonly Series[], textOf: TextOf): Markup {
+  return plot(label, all, textOf, '', (values, step, heightOf) =>
+    values
       .map((value = 0, i) => {
-        const height = scaled(value, highest)
+        const height = heightOf(value)
         return height === 0
           ? ''
           : `M${round(i * step + 1)} ${HEIGHT}v-${height}h${round(step - 2)}V${HEIGHT}z`
       })
-      .join('')
-    return html`<path class="${name}" d="${path}"/>`
-  })
-  return figure(label, all, textOf(highest), bars)
+      .join(''),
+  )
 }
 
 /** Draws a line for each series. A minute without a value interrupts it; one between two such is a dot. */
-export function linePlot(
-  label: string,
-  all: readonly Series[],
-  textOf: (value: number) => string,
-): Markup {
-  const highest = highestOf(all)
-  const step = WIDTH / countOf(all)
-  const lines = all.map(({ name, values }) => {
+export function linePlot(label: string, all: readonly Series[], textOf: TextOf): Markup {
+  return plot(label, all, textOf, 'line ', (values, step, heightOf) => {
     let path = ''
     let isDrawing = false
     for (const [i, value] of values.entries()) {
       if (value === undefined) isDrawing = false
       else {
-        const point = `${round((i + 0.5) * step)} ${round(HEIGHT - scaled(value, highest))}`
+        const point = `${round((i + 0.5) * step)} ${round(HEIGHT - heightOf(value))}`
         // A line to itself, with round ends.
         path += isDrawing ? `L${point}` : `M${point}h0`
         isDrawing = true
       }
     }
-    return html`<path class="line ${name}" d="${path}"/>`
+    return path
   })
-  return figure(label, all, textOf(highest), lines)
 }
 
-function figure(
+// Draws all series with one scale.
+function plot(
   label: string,
   all: readonly Series[],
-  highest: string,
-  marks: readonly Markup[],
+  textOf: TextOf,
+  className: string,
+  pathOf: (values: Series['values'], step: number, heightOf: (value: number) => number) => string,
 ): Markup {
+  const highest = highestOf(all)
+  const step = WIDTH / countOf(all)
+  const heightOf = (value: number): number => scaled(value, highest)
+  const marks = all.map(
+    ({ name, values }) =>
+      html`<path class="${className}${name}" d="${pathOf(values, step, heightOf)}"/>`,
+  )
   const names = all.map(({ name }) => html`<span class="key ${name}">${name}</span>`)
+  const most = textOf(highest)
   return html`<figure><figcaption>${label} ${names}</figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label} in the last hour, at most ${highest}">${marks}</svg>
-<p class="axis"><span>60 min ago</span><span>at most ${highest}</span><span>now</span></p></figure>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label} in the last hour, at most ${most}">${marks}</svg>
+<p class="axis"><span>60 min ago</span><span>at most ${most}</span><span>now</span></p></figure>
 `
 }
 

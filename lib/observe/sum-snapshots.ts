@@ -172,7 +172,8 @@ function addTimed<T extends Timed>(one: T, other: T): T {
   }
 }
 
-function addFaults(one: Fault, other: Fault): Fault {
+/** Adds two faults with one fingerprint. Of the same time, the first one counts as the later. */
+export function addFaults(one: Fault, other: Fault): Fault {
   const [later, earlier] = one.lastAt < other.lastAt ? [other, one] : [one, other]
   return { ...addTimed(one, other), ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS) }
 }
