@@ -98,7 +98,7 @@ export class HttpRequest {
   }
 
   /**
-   * What the request was routed to, out of a finite set: the name of the named route, else that of the registered action,
+   * The name of the route, out of a finite set: that of the named route, else that of the registered action,
    * such as `news/view` or `admin/report/daily`. Null if there is no such action. Forwards and errors do not change it.
    */
   get route(): string | null {

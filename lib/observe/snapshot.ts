@@ -1,5 +1,5 @@
 /**
- * What an operator sees of one process, or the sum of several. Plain data that `JSON.stringify()` keeps, bounded by the
+ * The counts and facts of one process, or the sum of several: plain data that `JSON.stringify()` keeps, bounded by the
  * registered actions, and without a value of a request. Times are milliseconds since the epoch.
  */
 export interface Snapshot {

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
 
-/** What a service does now, and has done since its start. */
+/** The connections and requests of a service, now and since its start. */
 export interface ServerCounts {
   /** Number of requests whose responses are not sent yet. */
   readonly inFlight: number
