@@ -1,81 +1,76 @@
-// Compares the CPU time per request of two servers. run.js uses it for every pair of adapters.
+// Compares the CPU time per request of several servers with that of one of them. measure.js uses it for every workload.
 
 import { setTimeout as delay } from 'node:timers/promises'
 import { Load } from './load.js'
 import { ServerProcess } from './process.js'
 import { checkResponse } from './same-bytes.js'
 import { median, summary } from './statistics.js'
-import { workloads } from './workloads.js'
+import { requestOf } from './workloads.js'
 
-// A slow server needs seconds for one slice; three pairs of slices are enough for it.
-const MAX_ROUND_MS = 6_000
-const MIN_SLICES = 3
+const CONNECTIONS = 64
+// A server gets its first load in short parts, in turn with the others, so that none is idle for long. After 8 idle seconds V8
+// collects garbage and shrinks the heap, and bare node:http then stays up to 20 % slower.
+const WARM_PARTS = 5
 // Time for the work that a server does after its last response.
 const SETTLE_MS = 2
 
 /**
- * Compares two servers. Both run and are warm at the same time, on the same core, and get load in alternating slices.
+ * Compares servers with the first one. All run and are warm at the same time, on the same core, and get load in turn.
  * Each round uses fresh processes, because the memory layout and the compiled code differ between processes.
  *
- * @param one An adapter and a workload, such as `{ adapter: 'portico', workload: 'W1' }`. It must be the server that
- *   takes longer to start.
- * @param other The other server, in the same form.
+ * @param subjects Adapters with a workload, such as `{ adapter: 'bare', workload: 'W1' }`. One that starts slowly is last.
  * @param plan `rounds`, `slices` of each server per round, `sliceMs`, `warmRequests` and `warmMs`.
- * @param core The core for both servers; undefined for no binding.
+ * @param core The core for all servers; undefined for no binding.
+ * @returns For each other subject its `ratio` to the first one, `one` for its own figures and `other` for the first one's.
  */
-export async function compare(one, other, plan, core) {
-  const pairs = []
+export async function compare(subjects, plan, core) {
+  const turns = []
   for (let round = 0; round < plan.rounds; round++) {
-    pairs.push(...(await compareWithRetry(one, other, plan, core)))
+    turns.push(...(await compareWithRetry(subjects, plan, core)))
   }
-  return {
-    ratio: summary(pairs.map(([a, b]) => a.cpuNs / b.cpuNs)),
-    one: mediansOf(pairs.map(([a]) => a)),
-    other: mediansOf(pairs.map(([, b]) => b)),
-  }
+  const base = turns.map(([first]) => first)
+  return subjects.slice(1).map((_, i) => {
+    const own = turns.map((turn) => turn[i + 1])
+    const ratio = summary(own.map(({ cpuNs }, turn) => cpuNs / base[turn].cpuNs))
+    return { ratio, one: mediansOf(own), other: mediansOf(base) }
+  })
 }
 
 // Repeats a round after a broken connection, but not after a wrong response.
-async function compareWithRetry(one, other, plan, core) {
+async function compareWithRetry(subjects, plan, core) {
   try {
-    return await compareOnce(one, other, plan, core)
+    return await compareOnce(subjects, plan, core)
   } catch (error) {
     if (error.code === 'ERR_ASSERTION') throw error
-    process.stderr.write(`Repeating ${one.adapter} ${one.workload}: ${error.message}\n`)
-    return compareOnce(one, other, plan, core)
+    process.stderr.write(`Repeating ${subjects[0].workload}: ${error.message}\n`)
+    return compareOnce(subjects, plan, core)
   }
 }
 
-async function compareOnce(one, other, plan, core) {
-  const open = []
+async function compareOnce(subjects, plan, core) {
+  const servers = []
   try {
-    // The slower start comes first, so that no server waits idle. After 8 idle seconds V8 collects garbage and shrinks the heap,
-    // and bare node:http then stays up to 20 % slower. fastify takes that long for 50,000 routes.
-    for (const subject of [one, other]) open.push(await Subject.open(subject, core))
-    const [a, b] = open
-    await a.warm(plan)
-    await b.warm(plan)
-    return await alternate(a, b, plan)
+    for (const subject of subjects.toReversed()) servers.unshift(await Subject.open(subject, core))
+    for (let part = 0; part < WARM_PARTS; part++) {
+      for (const server of servers) await server.warm(plan)
+    }
+    return await takeTurns(servers, plan)
   } finally {
-    await Promise.all(open.map((subject) => subject.close()))
+    await Promise.all(servers.map((server) => server.close()))
   }
 }
 
-// The order is A B, B A, A B, ..., so that no server has an advantage from its position.
-async function alternate(a, b, { slices }) {
-  const pairs = []
-  const deadline = performance.now() + MAX_ROUND_MS
-  for (let i = 0; i < slices; i++) {
-    if (i >= MIN_SLICES && performance.now() > deadline) break
-    if (i % 2 === 0) {
-      const first = await a.slice()
-      pairs.push([first, await b.slice()])
-    } else {
-      const first = await b.slice()
-      pairs.push([await a.slice(), first])
-    }
+// Every second turn has the reverse order, so that no server has an advantage from its position.
+async function takeTurns(servers, { slices }) {
+  const turns = []
+  for (let turn = 0; turn < slices; turn++) {
+    const order = [...servers.keys()]
+    if (turn % 2 === 1) order.reverse()
+    const figures = []
+    for (const i of order) figures[i] = await servers[i].slice()
+    turns.push(figures)
   }
-  return pairs
+  return turns
 }
 
 /** A server under load. */
@@ -87,9 +82,10 @@ class Subject {
   static async open({ adapter, workload, controllers }, core) {
     const subject = new Subject()
     subject.#server = await ServerProcess.start(adapter, workload, { core, controllers })
+    const { port } = subject.#server
     try {
-      await checkResponse(adapter, workload, subject.#server.port)
-      subject.#load = await Load.open(subject.#server.port, workloads[workload].request)
+      await checkResponse(adapter, workload, port)
+      subject.#load = await Load.open(port, await requestOf(workload), { connections: CONNECTIONS })
     } catch (error) {
       await subject.#server.stop()
       throw error
@@ -97,11 +93,10 @@ class Subject {
     return subject
   }
 
-  /** Sends requests until V8 has compiled the code, and then computes the number of requests per slice. */
+  /** Sends a part of the requests that V8 needs to compile the code, and computes the number of requests per slice. */
   async warm({ warmMs, warmRequests, sliceMs }) {
-    await this.#load.runFor(warmMs, warmRequests)
     const startedAt = performance.now()
-    const requests = await this.#load.runFor(sliceMs)
+    const requests = await this.#load.runFor(warmMs / WARM_PARTS, warmRequests / WARM_PARTS)
     const requestsPerMs = requests / (performance.now() - startedAt)
     this.#requestsPerSlice = Math.max(1, Math.round(requestsPerMs * sliceMs))
   }

@@ -12,6 +12,8 @@ export class Load {
   // The number of requests that are not sent yet, and of connections with a request in flight.
   #unsent = 0
   #busy = 0
+  // The requests of an open-loop run; undefined in a closed-loop run.
+  #schedule
   // The promise of the current run.
   #done
 
@@ -19,7 +21,7 @@ export class Load {
   static async open(port, request, { connections = 16 } = {}) {
     const { bytes } = await probe(port, request)
     const load = new Load()
-    const next = () => load.#next()
+    const next = (connection) => load.#next(connection)
     const fail = (error) => load.#done?.reject(error)
     load.#connections = Array.from(
       { length: connections },
@@ -65,6 +67,31 @@ export class Load {
     return requests
   }
 
+  /**
+   * Sends requests at fixed times, as far as a connection is free, and returns the milliseconds from the time at which each
+   * request was due to its response.
+   */
+  async runAtRate(requestsPerSecond, ms) {
+    await this.#open()
+    this.#done = withResolvers()
+    const timer = setTimeout(() => this.#done.reject(new Error('No response')), TIMEOUT_MS + ms)
+    const schedule = new Schedule(requestsPerSecond, ms, this.#connections)
+    this.#schedule = schedule
+    // A loop and not a timer: a timer fires once a millisecond at most, and then sends many requests at once.
+    const pump = () => {
+      schedule.sendDue()
+      if (!schedule.isSent) setImmediate(pump)
+    }
+    pump()
+    try {
+      await this.#done.promise
+      return schedule.latencies
+    } finally {
+      this.#schedule = undefined
+      clearTimeout(timer)
+    }
+  }
+
   close() {
     for (const connection of this.#connections) connection.close()
   }
@@ -74,7 +101,12 @@ export class Load {
   }
 
   // Called after each response. Returns whether its connection must send another request.
-  #next() {
+  #next(connection) {
+    if (this.#schedule !== undefined) {
+      const mustSend = this.#schedule.onResponse(connection)
+      if (this.#schedule.isDone) this.#done.resolve()
+      return mustSend
+    }
     if (this.#unsent > 0) {
       this.#unsent--
       return true
@@ -85,7 +117,65 @@ export class Load {
   }
 }
 
+/** The times at which the requests of an open-loop run are due, and their latencies. */
+class Schedule {
+  latencies = []
+  #startedAt = performance.now()
+  #intervalMs
+  #total
+  #sent = 0
+  #free
+
+  constructor(requestsPerSecond, ms, connections) {
+    this.#intervalMs = 1_000 / requestsPerSecond
+    this.#total = Math.round((requestsPerSecond * ms) / 1_000)
+    this.#free = [...connections]
+  }
+
+  get isSent() {
+    return this.#sent === this.#total
+  }
+
+  get isDone() {
+    return this.latencies.length === this.#total
+  }
+
+  sendDue() {
+    const now = performance.now()
+    while (this.#free.length > 0 && this.#isDue(now)) {
+      const connection = this.#free.pop()
+      this.#take(connection)
+      connection.send()
+    }
+  }
+
+  /** Records a latency. Returns whether another request is due, which the connection must send. */
+  onResponse(connection) {
+    const now = performance.now()
+    this.latencies.push(now - connection.dueAt)
+    const isDue = this.#isDue(now)
+    if (isDue) this.#take(connection)
+    else this.#free.push(connection)
+    return isDue
+  }
+
+  #isDue(now) {
+    return this.#sent < this.#total && this.#nextAt <= now
+  }
+
+  get #nextAt() {
+    return this.#startedAt + this.#sent * this.#intervalMs
+  }
+
+  #take(connection) {
+    connection.dueAt = this.#nextAt
+    this.#sent++
+  }
+}
+
 class Connection {
+  /** The time at which the request in flight was due, in an open-loop run. */
+  dueAt = 0
   #options
   #expected
   #socket
@@ -131,7 +221,7 @@ class Connection {
     }
     this.#received = 0
     this.#busy = false
-    if (this.#options.next()) this.send()
+    if (this.#options.next(this)) this.send()
     return true
   }
 

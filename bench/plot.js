@@ -1,6 +1,12 @@
 // Draws docs/performance.svg: CPU per request against bare node:http, with a dot for the median and a line for the quartiles.
 
-const NAMES = { 'portico-serve': 'portico, serve()', 'portico-metrics': 'portico, with metrics' }
+const NAMES = {
+  'portico-serve': 'portico, serve()',
+  'portico-metrics': 'with metrics',
+  'portico-plugin': 'with one plugin',
+  'portico-public': 'with public files',
+  'portico-session': 'with a session',
+}
 const WIDTH = 760
 const LEFT = 130
 const RIGHT = 70
@@ -22,7 +28,7 @@ text{fill:#e6edf3}.soft,text.peer{fill:#9198a1}.grid{stroke:#3d444d}.one{stroke:
 .peer{fill:#767e88;stroke:#767e88}.own,text.own{fill:#4493f8;stroke:#4493f8}text.own{stroke:none}}`
 
 /** Returns an SVG that is readable on a light and on a dark background. */
-export function plot(cpu, workloads) {
+export function plot(cpu, workloads, version) {
   let y = TOP
   const panels = Object.entries(cpu).map(([id, figures]) => {
     const rows = Object.entries(figures).filter(([adapter]) => adapter !== 'bare')
@@ -34,7 +40,7 @@ export function plot(cpu, workloads) {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="CPU per request against bare node:http">
 <style>${STYLE}
 </style>
-<text class="title" x="16" y="28">CPU per request against bare node:http</text>
+<text class="title" x="16" y="28">CPU per request against bare node:http, Node ${version}</text>
 <text class="soft" x="16" y="48">lower is better; 1 is node:http with the same work; median and quartiles; the grey band is the noise of the control</text>
 ${panels.join('\n')}
 ${drawLabels(height - 6)}

@@ -5,12 +5,8 @@ import { divideCores } from './machine.js'
 
 const PLAN = { rounds: 7, slices: 6, sliceMs: 120, warmMs: 1_500, warmRequests: 20_000 }
 
-const { ratio, one, other } = await compare(
-  { adapter: 'public-portico', workload: 'F1' },
-  { adapter: 'public-sirv', workload: 'F1' },
-  PLAN,
-  divideCores()?.server,
-)
+const subjects = ['public-sirv', 'public-portico'].map((adapter) => ({ adapter, workload: 'F1' }))
+const [{ ratio, one, other }] = await compare(subjects, PLAN, divideCores()?.server)
 const rows = [
   ['withPublicFiles()', one],
   ['sirv', other],

@@ -13,10 +13,10 @@ export class NotFoundError extends Error {
   }
 }
 
-export function report(error) {
+export function report(error, params = error.params) {
   const kind = `${error.name} ${error.controller}`
   counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  latest = error
+  latest = { error, params }
 }
 
 /** The logger for Portico. It counts the lines and keeps the last one. */
@@ -28,7 +28,7 @@ export const logger = {
 
 /** Returns the reports. With this export, the compiler cannot remove the reports as unused. */
 export function reported() {
-  return { counts: Object.fromEntries(counts), latest: latest?.message }
+  return { counts: Object.fromEntries(counts), latest: latest?.error?.message ?? latest?.message }
 }
 
 function count(level) {

@@ -47,7 +47,7 @@ async function residentAfter(server, requests) {
   return bytes
 }
 
-/** Returns the heap bytes of 1,000 idle connections that have received one response each. */
+/** Returns the heap bytes of each idle connection that has received one response, after a garbage collection. */
 export function heapOfIdleConnections(adapter, connections, core) {
   return withServer(adapter, { core, nodeOptions: ['--expose-gc'] }, async (server) => {
     await server.measure('keepOpen')
@@ -58,7 +58,7 @@ export function heapOfIdleConnections(adapter, connections, core) {
     const idle = await openInBatches(server, connections)
     const after = await server.measure('memory')
     for (const load of [warm, ...idle]) load.close()
-    return ((after.heapUsed - before.heapUsed) / connections) * 1_000
+    return (after.heapUsed - before.heapUsed) / connections
   })
 }
 
@@ -75,13 +75,13 @@ async function openInBatches(server, connections) {
 }
 
 /**
- * Returns the bytes in memory, the scavenges and the size of the young generation after each number of requests, in
- * one process.
+ * Returns the bytes in memory, the scavenges and the size of the young generation after each number of requests (`steps`), and
+ * the bytes of the heap after the last one and a garbage collection (`heapBytes`), in one process.
  */
-export function memoryUnderLoad(adapter, { workload, connections, steps }, core) {
-  return withServer(adapter, { core, workload }, async (server) => {
+export function memoryUnderLoad(adapter, { connections, steps }, core) {
+  return withServer(adapter, { core, nodeOptions: ['--expose-gc'] }, async (server) => {
     await server.measure('countScavenges')
-    const load = await Load.open(server.port, workloads[workload].request, { connections })
+    const load = await Load.open(server.port, request, { connections })
     const rows = []
     let done = 0
     for (const requests of steps) {
@@ -90,13 +90,14 @@ export function memoryUnderLoad(adapter, { workload, connections, steps }, core)
       const bytes = await server.residentBytes()
       rows.push({ requests, bytes, ...(await server.measure('collections')) })
     }
+    const { heapUsed } = await server.measure('memory')
     load.close()
-    return rows
+    return { steps: rows, heapBytes: heapUsed }
   })
 }
 
-async function withServer(adapter, { workload = 'W1', ...options }, use) {
-  const server = await ServerProcess.start(adapter, workload, options)
+async function withServer(adapter, options, use) {
+  const server = await ServerProcess.start(adapter, 'W1', options)
   try {
     return await use(server)
   } finally {

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict'
 import { probe } from './load.js'
 import { NOT_FOUND_HEADERS, notFoundPage } from './page.js'
-import { workloads } from './workloads.js'
+import { requestOf, workloads } from './workloads.js'
 
 /**
  * Sends the request of a workload to a server, and compares the response with the expected one.
@@ -11,7 +11,8 @@ import { workloads } from './workloads.js'
  * @throws {assert.AssertionError} If the status, the type, the body or a header of the error page differs.
  */
 export async function checkResponse(adapter, id, port) {
-  const { request, expected } = workloads[id]
+  const { expected } = workloads[id]
+  const request = await requestOf(id)
   // The page of the first error has the id by which the log can be searched. The log only counts the others.
   await probe(port, request)
   const { status, headers, body } = await probe(port, request)

@@ -1,4 +1,4 @@
-// Measures time and memory by the number of controllers, and the cost of a report, in process and after a build:
+// Measures time and memory by the number of controllers and of named routes, and the cost of a report, in process and after a build:
 //
 //   node --expose-gc bench/scale.js [--quick]
 
@@ -10,13 +10,14 @@ import { median } from './statistics.js'
 import { SIGN_IN_TARGET } from './workloads.js'
 
 const SIZES = [10, 100, 1_000, 10_000, 100_000]
+const ROUTE_COUNTS = [0, 20, 500]
 // The number of URLs that are requested in turn, evenly distributed over the Map.
 const MAX_URLS = 1_000
 // Less than the number of kinds that are logged in full in one minute.
 const KINDS = 60
 
 /** Returns for each number of controllers: nanoseconds for one URL, for 1,000 URLs in turn, and memory. */
-export async function measureScale({ sizes = SIZES, requests, rounds }) {
+export async function measureScale({ sizes, requests, rounds }) {
   const figures = []
   for (const controllers of sizes) {
     const map = createControllers(controllers)
@@ -33,6 +34,17 @@ export async function measureScale({ sizes = SIZES, requests, rounds }) {
       oneNs: await medianTime(front, one, requests, rounds),
       spreadNs: await medianTime(front, spread, requests, rounds),
     })
+  }
+  return figures
+}
+
+/** Returns for each number of named routes the nanoseconds of a request that none of them matches. */
+export async function measureRoutes({ requests, rounds }) {
+  const figures = []
+  for (const count of ROUTE_COUNTS) {
+    const controllers = createControllers(20)
+    const front = new FrontController({ controllers, routes: createRoutes(count) })
+    figures.push({ routes: count, ns: await medianTime(front, ['/c10/list'], requests, rounds) })
   }
   return figures
 }
@@ -89,6 +101,12 @@ function createControllers(count) {
   return new Map(Array.from({ length: count }, (_, i) => [`c${i}`, create()]))
 }
 
+function createRoutes(count) {
+  const defaults = { controller: 'c0', action: 'view' }
+  const route = (i) => ({ path: `/articles-${i}/:id`, defaults })
+  return Object.fromEntries(Array.from({ length: count }, (_, i) => [`route${i}`, route(i)]))
+}
+
 function letters(i) {
   return String.fromCharCode(97 + Math.floor(i / 26), 97 + (i % 26))
 }
@@ -102,11 +120,11 @@ function heapUsed() {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const quick = process.argv.includes('--quick')
-  const scale = await measureScale(
-    quick ? { sizes: [10, 10_000], requests: 2_000, rounds: 1 } : { requests: 100_000, rounds: 5 },
-  )
+  const length = quick ? { requests: 2_000, rounds: 1 } : { requests: 100_000, rounds: 5 }
+  const scale = await measureScale({ ...length, sizes: quick ? [10, 10_000] : SIZES })
+  const routes = await measureRoutes(length)
   const reports = await measureReports(quick ? { rounds: 1, warm: 0 } : { rounds: 15 })
-  const figures = { scale, reports }
+  const figures = { scale, routes, reports }
   // run.js starts this file as a child process, and gets a message.
   if (process.send) process.send(figures)
   else console.log(JSON.stringify(figures, null, 2))

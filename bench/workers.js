@@ -1,52 +1,37 @@
 // Measures `node dist/server.js --workers N` on all cores. The load generator uses a part of the same cores.
 
-import { once } from 'node:events'
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath } from 'node:url'
+import { readdirSync, readFileSync } from 'node:fs'
 import { Load } from './load.js'
-import { cpuNsOf, spawnBound } from './process.js'
+import { cpuNsOf } from './process.js'
+import { startProgram, stopProgram, withProgram } from './program.js'
 import { workloads } from './workloads.js'
 
-const ENTRY = fileURLToPath(new URL('../dist/server.js', import.meta.url))
-const CONTROLLER = 'export const list = (_, response) => response.json({ ok: true })\n'
 const { request } = workloads.W1
 
 /** Returns the requests per second and the CPU time per request of W1, for each number of workers. */
-export async function compareWorkers(numbers, ms, cores) {
-  const folder = mkdtempSync(join(tmpdir(), 'portico-bench-'))
-  try {
-    writeFileSync(join(folder, 'package.json'), '{"type":"module"}\n')
-    writeFileSync(join(folder, 'news.js'), CONTROLLER)
+export function compareWorkers(numbers, ms, cores) {
+  return withProgram(async (args) => {
     const figures = []
-    for (const workers of numbers) figures.push(await loadWorkers(workers, folder, ms, cores))
+    for (const workers of numbers) figures.push(await loadWorkers(workers, args, ms, cores))
     return figures
-  } finally {
-    rmSync(folder, { recursive: true })
-  }
+  })
 }
 
-async function loadWorkers(workers, folder, ms, cores) {
-  const options = ['--workers', String(workers), '--controllers', folder, '--port', '0']
-  const server = spawnBound([ENTRY, ...options], cores, ['ignore', 'pipe', 'inherit'])
-  const exited = once(server, 'exit')
+async function loadWorkers(workers, args, ms, cores) {
+  const program = await startProgram([...args, '--workers', String(workers)], cores)
+  const { pid } = program.child
   try {
-    const [line] = await once(createInterface({ input: server.stdout }), 'line')
-    const port = Number(new URL(JSON.parse(line).url).port)
-    const load = await Load.open(port, request, { connections: 32 })
+    const load = await Load.open(program.port, request, { connections: 32 })
     await load.runFor(ms)
-    const before = cpuNsOfTree(server.pid)
+    const before = cpuNsOfTree(pid)
     const startedAt = performance.now()
     const requests = await load.runFor(ms)
     const requestsPerSecond = (requests / (performance.now() - startedAt)) * 1_000
-    const cpuNs = (cpuNsOfTree(server.pid) - before) / requests
+    const cpuNs = (cpuNsOfTree(pid) - before) / requests
     load.close()
     return { workers, requestsPerSecond, cpuNs }
   } finally {
-    server.kill()
-    await exited
+    await stopProgram(program)
   }
 }
 

@@ -59,6 +59,13 @@ const LIST = {
   expected: { status: 200, type: JSON_TYPE, body: '{"ok":true}' },
 }
 
+const ASTRAY = {
+  controllers: 20,
+  request: get(`/signin/v2/identifier?${SIGN_IN}`, 'text/html,application/xhtml+xml,*/*;q=0.8'),
+  // page.js has the expected body.
+  expected: { status: 404, type: 'text/html' },
+}
+
 /** The content of the file of F1: 10 kB of text. */
 export const FILE_TEXT = 'A file of ten thousand bytes, sent again and again.\n'
   .repeat(200)
@@ -83,14 +90,19 @@ export const workloads = {
     request: post('/news/save', FORM),
     expected: { status: 200, type: JSON_TYPE, body: '{"count":10}' },
   },
-  W4: {
-    title: 'GET /signin/v2/identifier, 404',
-    controllers: 20,
-    request: get(`/signin/v2/identifier?${SIGN_IN}`, 'text/html,application/xhtml+xml,*/*;q=0.8'),
-    // page.js has the expected body.
-    expected: { status: 404, type: 'text/html' },
+  W4: { ...ASTRAY, title: 'GET /signin/v2/identifier, 404' },
+  W4p: {
+    ...ASTRAY,
+    title: 'W4, and the error action reads the parameters',
+    // Only for Portico: the error handlers of the other servers always do.
+    readsParameters: true,
   },
   W5: { ...LIST, title: 'W1 among 10,000 controllers', controllers: 10_000 },
+  S1: {
+    ...LIST,
+    title: 'W1 with a sealed session',
+    hasSession: true,
+  },
   F1: {
     title: 'GET /a.txt, a public file of 10 kB',
     controllers: 20,
@@ -99,8 +111,17 @@ export const workloads = {
   },
 }
 
-/** The workloads that all frameworks run. */
+/** The workloads that all frameworks run. For them, W4 is W4p too. */
 export const frameworkIds = ['W1', 'W2', 'W3', 'W4', 'W5']
+
+/** Returns the bytes of a request. */
+export async function requestOf(id) {
+  const { request, hasSession } = workloads[id]
+  if (!hasSession) return request
+  // Loaded when it is needed: every server imports this file when it starts.
+  const { sealedSession } = await import('./sealed-session.js')
+  return get('/news/list', '*/*', [`Cookie: ${await sealedSession()}`])
+}
 
 export const SIGN_IN_TARGET = `/signin/v2/identifier?${SIGN_IN}`
 
@@ -109,8 +130,8 @@ export function controllerNames(count) {
   return Array.from({ length: count }, (_, i) => (i === count >> 1 ? 'news' : `c${i}`))
 }
 
-function get(target, accept) {
-  return Buffer.from(head('GET', target, [`Accept: ${accept}`]))
+function get(target, accept, fields = []) {
+  return Buffer.from(head('GET', target, [`Accept: ${accept}`, ...fields]))
 }
 
 function post(target, body) {

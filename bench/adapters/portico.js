@@ -3,7 +3,8 @@
 import { createServer } from 'node:http'
 import { createRequestListener, FrontController } from '../../dist/lib/index.js'
 import { listen } from '../listen.js'
-import { logger } from '../reports.js'
+import { NOT_FOUND_HEADERS, notFoundPage } from '../page.js'
+import { logger, report } from '../reports.js'
 import { controllerNames } from '../workloads.js'
 
 export const packages = ['portico']
@@ -12,9 +13,20 @@ export function start(workload) {
   return listen(createServer(createRequestListener(createFront(workload))))
 }
 
-export function createFront({ controllers }) {
+/** Returns the front controller for a workload. */
+export function createFront({ controllers, readsParameters }, options = {}) {
   const named = controllerNames(controllers).map((name) => [name, createController()])
-  return new FrontController({ controllers: new Map(named), logger })
+  if (readsParameters) named.push(['error', { error: showError }])
+  return new FrontController({ controllers: new Map(named), logger, ...options })
+}
+
+// The error action of an application that shows an error as the other servers do, and reads the parameters for its own report.
+function showError({ errorHandler: { exception, request } }, response) {
+  const { controller } = exception
+  report(exception, Object.fromEntries(request.params))
+  response.status = 404
+  response.html(notFoundPage(controller))
+  for (const [name, value] of Object.entries(NOT_FOUND_HEADERS)) response.headers.set(name, value)
 }
 
 function createController() {

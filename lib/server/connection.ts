@@ -217,7 +217,7 @@ function stayPaused(this: Socket): void {
 }
 
 // One function for all connections: a closure for each would take 300 bytes of an idle connection
-// (node bench/memory.js).
+// (npm run bench).
 function closeConnection(this: Socket): void {
   connectionOf(this).close()
 }

@@ -40,7 +40,7 @@ describe('An idle connection', () => {
     const bare = await heapOfConnection(t, 'bare')
     for (const kind of ['listener', 'serve', 'access']) {
       const bytes = await heapOfConnection(t, kind)
-      // At most 20 % more when measured exactly (node bench/memory.js); the rest is for other versions of Node.
+      // At most 20 % more when measured exactly (npm run bench); the rest is for other versions of Node.
       assert.ok(bytes < bare * 1.4, `${kind}: ${bytes} bytes; node:http: ${bare} bytes`)
     }
   })
