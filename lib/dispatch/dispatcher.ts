@@ -1,6 +1,6 @@
 import { type Controller, type Controllers, originalOf } from '../controllers/controller.ts'
 import { Checks } from '../http/check-options.ts'
-import { HttpError, NoActionError, NoControllerError } from '../http/errors.ts'
+import { type HttpError, NoActionError, NoControllerError, rejectionWith } from '../http/errors.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/methods.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Resolved } from '../http/request-state.ts'
@@ -202,7 +202,7 @@ export function allowsMethod(methods: readonly string[] | undefined, method: str
 
 /** Returns the 405 for a method that an action does not accept. */
 export function methodNotAllowed(methods: readonly string[] = STANDARD_METHODS): HttpError {
-  return new HttpError(405, 'The method is not allowed here', {
+  return rejectionWith(405, 'The method is not allowed here', {
     headers: { Allow: methods.join(', ') },
   })
 }

@@ -1,5 +1,5 @@
 import { checkNames } from '../http/check-options.ts'
-import { HttpError } from '../http/errors.ts'
+import { rejectionWith } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { Plugin } from './plugin.ts'
@@ -33,7 +33,7 @@ export function sameOrigin(options: SameOriginOptions = {}): Plugin {
     // Before the form is read.
     routeShutdown(request) {
       if (SAFE_METHODS.includes(request.method) || isAllowed(request, origins)) return
-      throw new HttpError(403, 'This request must come from a page of this site')
+      throw rejectionWith(403, 'This request must come from a page of this site')
     },
   }
 }

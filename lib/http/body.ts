@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream'
-import { ClientGoneError, HttpError } from './errors.ts'
+import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
 
 /** The message of the error for a body that is read twice. */
 export const READ_ALREADY = 'The body has already been read: keep the result of the first read'
@@ -79,7 +79,7 @@ export function failedBody(error: HttpError): Readable {
 
 /** Returns the error for a body past its limit. */
 export function tooLarge(maxBytes: number): HttpError {
-  return new HttpError(413, `The body is larger than ${maxBytes} bytes`)
+  return rejectionWith(413, `The body is larger than ${maxBytes} bytes`)
 }
 
 // A reader of the body still receives the error. If there is no reader, this listener keeps the error from

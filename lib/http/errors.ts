@@ -72,6 +72,28 @@ export class HttpError extends Error {
   }
 }
 
+// The messages that Portico wrote.
+const ownMessages = new WeakMap<Error, string>()
+
+/**
+ * Returns an error whose message is a text of Portico without a value of the request. Reports show it and do not search
+ * it, which would take milliseconds. @internal
+ */
+export function rejectionWith(
+  status: number,
+  message: string,
+  options?: HttpErrorOptions,
+): HttpError {
+  const error = new HttpError(status, message, options)
+  ownMessages.set(error, message)
+  return error
+}
+
+/** Returns the message that {@link rejectionWith} gave to an error; undefined for any other one. @internal */
+export function ownMessageOf(error: Error): string | undefined {
+  return ownMessages.get(error)
+}
+
 /** Marks the error of a request for a name: an entry of a WeakMap for each 404 of a scanner takes longer than the rest. @internal */
 export let nameClaims: {
   add(error: NoControllerError): void

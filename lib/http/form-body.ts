@@ -1,5 +1,5 @@
 import { readBody, tooLarge } from './body.ts'
-import { HttpError } from './errors.ts'
+import { rejectionWith } from './errors.ts'
 import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
@@ -49,7 +49,7 @@ export function readFormBody(
   limits: FormLimits,
 ): FormBody | Promise<FormBody> {
   const problem = problemOf(request)
-  if (problem !== undefined) throw new HttpError(415, problem)
+  if (problem !== undefined) throw rejectionWith(415, problem)
   if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
   const bytes = readBody(stateOf(request).message.body, limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
@@ -58,7 +58,7 @@ export function readFormBody(
 function toForm(bytes: Buffer, { maxFields }: FormLimits): FormBody {
   // A field and its delimiter take two bytes or more, so a short body need not be decoded and counted.
   if (bytes.length > 2 * maxFields && exceedsFields(bytes.toString('latin1'), maxFields)) {
-    throw new HttpError(413, `The form has more than ${maxFields} fields`)
+    throw rejectionWith(413, `The form has more than ${maxFields} fields`)
   }
   return new FormBody(bytes)
 }

@@ -1,6 +1,6 @@
 import { readBody, tooLarge } from './body.ts'
 import { checkNames } from './check-options.ts'
-import { HttpError } from './errors.ts'
+import { rejectionWith } from './errors.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 import { isCompressed, isDeclaredLonger, mediaTypeOf } from './request-readers.ts'
 
@@ -24,7 +24,7 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   checkNames('options', options, ['maxBytes'])
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const problem = problemOf(request)
-  if (problem !== undefined) throw new HttpError(415, problem)
+  if (problem !== undefined) throw rejectionWith(415, problem)
   if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
   const bytes = await readBody(request.body, maxBytes)
   const value = parse(bytes)
@@ -45,6 +45,6 @@ function parse(bytes: Buffer): unknown {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
   } catch {
     // The SyntaxError is not the cause of this one: its message quotes the text that V8 could not parse.
-    throw new HttpError(400, 'The body is not valid JSON')
+    throw rejectionWith(400, 'The body is not valid JSON')
   }
 }

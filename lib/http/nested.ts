@@ -1,5 +1,5 @@
 import { checkedLimits } from './check-options.ts'
-import { HttpError } from './errors.ts'
+import { rejectionWith } from './errors.ts'
 
 /** A value of {@link nested}: a text, a list, or an object without prototype. */
 export type NestedValue = string | NestedValue[] | { [name: string]: NestedValue }
@@ -63,9 +63,9 @@ export function nested(
   const root = new Branch()
   let values = 0
   for (const [name, value] of params) {
-    if (++values > maxValues) throw new HttpError(400, `More than ${maxValues} values`)
+    if (++values > maxValues) throw rejectionWith(400, `More than ${maxValues} values`)
     const keys = keysOf(name, maxDepth)
-    if (keys.length > maxDepth + 1) throw new HttpError(400, `More than ${maxDepth} brackets`)
+    if (keys.length > maxDepth + 1) throw rejectionWith(400, `More than ${maxDepth} brackets`)
     insert(root, keys, value)
   }
   return toObject(root)

@@ -1,4 +1,4 @@
-import { HttpError } from './errors.ts'
+import { type HttpError, rejectionWith } from './errors.ts'
 
 // Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
@@ -43,5 +43,5 @@ export function withoutOrigin(path: string): string {
 export function rejectLongTarget(target: string, maxBytes: number): HttpError | undefined {
   // node:http reads each byte of a target as one character.
   if (target.length <= maxBytes) return undefined
-  return new HttpError(414, `The request target is longer than ${maxBytes} bytes`)
+  return rejectionWith(414, `The request target is longer than ${maxBytes} bytes`)
 }

@@ -4,6 +4,7 @@ import {
   NoRouteError,
   noActionMessage,
   noControllerMessage,
+  ownMessageOf,
 } from '../http/errors.ts'
 import { isInstance, read } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
@@ -59,7 +60,7 @@ function isRequested(name: string, request: HttpRequest): boolean {
 }
 
 /**
- * Returns the message of an exception that contains at most a name of the request: with the safe name. Such
+ * Returns the message of an exception of Portico that contains at most a name of the request: with the safe name. Such
  * a message is not scrubbed: if a parameter also has the value `signin`, the name is still shown.
  *
  * @returns undefined for any other exception.
@@ -74,5 +75,5 @@ export function messageAboutNames(exception: Error, request: HttpRequest): strin
   }
   // The class is exported: an application may put the target into the message.
   const isStandard = isInstance(NoRouteError, exception) && read(exception, 'message') === NO_ROUTE
-  return isStandard ? NO_ROUTE : undefined
+  return isStandard ? NO_ROUTE : ownMessageOf(exception)
 }

@@ -11,6 +11,8 @@ export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
+// The cost of a value that is too short to be searched for.
+const SHORT_COST = 12
 
 /**
  * Removes the values of a request from texts: parameters, path segments past the action, headers
@@ -71,6 +73,8 @@ function coverValues(
     for (const number of numbersIn(value)) mask.cover(label, number)
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
+    left -= SHORT_COST
+    if (left < 0) return false
     for (const decoded of decodings(value)) {
       // A short value is folded too, and so is each piece.
       left -= foldCost(decoded)

@@ -1,5 +1,5 @@
 import type { BlockList } from 'node:net'
-import { HttpError, NoRouteError } from '../http/errors.ts'
+import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
@@ -174,10 +174,10 @@ export class RequestRouter {
     const { maxFields } = this.#options.limits
     // A shorter target cannot have too many parameters, so most targets need not be split.
     if (target.length > 2 * maxFields && exceedsFields(splitTarget(target).search, maxFields)) {
-      return new HttpError(400, `The query string has more than ${maxFields} parameters`)
+      return rejectionWith(400, `The query string has more than ${maxFields} parameters`)
     }
     return typeof pairs === 'string' && exceedsPairs(pairs, maxFields)
-      ? new HttpError(400, `The path has more than ${maxFields} pairs`)
+      ? rejectionWith(400, `The path has more than ${maxFields} pairs`)
       : undefined
   }
 }

@@ -1,4 +1,4 @@
-import { HttpError, NoRouteError } from '../http/errors.ts'
+import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
 import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { unprintableIn } from './segments.ts'
 
@@ -39,7 +39,7 @@ export function rewrite(target: string, basePath = ''): Rewritten {
 }
 
 function rejected(path: string, reason: string): Rewritten {
-  return { path, q: path, rejection: new HttpError(400, reason) }
+  return { path, q: path, rejection: rejectionWith(400, reason) }
 }
 
 function withoutBase(path: string, basePath: string): string | undefined {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { HttpError } from '../http/errors.ts'
+import { type HttpError, rejectionWith } from '../http/errors.ts'
 import { isHost, originOf } from '../http/target.ts'
 
 /** Limits of the request line and the header section. */
@@ -106,37 +106,37 @@ function rejectionOf(
   { maxHeaderFields, maxHeaderBytes }: HeaderLimits,
 ): HttpError | undefined {
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
-    return new HttpError(505, 'Expected HTTP/1.1 or HTTP/1.0')
+    return rejectionWith(505, 'Expected HTTP/1.1 or HTTP/1.0')
   }
   // node:http drops fields past its own limit silently, so serve() turns that limit off.
   if (rawHeaders.length / 2 > maxHeaderFields) {
-    return new HttpError(431, `The request has more than ${maxHeaderFields} header fields`)
+    return rejectionWith(431, `The request has more than ${maxHeaderFields} header fields`)
   }
   if (bytes > maxHeaderBytes) {
-    return new HttpError(431, `The header section is larger than ${maxHeaderBytes} bytes`)
+    return rejectionWith(431, `The header section is larger than ${maxHeaderBytes} bytes`)
   }
-  if (hosts > 1) return new HttpError(400, 'More than one header "Host"')
-  if (hosts === 1 && !isValidHost(host)) return new HttpError(400, 'The header "Host" is malformed')
+  if (hosts > 1) return rejectionWith(400, 'More than one header "Host"')
+  if (hosts === 1 && !isValidHost(host)) return rejectionWith(400, 'The header "Host" is malformed')
   if (hosts === 0 && httpVersion === '1.1') {
-    return new HttpError(400, 'The header "Host" is missing')
+    return rejectionWith(400, 'The header "Host" is missing')
   }
   const origin = originOf(url)
   // User information is not allowed either (RFC 9110, section 4.2.4).
   if (origin !== undefined && !isHost(origin.replace(/^https?:\/\//i, ''))) {
-    return new HttpError(400, 'The host of the request target is malformed')
+    return rejectionWith(400, 'The host of the request target is malformed')
   }
   // An HTTP/1.0 proxy does not know this field: it forwards it, and reads the chunks as a request.
   if (codings > 0 && httpVersion === '1.0') {
-    return new HttpError(400, 'HTTP/1.0 has no transfer codings')
+    return rejectionWith(400, 'HTTP/1.0 has no transfer codings')
   }
   if (codings > 0 && lengths > 0) {
-    return new HttpError(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
+    return rejectionWith(400, 'The request has both "Content-Length" and "Transfer-Encoding"')
   }
   if (codings > 1 || (codings === 1 && coding.toLowerCase() !== 'chunked')) {
-    return new HttpError(501, 'Expected the transfer coding "chunked"')
+    return rejectionWith(501, 'Expected the transfer coding "chunked"')
   }
   return hasUnknownExpectation
-    ? new HttpError(417, 'Expected the header "Expect" to be "100-continue"')
+    ? rejectionWith(417, 'Expected the header "Expect" to be "100-continue"')
     : undefined
 }
 

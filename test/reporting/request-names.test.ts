@@ -6,6 +6,7 @@ import {
   HttpError,
   HttpRequest,
   NoRouteError,
+  nested,
   type Router,
 } from '../../lib/index.ts'
 import { subscribeToAll } from '../support/collectors.ts'
@@ -183,6 +184,46 @@ describe('The names of a request', () => {
     assert.match(standard, /No route matched the request/)
   })
 })
+
+describe('A message that Portico wrote', () => {
+  it('is shown as it is, whatever the values of the request are', async () => {
+    const ownMessages: [target: string, message: string][] = [
+      [`/?v=longer&w=${'x'.repeat(8_192)}`, 'The request target is longer than 8192 bytes'],
+      ['/%ff?v=encoded', 'The path is not percent-encoded UTF-8'],
+      [`/news/list/${'a/b/'.repeat(1_001)}`, 'The path has more than 1000 pairs'],
+    ]
+    for (const [target, message] of ownMessages) {
+      const { detail, report } = await handle(target)
+      assert.equal(detail, message)
+      assert.equal(report?.message, message)
+    }
+  })
+
+  it('is the only text of its error that is shown', async () => {
+    const secret = 'Kq7xZ9vT2mWpL4sBd8Yh'
+    const shown = await routeBy(`/news/list?v=${secret}`, () => {
+      throw changed(secret)
+    })
+    assert.match(shown, /More than 1 values/)
+    assert.doesNotMatch(shown, /Kq7x/)
+  })
+})
+
+// An error of Portico that an application has changed.
+function changed(secret: string): Error {
+  try {
+    nested(
+      [
+        ['a', '1'],
+        ['b', '2'],
+      ],
+      { maxValues: 1 },
+    )
+  } catch (error) {
+    return Object.assign(error as Error, { message: secret, cause: new Error(secret) })
+  }
+  throw new Error('Expected an error')
+}
 
 /** Returns the responses and the report of a request that a custom router routes. */
 async function routeBy(target: string, route: Router['route']): Promise<string> {

@@ -557,6 +557,19 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll(['a', TOKEN], sent('x'.repeat(60_000))), ['a', TOKEN])
   })
 
+  it('searches no text where the values are too many, however short they are', () => {
+    const many = [
+      new HttpRequest({ target: `/news/list${'/'.repeat(3_000)}` }),
+      requestOf({ form: 'a&'.repeat(6_000) }),
+      requestOf({
+        headers: Object.fromEntries(Array.from({ length: 6_000 }, (_, i) => [`x${i}`, '1'])),
+      }),
+    ]
+    for (const request of many) assert.deepEqual(scrubAll([TOKEN], request), [undefined])
+    const few = new HttpRequest({ target: `/news/list${'/'.repeat(1_000)}` })
+    assert.deepEqual(scrubAll([TOKEN], few), [TOKEN])
+  })
+
   it('searches 16,384 characters of the texts', () => {
     const texts = ['x'.repeat(16_000), 'y'.repeat(380), TOKEN, 'last']
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), [texts[0], texts[1], undefined, 'last'])
