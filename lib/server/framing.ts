@@ -30,7 +30,7 @@ export interface Framing {
   readonly rejection: HttpError | undefined
   /** Whether another protocol may follow the message on its connection. */
   readonly upgrades: boolean
-  /** Length of the body in bytes; undefined for a chunked body. */
+  /** Length of the body in bytes; undefined for a chunked body, and after too many fields. */
   readonly bodyBytes: number | undefined
 }
 
@@ -46,10 +46,12 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     recordField(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
+  // Of too many fields, node:http may have dropped the one with the length.
+  const isUnknown = fields.codings > 0 || rawHeaders.length / 2 > limits.maxHeaderFields
   return {
     rejection: rejectionOf(message, fields, limits),
     upgrades: fields.upgrades,
-    bodyBytes: fields.codings > 0 ? undefined : Number(fields.length),
+    bodyBytes: isUnknown ? undefined : Number(fields.length),
   }
 }
 
@@ -108,7 +110,7 @@ function rejectionOf(
   if (httpVersion !== '1.1' && httpVersion !== '1.0') {
     return rejectionWith(505, 'Expected HTTP/1.1 or HTTP/1.0')
   }
-  // node:http drops fields past its own limit silently, so serve() turns that limit off.
+  // node:http drops fields past its own limit silently, so that of serve() is higher.
   if (rawHeaders.length / 2 > maxHeaderFields) {
     return rejectionWith(431, `The request has more than ${maxHeaderFields} header fields`)
   }

@@ -114,6 +114,15 @@ describe('readFraming()', () => {
     assert.deepEqual(rejectionOf('1.1', fields(101)), rejection)
   })
 
+  it('knows no length of a body after too many fields', () => {
+    const bytes = (count: number): number | undefined =>
+      readFraming(
+        { httpVersion: '1.1', rawHeaders: [host, ...Array(count - 1).fill(['X', ''])].flat() },
+        DEFAULT_HEADER_LIMITS,
+      ).bodyBytes
+    assert.deepEqual([bytes(100), bytes(101)], [0, undefined])
+  })
+
   it('accepts 16,384 bytes of field lines, and rejects 16,385', () => {
     // "Host: a\r\n" is 9 bytes, and "X: \r\n" 5.
     const fields = (bytes: number): Field[] => [host, ['X', 'a'.repeat(bytes - 14)]]

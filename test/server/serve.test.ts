@@ -53,6 +53,35 @@ describe('serve()', () => {
   })
 })
 
+describe('The limits of a server', () => {
+  it('let node:http keep few fields of a message with too many of them', async (t) => {
+    const service = await serve(new FrontController(), { port: 0 })
+    t.after(() => service.close())
+    let fields = 0
+    service.server.prependListener('request', ({ rawHeaders }) => {
+      fields = rawHeaders.length / 2
+    })
+    const headers = Array.from({ length: 1_000 }, (_, i) => [`x${i}`, 'a'] as const)
+    const { status } = await exchange(Number(new URL(service.url).port), { target: '/', headers })
+    assert.equal(status, 431)
+    // From Node 22 on, there is no event.
+    assert.ok(fields < 300, String(fields))
+  })
+
+  it('let any number of fields pass that is allowed', async (t) => {
+    const limits = { maxHeaderFields: 2 ** 32 + 5 }
+    const service = await serve(new FrontController(), { port: 0, limits })
+    t.after(() => service.close())
+    const headers = Array.from({ length: 200 }, (_, i) => [`x${i}`, 'a'] as const)
+    let last: unknown
+    service.server.prependListener('request', (message) => {
+      last = message.headers.x199
+    })
+    const { status } = await exchange(Number(new URL(service.url).port), { target: '/', headers })
+    assert.deepEqual([status, last], [200, 'a'])
+  })
+})
+
 describe('Service.close()', () => {
   it('calls flush() of the handler after the last response', async () => {
     const events: string[] = []

@@ -49,7 +49,7 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
     ['a header section of a byte more', get('/app/index', `X: ${times(16_384 - 13, 'a')}\r\n`), 431, 'The header section is larger than 16384 bytes', 'closed'],
     ['100 header fields', get('/app/index', times(99, 'X: a\r\n')), 200, 'ok', 'kept'],
     ['101 header fields', get('/app/index', times(100, 'X: a\r\n')), 431, 'The request has more than 100 header fields', 'closed'],
-    ['2,500 header fields', get('/app/index', times(2_500, 'X:\r\n')), 431, 'The request has more than 100 header fields', 'closed'],
+    ['200 header fields', get('/app/index', times(199, 'X: a\r\n')), 431, 'The request has more than 100 header fields', 'closed'],
     ['a form in UTF-8', form('a=1').replace(type, `${type}; charset="UTF-8"`), 200, '1', 'kept'],
     ['a form in another charset', form('a=1').replace(type, `${type}; charset=latin1`), 415, 'A form body must be in UTF-8', 'closed'],
     ['a compressed form', form('a=1', 'Content-Encoding: gzip\r\n'), 415, 'A form body must not be compressed', 'closed'],
@@ -69,6 +69,15 @@ describe('The limits of SPEC section 7', { concurrency: true }, () => {
       assert.deepEqual(second, connection === 'kept' ? ['next'] : [])
     })
   }
+
+  // From Node 22 on, the parser rejects it.
+  it('are enforced: 431, connection closed, for 2,500 header fields', async (t) => {
+    const { port } = await start(t, {})
+    const received = await send(port, get('/app/index', times(2_500, 'X:\r\n')) + next)
+    const { status, headers } = parse(received)
+    assert.deepEqual([status, headers.connection], [431, 'close'])
+    assert.equal(received.split('HTTP/1.1 ').length, 2)
+  })
 
   it('are enforced by the server if they are lower than those of the front controller', async (t) => {
     const { port } = await start(t, { server: { maxTargetBytes: 20 } })
