@@ -62,8 +62,8 @@ export class RunIndex {
     for (let i = 0; i < text.length; i++) {
       hash = (Math.imul(hash, BASE) + text.charCodeAt(i)) | 0
       if (i >= length) hash = (hash - Math.imul(this.#factor, text.charCodeAt(i - length))) | 0
-      // The upper bits of the hash depend on all characters.
-      if (i >= length - 1) visit(i - length + 1, hash >>> this.#shift)
+      // With another factor, the upper bits depend on all characters: otherwise not on the last one.
+      if (i >= length - 1) visit(i - length + 1, Math.imul(hash, BASE) >>> this.#shift)
     }
   }
 }
