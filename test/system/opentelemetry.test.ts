@@ -55,12 +55,12 @@ export default { controllers: { news } }
 
 const main = `
 import { FrontController, serve } from 'portico'
-import options, { provider } from './opentelemetry.js'
+import options, { sdk } from './opentelemetry.js'
 
 const service = await serve(new FrontController(options), { port: 0 })
 process.on('SIGTERM', async () => {
   await service.close()
-  await provider.shutdown()
+  await sdk.shutdown()
 })
 console.log(service.url)
 `
@@ -231,7 +231,7 @@ describe('The recipe for OpenTelemetry', () => {
     for (const { status } of found) assert.equal(status.message, undefined)
   })
 
-  it('exports what is left when a program ends that shuts the provider down', async (t) => {
+  it('exports what is left when a program ends that shuts the SDK down', async (t) => {
     const { server, spans } = await collect(t, 'main.js', [get('/news/view/id/1')])
     server.child.kill('SIGTERM')
     assert.equal((await server.ended).code, 0)
