@@ -10,6 +10,7 @@ export {
   type OperatorServer,
 } from './observe/observer.ts'
 export type {
+  ErrorCause,
   ErrorCount,
   EventLoopFacts,
   Fault,

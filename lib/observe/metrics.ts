@@ -61,7 +61,10 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
     counter(
       'portico_errors',
       'Errors of requests, and those outside of any request.',
-      errors.map(({ type, route, count }) => ({ labels: { type, route }, value: count })),
+      errors.map(({ cause, type, route, count }) => ({
+        labels: { cause, type, route },
+        value: count,
+      })),
     ),
     counter(
       'portico_unrouted_requests',

@@ -9,8 +9,14 @@ import { Faults } from './faults.ts'
 import { Journal } from './journal.ts'
 import { serveOperator } from './operator-server.ts'
 import { limitsByStatus, type Recorded, Recorder } from './recorder.ts'
-import { type LimitCount, NO_PROCESS, type ProcessFacts, type Snapshot } from './snapshot.ts'
-import { sumCounts } from './sum-snapshots.ts'
+import {
+  type ErrorCount,
+  type LimitCount,
+  NO_PROCESS,
+  type ProcessFacts,
+  type Snapshot,
+} from './snapshot.ts'
+import { keyOfError, sumCounts } from './sum-snapshots.ts'
 
 /** The options of {@link createObserver}. */
 export interface ObserverOptions {
@@ -97,7 +103,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
     },
     recordError(error) {
       const exception = toError(error)
-      recorder.recordError(exception)
+      recorder.recordError(exception, 'process')
       faults.record({ exceptions: [exception], request: undefined, status: 500 }, null)
     },
     watch: (service) => void services.add(service),
@@ -126,7 +132,9 @@ function withServices(
     connectionsTotal: total(({ connectionsTotal }) => connectionsTotal),
   }
   const rejections = services.flatMap((counts) => Object.entries(counts.rejections))
-  const rejected = rejections.map(([, count]) => ({ type: 'EXCEPTION_OTHER', route: '', count }))
+  const rejected = rejections.map(([, count]): ErrorCount => {
+    return { cause: 'client', type: 'EXCEPTION_OTHER', route: '', count }
+  })
   const hits = rejections.flatMap(([status, count]): LimitCount[] => {
     const name = limitsByStatus.get(Number(status))
     return name === undefined ? [] : [{ name, count }]
@@ -135,7 +143,7 @@ function withServices(
   if (count > 0) hits.push({ name: 'connections', count })
   return {
     ...recorded,
-    errors: sumCounts([errors, rejected], ({ type, route }) => `${type} ${route}`),
+    errors: sumCounts([errors, rejected], keyOfError),
     limits: sumCounts([limits, hits], ({ name }) => name),
     server,
   }

@@ -2,12 +2,14 @@ import { HttpError } from '../http/errors.ts'
 import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { stateOf } from '../http/request.ts'
-import { isClientGoneOnly } from '../reporting/failure.ts'
+import { isClientGoneOnly, isRejection } from '../reporting/failure.ts'
 import { SentParams } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { bucketOf, emptyBuckets } from './histogram.ts'
 import {
+  type ErrorCause,
+  type ErrorCount,
   type LimitName,
   labelOf,
   type MinuteCounts,
@@ -16,7 +18,7 @@ import {
   type RouteKind,
   type Snapshot,
 } from './snapshot.ts'
-import { MAX_MINUTES } from './sum-snapshots.ts'
+import { keyOfError, MAX_MINUTES } from './sum-snapshots.ts'
 
 /** The counts of a {@link Recorder}. */
 export type Recorded = Pick<Snapshot, 'routes' | 'errors' | 'unrouted' | 'minutes' | 'limits'>
@@ -38,7 +40,7 @@ export const limitsByStatus: ReadonlyMap<number, LimitName> = new Map([
  */
 export class Recorder {
   readonly #routes = new Map<string, RouteRecord>()
-  readonly #errors = new Counts<{ readonly type: string; readonly route: string }>()
+  readonly #errors = new Counts<Omit<ErrorCount, 'count'>>()
   readonly #unrouted = new Counts<{ readonly kind: string }>()
   readonly #limits = new Counts<{ readonly name: LimitName }>()
   readonly #minutes: MinuteRecord[] = []
@@ -56,10 +58,10 @@ export class Recorder {
     if (response.exceptions.length > 0) this.#recordExceptions(access)
   }
 
-  /** Counts an error outside of any request. */
-  recordError(error: Error, route = ''): void {
-    const type = typeOf(error)
-    this.#errors.add(`${type} ${route}`, { type, route })
+  /** Counts an error of a request, or one outside of any request. */
+  recordError(error: Error, cause: ErrorCause, route = ''): void {
+    const counted = { cause, type: typeOf(error), route }
+    this.#errors.add(keyOfError(counted), counted)
   }
 
   get counts(): Recorded {
@@ -99,7 +101,12 @@ export class Recorder {
     const { exceptions, request, status } = response
     if (isClientGoneOnly({ exceptions, request, status })) return
     const [first] = exceptions
-    for (const exception of exceptions) this.recordError(exception, route ?? '')
+    exceptions.forEach((exception, i) => {
+      // The second one is that of the error action.
+      const failure = { exceptions: [exception], request: i === 0 ? request : undefined }
+      const isClients = isRejection({ ...failure, status: statusOf(exception) })
+      this.recordError(exception, isClients ? 'client' : 'server', route ?? '')
+    })
     const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
     const isLate = (): boolean => request?.signal.reason === first
     if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })

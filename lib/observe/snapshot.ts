@@ -56,8 +56,16 @@ export interface RequestCount {
   readonly count: number
 }
 
-/** The errors of one type on one route. */
+/**
+ * Who caused an error: the client, with a request or a message that is rejected; the server, in a request; or the process, in
+ * what belongs to no request.
+ */
+export type ErrorCause = 'client' | 'server' | 'process'
+
+/** The errors of one cause and type on one route. */
 export interface ErrorCount {
+  /** Who caused them. */
+  readonly cause: ErrorCause
   /** The type, such as `EXCEPTION_NO_CONTROLLER`. */
   readonly type: string
   /** The route of the request; '' if there is none. */

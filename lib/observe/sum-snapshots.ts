@@ -1,5 +1,6 @@
 import { addBuckets } from './histogram.ts'
 import {
+  type ErrorCount,
   type Fault,
   type JournalEntry,
   type JournalParam,
@@ -62,7 +63,7 @@ function add(one: Snapshot, other: Snapshot): Snapshot {
     startedAt: Math.min(one.startedAt, other.startedAt),
     workers: one.workers + other.workers,
     routes: merged([one.routes, other.routes], labelOf, addRoutes),
-    errors: sumCounts([one.errors, other.errors], ({ type, route }) => `${type} ${route}`),
+    errors: sumCounts([one.errors, other.errors], keyOfError),
     unrouted: sumCounts([one.unrouted, other.unrouted], ({ kind }) => kind),
     minutes: merged([one.minutes, other.minutes], ({ at }) => at, addMinutes)
       .sort((a, b) => a.at - b.at)
@@ -73,6 +74,11 @@ function add(one: Snapshot, other: Snapshot): Snapshot {
     server: addNumbers(one.server, other.server),
     process: addFacts(one.process, other.process),
   }
+}
+
+/** Returns the text that the errors of one entry share. */
+export function keyOfError({ cause, type, route }: Omit<ErrorCount, 'count'>): string {
+  return `${cause} ${type} ${route}`
 }
 
 /** Joins lists: the counts of entries with the same key are added. */

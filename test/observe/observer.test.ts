@@ -106,7 +106,7 @@ describe('An observer', () => {
     assert.equal(snapshot.server.connectionsTotal, sent)
   })
 
-  it('counts errors by type and route, and unrouted requests by kind', async (t) => {
+  it('counts errors by cause, type and route, and unrouted requests by kind', async (t) => {
     const { observer, port } = await observed(t)
     const query = '?client_id=CANARY&redirect_uri=https://CANARY.example/&response_type=code'
     for (const target of [
@@ -125,13 +125,14 @@ describe('An observer', () => {
     observer.recordError('CANARY')
     const { errors, unrouted } = observer.snapshot()
     assert.deepEqual(
-      errors.map(({ type, route, count }) => [type, route, count]),
+      errors.map(({ cause, type, route, count }) => [cause, type, route, count]),
       [
-        ['EXCEPTION_OTHER', 'news/fail', 1],
-        ['EXCEPTION_OTHER', 'news/forbidden', 1],
-        ['EXCEPTION_NO_CONTROLLER', '', 4],
-        ['EXCEPTION_NO_ACTION', '', 1],
-        ['EXCEPTION_OTHER', '', 3],
+        ['server', 'EXCEPTION_OTHER', 'news/fail', 1],
+        ['client', 'EXCEPTION_OTHER', 'news/forbidden', 1],
+        ['client', 'EXCEPTION_NO_CONTROLLER', '', 4],
+        ['client', 'EXCEPTION_NO_ACTION', '', 1],
+        ['client', 'EXCEPTION_OTHER', '', 1],
+        ['process', 'EXCEPTION_OTHER', '', 2],
       ],
     )
     assert.deepEqual(Object.fromEntries(unrouted.map(({ kind, count }) => [kind, count])), {
@@ -154,8 +155,8 @@ describe('An observer', () => {
     const front = createFront({ ...controllers, error })
     await handleAll(front, observer, ['/none'])
     assert.deepEqual(observer.snapshot().errors, [
-      { type: 'EXCEPTION_NO_CONTROLLER', route: '', count: 1 },
-      { type: 'EXCEPTION_OTHER', route: '', count: 1 },
+      { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '', count: 1 },
+      { cause: 'server', type: 'EXCEPTION_OTHER', route: '', count: 1 },
     ])
   })
 
@@ -204,7 +205,7 @@ describe('An observer', () => {
     await send(port, 'garbage\r\n\r\n')
     const { limits, errors, routes } = observer.snapshot()
     assert.deepEqual(limits, [{ name: 'receive time', count: 1 }])
-    assert.deepEqual(errors, [{ type: 'EXCEPTION_OTHER', route: '', count: 2 }])
+    assert.deepEqual(errors, [{ cause: 'client', type: 'EXCEPTION_OTHER', route: '', count: 2 }])
     assert.deepEqual(routes, [])
   })
 

@@ -60,8 +60,8 @@ describe('operatorPage()', () => {
   it('counts an error of two kinds, and a limit only if it was hit', () => {
     const snapshot = createSnapshot({
       errors: [
-        { type: 'EXCEPTION_OTHER', route: 'a/b', count: 1 },
-        { type: 'EXCEPTION_OTHER', route: 'a/c', count: 2 },
+        { cause: 'server', type: 'EXCEPTION_OTHER', route: 'a/b', count: 1 },
+        { cause: 'server', type: 'EXCEPTION_OTHER', route: 'a/c', count: 2 },
       ],
       unrouted: [{ kind: 'provider page', count: 5 }],
       limits: [

@@ -39,7 +39,7 @@ describe('sumSnapshots()', () => {
     const one = snapshotWith({
       startedAt: 2_000,
       routes: [route('news/list', 1), route('news/view', 5)],
-      errors: [{ type: 'EXCEPTION_OTHER', route: 'news/list', count: 1 }],
+      errors: [{ cause: 'server', type: 'EXCEPTION_OTHER', route: 'news/list', count: 1 }],
       unrouted: [{ kind: 'callback', count: 1 }],
       limits: [{ name: 'body', count: 1 }],
       server: { inFlight: 1, connections: 2, droppedConnections: 3, connectionsTotal: 4 },
@@ -49,8 +49,9 @@ describe('sumSnapshots()', () => {
     const other = snapshotWith({
       routes: [{ ...route('news/list', 2), requests: [...requests, posts] }],
       errors: [
-        { type: 'EXCEPTION_OTHER', route: 'news/list', count: 2 },
-        { type: 'EXCEPTION_OTHER', route: '', count: 9 },
+        { cause: 'server', type: 'EXCEPTION_OTHER', route: 'news/list', count: 2 },
+        { cause: 'client', type: 'EXCEPTION_OTHER', route: 'news/list', count: 4 },
+        { cause: 'process', type: 'EXCEPTION_OTHER', route: '', count: 9 },
       ],
       unrouted: [{ kind: 'callback', count: 2 }],
       limits: [{ name: 'body', count: 2 }],
@@ -71,7 +72,7 @@ describe('sumSnapshots()', () => {
     ])
     assert.deepEqual(
       sum.errors.map(({ count }) => count),
-      [5, 18],
+      [5, 8, 18],
     )
     assert.deepEqual(sum.unrouted, [{ kind: 'callback', count: 5 }])
     assert.deepEqual(sum.limits, [{ name: 'body', count: 5 }])

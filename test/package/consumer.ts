@@ -109,6 +109,7 @@ import {
 import {
   BUCKETS,
   createObserver,
+  type ErrorCause,
   type ErrorCount,
   type EventLoopFacts,
   type Exposition,
@@ -305,7 +306,14 @@ const [requestCount]: readonly RequestCount[] = route?.requests ?? []
 assert.deepEqual([kind, route?.route, requestCount?.count], ['route', 'news/view', 2])
 assert.ok((quantile(route?.buckets ?? [], 0.5) ?? 0) <= (BUCKETS.at(-1) ?? 0))
 const [errorCount]: readonly ErrorCount[] = snapshot.errors
-assert.deepEqual(errorCount, { type: 'EXCEPTION_OTHER', route: '', count: 2 })
+const errorCause: ErrorCause | undefined = errorCount?.cause
+assert.equal(errorCause, 'process')
+assert.deepEqual(errorCount, {
+  cause: 'process',
+  type: 'EXCEPTION_OTHER',
+  route: '',
+  count: 2,
+})
 const [limitCount]: readonly LimitCount[] = snapshot.limits
 const limitName: LimitName | undefined = limitCount?.name
 const [unroutedCount]: readonly UnroutedCount[] = snapshot.unrouted

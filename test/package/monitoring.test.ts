@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { toMetrics } from '../../lib/observe/exposition.ts'
 import { limitsByStatus } from '../../lib/observe/recorder.ts'
-import type { RequestCount } from '../../lib/observe/snapshot.ts'
+import type { ErrorCause, RequestCount } from '../../lib/observe/snapshot.ts'
 import type { SignIn } from '../../lib/reporting/sign-in-hint.ts'
 import { samplesOf } from '../support/metrics.ts'
 import { repositoryFile } from '../support/repository.ts'
@@ -197,11 +197,17 @@ function metricsOf(): ReadonlyMap<string, Readonly<Record<string, Set<string>>>>
     'callback',
     'provider page',
   ]
+  const causes: readonly ErrorCause[] = ['client', 'server', 'process']
   const classes: readonly RequestCount['statusClass'][] = [1, 2, 3, 4, 5]
   const requests = classes.map((statusClass) => ({ method: 'GET', statusClass, count: 1 }))
   const snapshot = createSnapshot({
-    routes: [{ ...createRoute('news/list', 5), requests }],
-    errors: [{ type: 'EXCEPTION_OTHER', route: 'news/list', count: 1 }],
+    routes: [
+      { ...createRoute('news/list', 5), requests },
+      { ...createRoute('', 1), kind: 'unrouted' },
+    ],
+    errors: ['news/list', ''].flatMap((route) =>
+      causes.map((cause) => ({ cause, type: 'EXCEPTION_OTHER', route, count: 1 })),
+    ),
     unrouted: kinds.map((kind) => ({ kind, count: 1 })),
     limits: [...limitsByStatus.values(), 'connections' as const].map((name) => ({
       name,

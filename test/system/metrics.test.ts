@@ -113,7 +113,7 @@ describe('/metrics of node server.js --workers 2', () => {
     const text = await metrics()
     assert.equal(sumOf(text, REQUESTS, { route: 'app/who' }), sent)
     assert.equal(sumOf(text, REQUESTS, { route: 'app/crash' }), 1)
-    assert.equal(sumOf(text, 'portico_errors_total', { route: '', type: 'EXCEPTION_OTHER' }), 1)
+    assert.equal(sumOf(text, 'portico_errors_total', { cause: 'process', route: '' }), 1)
   })
 
   it('never goes down when a worker is killed', LIMIT, async (t) => {
