@@ -50,7 +50,7 @@ export async function loadApplication(
     const app = own.app === undefined ? NO_APP : await loadAppFile(own.app)
     const { options } = app
     const config = withOptions(own, given, options)
-    const problems = contradictions(config)
+    const problems = contradictions(config, options.logger !== undefined)
     if (problems.length > 0) throw new ConfigError(problems)
     const warn = (warning: string): void => {
       if (logger === undefined) printProblems([warning])

@@ -1,10 +1,14 @@
 import { isLoopback } from '../http/loopback.ts'
 import type { Config } from './settings.ts'
 
-/** Finds settings that are valid alone, but contradict each other. Returns one line for each problem. */
-export function contradictions(config: Config): string[] {
+/**
+ * Finds settings that are valid alone, but contradict each other. Returns one line for each problem.
+ *
+ * @param hasOwnLog Whether the application file has a log, to which `logLevel` does not apply (default false).
+ */
+export function contradictions(config: Config, hasOwnLog = false): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
-  const { showValues, env, host } = config
+  const { showValues, env, host, idHeader, accessLog, logLevel } = config
   const problems: string[] = []
   if (headersTimeoutMs > requestTimeoutMs) {
     problems.push(
@@ -18,6 +22,16 @@ export function contradictions(config: Config): string[] {
   }
   if (showValues && env === 'production') {
     problems.push(`--show-values needs --env development, but --env is "${env}"`)
+  }
+  // Every id that a client is shown can be found in the log. An invalid value is undefined here.
+  if (idHeader !== undefined && accessLog === false) {
+    problems.push('--id-header needs --access-log: its lines have the ids that clients see')
+  }
+  const isSilent = !hasOwnLog && logLevel !== undefined && logLevel !== 'info'
+  if (idHeader !== undefined && accessLog && isSilent) {
+    problems.push(
+      `--id-header needs --log-level info, as --access-log does, but --log-level is "${logLevel}"`,
+    )
   }
   // An invalid host is undefined here; its problem is listed already.
   if (showValues && host !== undefined && !isLoopback(host)) {

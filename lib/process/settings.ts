@@ -178,7 +178,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   accessLog: onOrOff('log one line per request: method, names, status, duration, bytes'),
   idHeader: {
     value: 'NAME',
-    help: 'response header for the id, such as X-Request-Id (default none)',
+    help: 'response header for the id, such as X-Request-Id; needs --access-log',
     fallback: undefined,
     ...matching({ test: canHoldId }, 'a header name such as "X-Request-Id"'),
   },

@@ -61,8 +61,16 @@ describe('parseCommandLine()', () => {
         { drainDelayMs: 5_000, closeTimeoutMs: 1 },
       ],
       [['--access-log'], {}, { accessLog: true }],
-      [['--id-header', 'X-Request-Id'], {}, { idHeader: 'X-Request-Id' }],
-      [[], { PORTICO_ID_HEADER: 'x_id' }, { idHeader: 'x_id' }],
+      [
+        ['--id-header', 'X-Request-Id', '--access-log'],
+        {},
+        { idHeader: 'X-Request-Id', accessLog: true },
+      ],
+      [
+        [],
+        { PORTICO_ID_HEADER: 'x_id', PORTICO_ACCESS_LOG: 'true' },
+        { idHeader: 'x_id', accessLog: true },
+      ],
       [['--access-log', '--port=1'], {}, { accessLog: true, port: 1 }],
       [['--access-log=true'], {}, { accessLog: true }],
       [['--access-log=false'], { PORTICO_ACCESS_LOG: 'true' }, { accessLog: false }],
@@ -243,6 +251,24 @@ describe('parseCommandLine()', () => {
           [`--id-header is "${text}": expected a header name such as "X-Request-Id"`],
         ],
       ),
+      [
+        ['--id-header=X-Id'],
+        {},
+        ['--id-header needs --access-log: its lines have the ids that clients see'],
+      ],
+      ...['warn', 'error', 'silent'].map((level): [string[], Environment, string[]] => [
+        ['--id-header=X-Id', '--access-log', `--log-level=${level}`],
+        {},
+        [`--id-header needs --log-level info, as --access-log does, but --log-level is "${level}"`],
+      ]),
+      [
+        ['--id-header=X-Id', '--access-log=no', '--log-level=all'],
+        {},
+        [
+          '--log-level is "all": expected "info", "warn", "error" or "silent"',
+          '--access-log is "no": expected "true" or "false"',
+        ],
+      ],
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
       [['--show-values'], {}, ['--show-values needs --env development, but --env is "production"']],

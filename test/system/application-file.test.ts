@@ -97,6 +97,16 @@ describe('node server.js --app', { concurrency: 4 }, () => {
       (await run(t, ['--check', '--app', join(late, 'app.js')])).stderr,
       /--action-timeout-ms is "30000"/,
     )
+    // --log-level does not apply to a log of the file.
+    for (const [source, expected] of [
+      ['', 2],
+      ['logger: console', 0],
+    ] as const) {
+      const file = join(createApp(t, `export default { ${source} }`), 'app.js')
+      const args = ['--check', '--app', file, '--id-header=X-Id', '--log-level=warn']
+      assert.equal((await run(t, [...args, '--access-log'])).code, expected)
+      assert.equal((await run(t, args)).code, 2)
+    }
   })
 
   it('warns about actions that may be silent for longer than a connection', async (t) => {
