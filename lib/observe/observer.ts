@@ -30,7 +30,7 @@ export interface ObserverListenOptions {
   readonly port: number
   /** The address to listen on (default `127.0.0.1`). */
   readonly host?: string | undefined
-  /** Returns whether the process accepts requests (default: always). */
+  /** Returns whether the process accepts requests (default: always). It does not if this fails, or takes longer than 3 seconds. */
   readonly isReady?: (() => boolean | Promise<boolean>) | undefined
   /** The settings that the page shows, by name (default none). Leave out what is secret. */
   readonly config?: Readonly<Record<string, string>> | undefined

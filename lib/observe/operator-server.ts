@@ -30,6 +30,8 @@ interface Page {
 // A request is small. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
 const MAX_CONNECTIONS = 64
+// More than the supervisor waits for its workers.
+const READY_TIMEOUT_MS = 3_000
 const PLAIN = 'text/plain; charset=utf-8'
 
 type Render = (options: OperatorOptions, request: IncomingMessage) => Page | Promise<Page>
@@ -59,7 +61,8 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
 /**
  * Serves the probes of an orchestrator and the pages of an operator on a separate server, without a router and a log.
  *
- * The status of `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503.
+ * The status of `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503,
+ * also if `isReady` fails or takes longer than 3 seconds.
  * A page needs a `Host` that may be that of this server. The server accepts 64 connections at a time, closes one whose
  * request takes longer than 2 seconds, and each one after its response.
  *
@@ -100,7 +103,7 @@ async function resultOf(
   const [path = ''] = url.split('?', 1)
   if (method !== 'GET' && method !== 'HEAD') return 405
   if (path === '/livez') return 200
-  if (path === '/readyz') return (await options.isReady()) ? 200 : 503
+  if (path === '/readyz') return (await isReadyInTime(options)) ? 200 : 503
   const page = pages.get(path)
   if (page === undefined) return 404
   const { remoteAddress } = socket
@@ -111,6 +114,24 @@ async function resultOf(
   return page(options, request)
 }
 
-async function viewOf({ snapshot, isReady, config }: OperatorOptions): Promise<OperatorView> {
-  return { snapshot: await snapshot(), isReady: await isReady(), config, now: Date.now() }
+async function viewOf(options: OperatorOptions): Promise<OperatorView> {
+  const { snapshot, config } = options
+  const isReady = await isReadyInTime(options)
+  return { snapshot: await snapshot(), isReady, config, now: Date.now() }
+}
+
+// Returns false if the check fails or takes too long.
+async function isReadyInTime({ isReady }: OperatorOptions): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, READY_TIMEOUT_MS, false)
+  })
+  try {
+    return Boolean(await Promise.race([isReady(), late]))
+  } catch {
+    // The check of the program reports its errors.
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
 }

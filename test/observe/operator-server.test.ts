@@ -81,6 +81,32 @@ describe('serveOperator()', () => {
     assert.equal((await received).split('HTTP/1.1 200').length, 2)
   })
 
+  for (const target of ['/readyz', '/', '/journal.json']) {
+    it(`regards a process as not ready at ${target} if its check does not end, or fails`, async (t) => {
+      t.mock.timers.enable({ apis: ['setTimeout'] })
+      const asked = deferred<void>()
+      const port = await served(t, {
+        isReady() {
+          asked.resolve()
+          return new Promise<never>(() => {})
+        },
+      })
+      const late = exchange(port, { target })
+      await asked.promise
+      t.mock.timers.tick(3_000)
+      const fail = () => {
+        throw new Error('CANARY')
+      }
+      const failing = [fail, async () => fail()].map(async (isReady) =>
+        exchange(await served(t, { isReady }), { target }),
+      )
+      for (const { status, body } of await Promise.all([late, ...failing])) {
+        assert.equal(status, target === '/readyz' ? 503 : 200)
+        assert.match(body, /^no\n$|<title>Portico: not ready<|^\{"isReady":false,/)
+      }
+    })
+  }
+
   it('rejects when its port is in use', async (t) => {
     const port = await probed(t, () => true)
     await assert.rejects(serveOperator({ ...OPTIONS, port }), { code: 'EADDRINUSE' })
