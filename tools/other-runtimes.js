@@ -57,10 +57,6 @@ const runtimes = {
         'Bun responds to the target * with 400',
       ],
       [/^The stack of a 404 > has no frames/, 'expects the stacks of V8'],
-      [
-        /^channels > have no subscribers at first/,
-        'a tracing channel of Bun has no hasSubscribers',
-      ],
     ],
   },
   deno: {

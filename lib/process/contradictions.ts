@@ -24,14 +24,9 @@ export function contradictions(config: Config, hasOwnLog = false): string[] {
     problems.push(`--show-values needs --env development, but --env is "${env}"`)
   }
   // Every id that a client is shown can be found in the log. An invalid value is undefined here.
-  if (idHeader !== undefined && accessLog === false) {
-    problems.push('--id-header needs --access-log: its lines have the ids that clients see')
-  }
   const isSilent = !hasOwnLog && logLevel !== undefined && logLevel !== 'info'
-  if (idHeader !== undefined && accessLog && isSilent) {
-    problems.push(
-      `--id-header needs --log-level info, as --access-log does, but --log-level is "${logLevel}"`,
-    )
+  if (idHeader !== undefined && (accessLog === false || isSilent)) {
+    problems.push('--id-header needs --access-log and --log-level info: the log has each id then')
   }
   // An invalid host is undefined here; its problem is listed already.
   if (showValues && host !== undefined && !isLoopback(host)) {

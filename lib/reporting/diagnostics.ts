@@ -35,6 +35,13 @@ export const channels: {
   report: channel('portico.report'),
 }
 
+// Bun has no such property: nothing would be published there.
+if (!('hasSubscribers' in channels.dispatch)) {
+  const all: readonly Channel[] = Object.values(channels.dispatch)
+  const get = (): boolean => all.some((each) => each.hasSubscribers)
+  Object.defineProperty(channels.dispatch, 'hasSubscribers', { get })
+}
+
 /** The message of the events of a dispatch: one object for all of them. */
 export interface DispatchMessage {
   /** The UUID of the request, the same as in its {@link ErrorReport}. */

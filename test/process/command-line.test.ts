@@ -251,15 +251,10 @@ describe('parseCommandLine()', () => {
           [`--id-header is "${text}": expected a header name such as "X-Request-Id"`],
         ],
       ),
-      [
-        ['--id-header=X-Id'],
+      ...['', 'warn', 'error', 'silent'].map((level): [string[], Environment, string[]] => [
+        ['--id-header=X-Id', ...(level ? ['--access-log', `--log-level=${level}`] : [])],
         {},
-        ['--id-header needs --access-log: its lines have the ids that clients see'],
-      ],
-      ...['warn', 'error', 'silent'].map((level): [string[], Environment, string[]] => [
-        ['--id-header=X-Id', '--access-log', `--log-level=${level}`],
-        {},
-        [`--id-header needs --log-level info, as --access-log does, but --log-level is "${level}"`],
+        ['--id-header needs --access-log and --log-level info: the log has each id then'],
       ]),
       [
         ['--id-header=X-Id', '--access-log=no', '--log-level=all'],

@@ -17,6 +17,24 @@ describe('channels', () => {
     const { status } = await front.handle(new HttpRequest({ target: '/news/list' }))
     assert.equal(status, 200)
   })
+
+  for (const name of ['start', 'end', 'asyncStart', 'asyncEnd', 'error'] as const) {
+    it(`have a subscriber as soon as ${name} of a dispatch has one, and then it is published`, async () => {
+      const subscriber = (): void => {
+        received++
+      }
+      let received = 0
+      const list = name === 'error' ? () => Promise.reject(new Error('x')) : async () => {}
+      const front = createFront({ news: { list } })
+      channels.dispatch[name].subscribe(subscriber)
+      assert.equal(channels.dispatch.hasSubscribers, true)
+      await front.handle(new HttpRequest({ target: '/news/list' }))
+      channels.dispatch[name].unsubscribe(subscriber)
+      assert.equal(channels.dispatch.hasSubscribers, false)
+      // Also those of the error action.
+      assert.ok(received >= 1)
+    })
+  }
 })
 
 describe('traced()', () => {
