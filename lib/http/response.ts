@@ -24,6 +24,8 @@ export let responseLifecycle: {
    * may still write to the old response, but that is never sent.
    */
   reset(response: HttpResponse, exception: Error): HttpResponse
+  /** Adds an exception to a response. */
+  fail(response: HttpResponse, exception: Error): void
 }
 
 /**
@@ -63,13 +65,17 @@ export class HttpResponse {
       reset(response, exception) {
         this.discard(response)
         const next = new HttpResponse()
-        next.#exceptions = Object.freeze([...response.#exceptions, exception])
+        next.#exceptions = response.#exceptions
+        this.fail(next, exception)
         return next
+      },
+      fail(response, exception) {
+        response.#exceptions = Object.freeze([...response.#exceptions, exception])
       },
     }
   }
 
-  /** The exceptions of the request: one in the error action, two if the error action also failed. */
+  /** The exceptions of the request: one in the error action, two if the error action or the sending of its response failed. */
   get exceptions(): readonly Error[] {
     return this.#exceptions
   }

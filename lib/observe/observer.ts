@@ -1,5 +1,5 @@
 import { checkNames } from '../http/check-options.ts'
-import { toError } from '../http/exceptions.ts'
+import { statusOf, toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
 import type { Access } from '../server/handler.ts'
@@ -94,8 +94,11 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   return {
     onAccess(access) {
       recorder.record(access)
-      const { exceptions, request, status } = access.response
-      if (exceptions.length === 0 || request === undefined) return
+      const { exceptions, request, status: sent } = access.response
+      const [exception] = exceptions
+      if (exception === undefined || request === undefined) return
+      // A body may fail after the status has been sent.
+      const status = sent < 400 ? statusOf(exception) : sent
       const failure = { exceptions, request, status }
       if (isClientGoneOnly(failure)) return
       faults.record(failure, access.route)

@@ -2,6 +2,7 @@ import { HttpError } from '../http/errors.ts'
 import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { stateOf } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
 import { isClientGoneOnly, isRejection } from '../reporting/failure.ts'
 import { SentParams } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
@@ -48,14 +49,18 @@ export class Recorder {
 
   /** Counts a request whose response has been sent, or whose client has left. */
   record(access: Access): void {
-    const { route, method, response, bytes, durationMs } = access
+    const { method, response, bytes, durationMs } = access
+    const hasFailed = response.exceptions.length > 0
+    // No action serves a message that is no valid HTTP, whatever its target names.
+    const isRejected = hasFailed && response.request?.rejection !== undefined
+    const route = isRejected ? null : access.route
     const seconds = durationMs / 1_000
     const bucket = bucketOf(seconds)
-    const record = (route !== null && this.#routes.get(route)) || this.#newRecord(access)
+    const record = (route !== null && this.#routes.get(route)) || this.#newRecord(route, response)
     record.add(method, response.status, bytes, seconds, bucket)
     this.#minute ??= this.#newMinute()
     this.#minute.add(response.status, bucket)
-    if (response.exceptions.length > 0) this.#recordExceptions(access)
+    if (hasFailed) this.#recordExceptions(route, response)
   }
 
   /** Counts an error of a request, or one outside of any request. */
@@ -75,7 +80,7 @@ export class Recorder {
     }
   }
 
-  #newRecord({ route, response }: Access): RouteRecord {
+  #newRecord(route: string | null, response: HttpResponse): RouteRecord {
     const isPublic = response.request && stateOf(response.request).message.isPublicFile
     const kind = route !== null ? 'route' : isPublic ? 'public' : 'unrouted'
     const label = labelOf({ route: route ?? '', kind })
@@ -97,14 +102,16 @@ export class Recorder {
     return minute
   }
 
-  #recordExceptions({ response, route }: Access): void {
+  #recordExceptions(route: string | null, response: HttpResponse): void {
     const { exceptions, request, status } = response
     if (isClientGoneOnly({ exceptions, request, status })) return
     const [first] = exceptions
     exceptions.forEach((exception, i) => {
-      // The second one is that of the error action.
+      // The second one is that of the error action. With one, the response may have another status than it.
       const failure = { exceptions: [exception], request: i === 0 ? request : undefined }
-      const isClients = isRejection({ ...failure, status: statusOf(exception) })
+      const own = statusOf(exception)
+      const worst = exceptions.length > 1 ? own : Math.max(own, status)
+      const isClients = isRejection({ ...failure, status: worst })
       this.recordError(exception, isClients ? 'client' : 'server', route ?? '')
     })
     const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { statusOf } from '../http/exceptions.ts'
+import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest } from '../http/request.ts'
-import { HttpResponse } from '../http/response.ts'
+import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
@@ -154,6 +154,7 @@ export class Exchange implements ResponseTarget, EndListener {
     // A middleware of `before` failed after it had responded.
     if (!out.writableEnded) {
       const response = this.#emptyResponse(500, request)
+      responseLifecycle.fail(response, toError(error))
       this.#recordAccess(response)
       if (out.headersSent) connection.socket.destroy()
       else this.#write(response)
@@ -177,7 +178,9 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   // A body that streams the body of the request fails with the error of the client.
-  report(error: Error, { request }: HttpResponse): void {
+  report(error: Error, response: HttpResponse): void {
+    const { request } = response
+    responseLifecycle.fail(response, error)
     this.#handler.report?.(error, { request, status: statusOf(error) })
   }
 

@@ -4,6 +4,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 import { HttpError, HttpRequest, type HttpResponse } from '../../lib/index.ts'
@@ -158,6 +159,53 @@ describe('An observer', () => {
       { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '', count: 1 },
       { cause: 'server', type: 'EXCEPTION_OTHER', route: '', count: 1 },
     ])
+  })
+
+  it('counts an error of a body after its first bytes, and of a middleware', async (t) => {
+    const cut = (_: HttpRequest, response: HttpResponse): void => {
+      const fail = async function* (): AsyncGenerator<string> {
+        yield 'first'
+        await nextTurn()
+        throw new TypeError('CANARY')
+      }
+      response.body = fail()
+    }
+    const { observer, port, accessed } = await observed(t, {}, {}, { news: { cut } })
+    await send(port, 'GET /news/cut HTTP/1.1\r\nHost: a\r\n\r\n').catch(() => {})
+    await accessed()
+    const { errors, faults, journal } = observer.snapshot()
+    const error = { cause: 'server', type: 'EXCEPTION_OTHER', count: 1 }
+    assert.deepEqual(errors, [{ ...error, route: 'news/cut' }])
+    assert.deepEqual([faults.length, journal.length], [1, 1])
+    assert.match(faults[0]?.fingerprint ?? '', /^EXCEPTION_OTHER TypeError .*news\/cut$/)
+
+    for (const thrown of [new TypeError('CANARY'), new HttpError(403)]) {
+      const other = createObserver()
+      const before = [
+        () => {
+          throw thrown
+        },
+      ]
+      const options = { onAccess: other.onAccess, before }
+      const served = await startServing(t, createFront(controllers), options)
+      assert.equal((await exchange(served.port, { target: '/news/list' })).status, 500)
+      const snapshot = other.snapshot()
+      assert.deepEqual(snapshot.errors, [{ ...error, route: '' }])
+      assert.equal(snapshot.faults.length, 1)
+    }
+  })
+
+  it('counts a message that is no valid HTTP, and whose target has an action, as unrouted', async (t) => {
+    const { observer, port } = await observed(t)
+    const target = 'POST /news/list HTTP'
+    await send(port, `${target}/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n\r\n`)
+    await send(port, `${target}/2.0\r\nHost: a\r\n\r\n`)
+    await send(port, `${target}/1.1\r\n\r\n`)
+    const snapshot = observer.snapshot()
+    assert.deepEqual(requestsOf(snapshot), { 'POST 4 unrouted': 1, 'POST 5 unrouted': 2 })
+    const { errors, unrouted } = snapshot
+    assert.deepEqual(errors, [{ cause: 'client', type: 'EXCEPTION_OTHER', route: '', count: 3 }])
+    assert.deepEqual(unrouted, [{ kind: 'EXCEPTION_OTHER', count: 3 }])
   })
 
   it('counts no error of a client that has left', async (t) => {
