@@ -75,7 +75,7 @@ export class HttpResponse {
     }
   }
 
-  /** The exceptions of the request: one in the error action, two if the error action or the sending of its response failed. */
+  /** The exceptions of the request: one in the error action, two if that or sending failed. */
   get exceptions(): readonly Error[] {
     return this.#exceptions
   }

@@ -26,7 +26,7 @@ export function contradictions(config: Config, hasOwnLog = false): string[] {
   // Every id that a client is shown can be found in the log. An invalid value is undefined here.
   const isSilent = !hasOwnLog && logLevel !== undefined && logLevel !== 'info'
   if (idHeader !== undefined && (accessLog === false || isSilent)) {
-    problems.push('--id-header needs --access-log and --log-level info: the log has each id then')
+    problems.push('--id-header needs --access-log and --log-level info')
   }
   // An invalid host is undefined here; its problem is listed already.
   if (showValues && host !== undefined && !isLoopback(host)) {
