@@ -137,13 +137,15 @@ class RouteRecord {
   }
 
   get counts(): RouteCounts {
-    const requests = [...this.#methods].flatMap(([method, classes]) =>
-      classes.flatMap((count, statusClass): RequestCount[] =>
-        count === 0
-          ? []
-          : [{ method, statusClass: statusClass as RequestCount['statusClass'], count }],
-      ),
-    )
+    // With flatMap(), the snapshot of 10,000 routes took twice the time.
+    const requests: RequestCount[] = []
+    for (const [method, classes] of this.#methods) {
+      for (let statusClass = 1; statusClass < classes.length; statusClass++) {
+        const count = classes[statusClass] ?? 0
+        if (count === 0) continue
+        requests.push({ method, statusClass: statusClass as RequestCount['statusClass'], count })
+      }
+    }
     return {
       route: this.#route,
       kind: this.#kind,
