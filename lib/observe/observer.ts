@@ -2,6 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
+import { SentParams } from '../reporting/sent-params.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
 import type { ServerCounts } from '../server/server-counts.ts'
@@ -89,11 +90,13 @@ export function createObserver(options: ObserverOptions = {}): Observer {
     onAccess(access) {
       recorder.record(access)
       const { exceptions, request, status } = access.response
-      if (exceptions.length === 0 || request === undefined) return
       const failure = { exceptions, request, status }
-      if (isClientGoneOnly(failure)) return
+      if (exceptions.length === 0 || isClientGoneOnly(failure)) return
+      const sent = request && new SentParams(request)
+      recorder.recordExceptions(access, sent)
+      if (request === undefined || sent === undefined) return
       faults.record(failure, access.route)
-      journal.record(request, stateOf(request).message.reported?.hint)
+      journal.record(request, sent, stateOf(request).message.reported?.hint)
     },
     recordError(error) {
       const exception = toError(error)

@@ -2,8 +2,7 @@ import { HttpError } from '../http/errors.ts'
 import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { stateOf } from '../http/request.ts'
-import { isClientGoneOnly } from '../reporting/failure.ts'
-import { SentParams } from '../reporting/sent-params.ts'
+import type { SentParams } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { bucketOf, emptyBuckets } from './histogram.ts'
@@ -53,7 +52,25 @@ export class Recorder {
     record.add(method, response.status, bytes, seconds, bucket)
     this.#minute ??= this.#newMinute()
     this.#minute.add(response.status, bucket)
-    if (response.exceptions.length > 0) this.#recordExceptions(access)
+  }
+
+  /**
+   * Counts the exceptions of a request, unless its client has left.
+   *
+   * @param sent The parameters of the request.
+   */
+  recordExceptions({ response, route }: Access, sent: SentParams | undefined): void {
+    const { exceptions, request } = response
+    const [first] = exceptions
+    for (const exception of exceptions) this.recordError(exception, route ?? '')
+    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
+    const isLate = (): boolean => request?.signal.reason === first
+    if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
+    if (route !== null || request === undefined || first === undefined) return
+    const signIn =
+      sent && statusOf(first) === 404 ? recognizeSignIn(request, sent, () => true) : undefined
+    const kind = signIn?.looksLike ?? typeOf(first)
+    this.#unrouted.add(kind, { kind })
   }
 
   /** Counts an error outside of any request. */
@@ -93,23 +110,6 @@ export class Recorder {
       this.#minute = undefined
     }, MINUTE_MS - age).unref()
     return minute
-  }
-
-  #recordExceptions({ response, route }: Access): void {
-    const { exceptions, request, status } = response
-    if (isClientGoneOnly({ exceptions, request, status })) return
-    const [first] = exceptions
-    for (const exception of exceptions) this.recordError(exception, route ?? '')
-    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
-    const isLate = (): boolean => request?.signal.reason === first
-    if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
-    if (route !== null || request === undefined || first === undefined) return
-    const signIn =
-      statusOf(first) === 404
-        ? recognizeSignIn(request, new SentParams(request), () => true)
-        : undefined
-    const kind = signIn?.looksLike ?? typeOf(first)
-    this.#unrouted.add(kind, { kind })
   }
 }
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { MAX_PARAMS } from '../../lib/observe/journal-entry.ts'
 import {
   type Fault,
   type JournalEntry,
@@ -14,7 +15,6 @@ import {
   MAX_ENTRIES,
   MAX_FAULTS,
   MAX_MINUTES,
-  MAX_PARAMS,
   sumSnapshots,
 } from '../../lib/observe/sum-snapshots.ts'
 import { snapshotWith } from '../support/snapshot.ts'
