@@ -65,20 +65,25 @@ function tiles(snapshot: Snapshot, now: number): Markup {
   for (const minute of hour) addBuckets(buckets, minute.buckets)
   const recent = sumOf(hour, ({ requests }) => requests)
   const recentErrors = sumOf(hour, ({ errors }) => errors)
-  const all = routes.flatMap(({ requests }) => requests)
-  const failed = all.filter(({ statusClass }) => statusClass === 5)
-  const count = (counts: typeof all): string => numberText(sumOf(counts, (each) => each.count))
+  let total = 0
+  let failed = 0
+  for (const { requests } of routes) {
+    for (const { statusClass, count } of requests) {
+      total += count
+      if (statusClass === 5) failed += count
+    }
+  }
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => latencyText(buckets, q))
   const { residentBytes, heapUsedBytes, eventLoop } = usage
   return html`<dl class="tiles">${[
     tile('Requests per second', numberText(rateOf(snapshot, now)), [
       'in the last 2 minutes',
-      `${count(all)} in all`,
+      `${numberText(total)} in all`,
     ]),
     tile(
       'Server errors',
       percentText(recentErrors, recent),
-      [`${numberText(recentErrors)} in the last hour`, `${count(failed)} in all`],
+      [`${numberText(recentErrors)} in the last hour`, `${numberText(failed)} in all`],
       recentErrors > 0,
     ),
     tile('Median latency', p50 ?? '', [`p95 ${p95}`, `p99 ${p99}`, 'in the last hour']),

@@ -24,7 +24,8 @@ const MAX_ROWS = 200
 // The log has the others by their fingerprint.
 const MAX_SHOWN_IDS = 2
 
-interface RouteRow extends RouteCounts {
+interface RouteRow {
+  readonly route: RouteCounts
   readonly count: number
   readonly rejected: number
   readonly failed: number
@@ -36,10 +37,10 @@ export function routeTable(routes: readonly RouteCounts[]): Markup | undefined {
   const latency = (header: string, q: number): Column<RouteRow> => ({
     header,
     kind: 'n',
-    cell: ({ buckets }) => latencyText(buckets, q),
+    cell: ({ route }) => latencyText(route.buckets, q),
   })
   const columns: readonly Column<RouteRow>[] = [
-    { header: 'Route', kind: 'name', cell: routeText },
+    { header: 'Route', kind: 'name', cell: ({ route }) => routeText(route) },
     { header: 'Requests', kind: 'n', cell: ({ count }) => numberText(count) },
     {
       header: '4xx',
@@ -53,15 +54,17 @@ export function routeTable(routes: readonly RouteCounts[]): Markup | undefined {
       cell: ({ failed }) => numberText(failed),
       mark: ({ failed }) => (failed === 0 ? 'zero' : 'bad'),
     },
-    { header: 'Time', kind: 'n', cell: ({ durationSum }) => percentText(durationSum, total) },
+    { header: 'Time', kind: 'n', cell: ({ route }) => percentText(route.durationSum, total) },
     latency('p50', 0.5),
     latency('p95', 0.95),
     latency('p99', 0.99),
-    { header: 'Sent', kind: 'n', cell: ({ bytes }) => bytesText(bytes) },
+    { header: 'Sent', kind: 'n', cell: ({ route }) => bytesText(route.bytes) },
   ]
   const rows = routes
     .map(toRouteRow)
-    .sort((one, other) => other.durationSum - one.durationSum || other.count - one.count)
+    .sort(
+      (one, other) => other.route.durationSum - one.route.durationSum || other.count - one.count,
+    )
   return table({ id: 'routes', columns, rows, shown: 15 })
 }
 
@@ -152,7 +155,7 @@ function toRouteRow(route: RouteCounts): RouteRow {
     if (statusClass === 4) sums.rejected += count
     if (statusClass === 5) sums.failed += count
   }
-  return { ...route, ...sums }
+  return { route, ...sums }
 }
 
 function routeText({ route, kind }: RouteCounts): string {

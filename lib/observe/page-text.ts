@@ -2,6 +2,10 @@
 
 import { BUCKETS, quantile } from './histogram.ts'
 
+// toLocaleString() makes a new format for each of some thousand numbers: most of the time of a page.
+const TENTHS = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
@@ -10,7 +14,7 @@ const MEBIBYTE = 1_048_576
 
 /** Returns a number with separators: `12,345`; with at most one digit after the point below 100. */
 export function numberText(value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+  return (value < 100 ? TENTHS : WHOLE).format(value)
 }
 
 /** Returns seconds in a unit that fits: `0.4 ms`, `12 ms`, `1.2 s`; `–` without a value. */

@@ -7,6 +7,7 @@ import {
   type MinuteCounts,
   OTHER,
   type ProcessFacts,
+  type RequestCount,
   type RouteCounts,
   type Snapshot,
 } from './snapshot.ts'
@@ -168,15 +169,30 @@ export function otherEntries(entries: readonly JournalEntry[]): JournalEntry {
 }
 
 function addRoutes(one: RouteCounts, other: RouteCounts): RouteCounts {
-  const keyOf = ({ method, statusClass }: RouteCounts['requests'][number]): string =>
-    `${method} ${statusClass}`
   return {
     ...one,
-    requests: sumCounts([one.requests, other.requests], keyOf),
+    requests: addRequests(one.requests, other.requests),
     bytes: one.bytes + other.bytes,
     buckets: sumOf(one.buckets, other.buckets),
     durationSum: one.durationSum + other.durationSum,
   }
+}
+
+// The lists are short: with sumCounts(), the sum of 10,000 routes took twice the time.
+function addRequests(
+  ones: readonly RequestCount[],
+  others: readonly RequestCount[],
+): readonly RequestCount[] {
+  const requests = [...ones]
+  for (const other of others) {
+    const index = ones.findIndex(
+      ({ method, statusClass }) => method === other.method && statusClass === other.statusClass,
+    )
+    const one = ones[index]
+    if (one === undefined) requests.push(other)
+    else requests[index] = addCounts(one, other)
+  }
+  return requests
 }
 
 function addMinutes(one: MinuteCounts, other: MinuteCounts): MinuteCounts {
