@@ -6,11 +6,11 @@ import {
   labelOf,
   type MinuteCounts,
   OTHER,
-  type ProcessFacts,
   type RequestCount,
   type RouteCounts,
   type Snapshot,
 } from './snapshot.ts'
+import { addFacts, addNumbers } from './sum-processes.ts'
 
 /** Maximum number of entries of `minutes`. */
 export const MAX_MINUTES = 60
@@ -30,25 +30,6 @@ export function sumSnapshots(list: readonly Snapshot[]): Snapshot {
   const [only, ...others] = list
   if (only === undefined) throw new TypeError('A sum needs at least one snapshot')
   return others.length === 0 ? only : sum(list)
-}
-
-/** Returns the snapshot of a process that has ended: its counts, and nothing that it no longer uses. */
-export function endedSnapshot(snapshot: Snapshot): Snapshot {
-  const { server, process } = snapshot
-  return {
-    ...snapshot,
-    workers: 0,
-    server: { ...server, inFlight: 0, connections: 0 },
-    process: {
-      ...process,
-      residentBytes: 0,
-      heapUsedBytes: 0,
-      heapTotalBytes: 0,
-      externalBytes: 0,
-      openFds: 0,
-      eventLoop: { mean: 0, p50: 0, p90: 0, p99: 0, max: 0, utilization: 0 },
-    },
-  }
 }
 
 function sum(list: readonly Snapshot[]): Snapshot {
@@ -223,36 +204,6 @@ function addTimed<T extends Timed>(one: T, other: T): T {
 export function addFaults(one: Fault, other: Fault): Fault {
   const [later, earlier] = one.lastAt < other.lastAt ? [other, one] : [one, other]
   return { ...addTimed(one, other), ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS) }
-}
-
-function addFacts(one: ProcessFacts, other: ProcessFacts): ProcessFacts {
-  const { openFds, eventLoop, version, nodeVersion, ...numbers } = one
-  const { openFds: otherFds, eventLoop: otherLoop, ...others } = other
-  return {
-    ...addNumbers(numbers, others),
-    openFds: openFds === null || otherFds === null ? null : openFds + otherFds,
-    eventLoop: withNumbers(eventLoop, otherLoop, Math.max),
-    version,
-    nodeVersion,
-    pid: one.pid,
-  }
-}
-
-function addNumbers<T extends object>(one: T, other: T): T {
-  return withNumbers(one, other, (a, b) => a + b)
-}
-
-function withNumbers<T extends object>(
-  one: T,
-  other: T,
-  join: (a: number, b: number) => number,
-): T {
-  const entries = Object.entries<number>(one as Record<string, number>)
-  const joined = entries.map(([name, value]) => [
-    name,
-    join(value, Number(Reflect.get(other, name))),
-  ])
-  return Object.fromEntries(joined) as T
 }
 
 function sumOf(one: readonly number[], other: readonly number[]): number[] {
