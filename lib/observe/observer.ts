@@ -90,8 +90,9 @@ export function createObserver(options: ObserverOptions = {}): Observer {
     onAccess(access) {
       recorder.record(access)
       const { exceptions, request, status } = access.response
+      if (exceptions.length === 0) return
       const failure = { exceptions, request, status }
-      if (exceptions.length === 0 || isClientGoneOnly(failure)) return
+      if (isClientGoneOnly(failure)) return
       const sent = request && new SentParams(request)
       recorder.recordExceptions(access, sent)
       if (request === undefined || sent === undefined) return
