@@ -1,5 +1,7 @@
 import { negotiate } from '../http/accept.ts'
-import { type Family, familiesOf, type Labels, type Sample } from './metrics.ts'
+import { BUCKETS } from './histogram.ts'
+import { type Family, familiesOf, type Metric } from './metrics.ts'
+import { inPieces } from './pieces.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A text of metrics and its media type. */
@@ -17,6 +19,12 @@ const CONTENT_TYPES = {
   [OPEN_METRICS]: `${OPEN_METRICS}; version=1.0.0; charset=utf-8`,
 } as const
 
+// OpenMetrics: a bound always has a decimal point. The label is the same in both formats, because it names a series.
+const BOUNDS = [
+  ...BUCKETS.map((bound) => (Number.isInteger(bound) ? `${bound}.0` : String(bound))),
+  '+Inf',
+].map((bound) => `,le="${bound}"}`)
+
 /**
  * Writes the metrics of a snapshot in the text format of Prometheus (0.0.4), or as OpenMetrics (1.0.0) if the client prefers it.
  *
@@ -25,46 +33,64 @@ const CONTENT_TYPES = {
  * @param accept The header `Accept` of the request (default: the text format of Prometheus).
  */
 export function toMetrics(snapshot: Snapshot, accept?: string): Exposition {
-  const type = negotiate(accept, [PLAIN, OPEN_METRICS])
-  const families = familiesOf(snapshot)
-  const text =
-    type === PLAIN
-      ? families.map(plainText).join('')
-      : `${families.map((family) => openMetricsText(family, snapshot.startedAt)).join('')}# EOF\n`
-  return { contentType: CONTENT_TYPES[type], text }
+  const { contentType, pieces } = toMetricPieces(snapshot, accept)
+  return { contentType, text: [...pieces].join('') }
 }
+
+/** Does the same as {@link toMetrics} in pieces: each one is made when it is requested. */
+export function toMetricPieces(
+  snapshot: Snapshot,
+  accept?: string,
+): Pick<Exposition, 'contentType'> & { readonly pieces: Iterable<string> } {
+  const type = negotiate(accept, [PLAIN, OPEN_METRICS])
+  const createdAt = type === PLAIN ? undefined : snapshot.startedAt / 1_000
+  return {
+    contentType: CONTENT_TYPES[type],
+    pieces: inPieces(textsOf(familiesOf(snapshot), createdAt)),
+  }
+}
+
+// With the time at which the counts began: OpenMetrics.
+function* textsOf(families: readonly Family[], createdAt: number | undefined): Iterable<string> {
+  for (const family of families) {
+    yield createdAt === undefined ? plainHeader(family) : headerOf(family)
+    for (const metric of family.metrics) yield linesOf(family, metric, createdAt)
+  }
+  if (createdAt !== undefined) yield '# EOF\n'
+}
+
+const SUFFIXES = { counter: '_total', info: '_info', gauge: '', histogram: '' } as const
 
 // The older format has no infos, and the name of a counter ends with `_total` everywhere.
-function plainText({ name, type, help, metrics }: Family): string {
-  const suffix = { counter: '_total', info: '_info', gauge: '', histogram: '' }[type]
-  const header = headerOf(`${name}${suffix}`, type === 'info' ? 'gauge' : type, help)
-  return header + metrics.flatMap((samples) => samples.map(lineOf(name))).join('')
+function plainHeader({ name, type, help }: Family): string {
+  return headerOf({ name: name + SUFFIXES[type], type: type === 'info' ? 'gauge' : type, help })
 }
 
-// A counter and a histogram have the time at which they were 0, for each set of labels.
-function openMetricsText({ name, type, help, metrics }: Family, startedAt: number): string {
-  const hasCreated = type === 'counter' || type === 'histogram'
-  const withCreated = (samples: readonly Sample[]): readonly Sample[] => {
-    const { labels = {} } = samples.at(-1) ?? {}
-    return [...samples, { suffix: '_created', labels, value: startedAt / 1_000 }]
-  }
-  const all = hasCreated ? metrics.map(withCreated) : metrics
-  return headerOf(name, type, help) + all.flatMap((samples) => samples.map(lineOf(name))).join('')
-}
-
-function headerOf(name: string, type: string, help: string): string {
+function headerOf({ name, type, help }: Pick<Family, 'name' | 'type' | 'help'>): string {
   return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`
 }
 
-function lineOf(name: string): (sample: Sample) => string {
-  return ({ suffix = '', labels = {}, value }) => `${name}${suffix}${labelsText(labels)} ${value}\n`
+// In OpenMetrics, a counter and a histogram have the time at which they were 0, for each set of labels.
+function linesOf({ name, type }: Family, metric: Metric, createdAt: number | undefined): string {
+  const labels = metric.labels === '' ? '' : `{${metric.labels}}`
+  const hasCreated = createdAt !== undefined && (type === 'counter' || type === 'histogram')
+  const created = hasCreated ? `${name}_created${labels} ${createdAt}\n` : ''
+  return metric.buckets === undefined
+    ? `${name}${SUFFIXES[type]}${labels} ${metric.value}\n${created}`
+    : histogramLines(name, metric.buckets, metric) + created
 }
 
-function labelsText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escapeLabel(value)}"`)
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
-}
-
-function escapeLabel(text: string): string {
-  return text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+function histogramLines(
+  name: string,
+  buckets: readonly number[],
+  { labels, value }: Metric,
+): string {
+  const start = `${name}_bucket{${labels}`
+  let lines = ''
+  let count = 0
+  for (const [i, bound] of BOUNDS.entries()) {
+    count += buckets[i] ?? 0
+    lines += `${start}${bound} ${count}\n`
+  }
+  return `${lines}${name}_count{${labels}} ${count}\n${name}_sum{${labels}} ${value}\n`
 }

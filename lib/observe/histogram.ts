@@ -17,7 +17,7 @@ export function bucketOf(seconds: number): number {
 
 /** Adds the numbers of other buckets. */
 export function addBuckets(buckets: number[], others: readonly number[]): void {
-  for (const [i, count] of others.entries()) buckets[i] = (buckets[i] ?? 0) + count
+  for (let i = 0; i < others.length; i++) buckets[i] = (buckets[i] ?? 0) + (others[i] ?? 0)
 }
 
 /**

@@ -1,26 +1,26 @@
 import { STANDARD_METHODS } from '../http/methods.ts'
-import { copyOf, decodeSegment } from '../http/params.ts'
+import { decodeSegment } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { safeNames } from '../reporting/request-names.ts'
-import { paramNameRule, SentParams } from '../reporting/sent-params.ts'
+import { paramNameRule, type SentParams } from '../reporting/sent-params.ts'
 import { sentPathOf } from '../reporting/sent-values.ts'
 import { shapeOf } from '../reporting/shape.ts'
+import { EntryCounts, MAX_PARAMS } from './journal-entry.ts'
 import { MAX_DEPTH, type Part, PathTree, VARYING } from './path-tree.ts'
-import { type JournalEntry, OTHER } from './snapshot.ts'
-import { bounded, MAX_ENTRIES, MAX_PARAMS, otherEntries } from './sum-snapshots.ts'
+import type { JournalEntry } from './snapshot.ts'
+import { bounded, MAX_ENTRIES, otherEntries } from './sum-snapshots.ts'
 
-const NUMBER = /\d+/
+// The parts of all paths of a method. Most requests have these methods, and a client may send any other.
+const MAX_NODES = { GET: 1_000, POST: 1_000, other: 100 }
 
 /** The requests of one method that failed, by the shape of their paths. Bounded, with exact counts. */
 export class Journal {
-  readonly #trees = new Map<string, PathTree<Entry>>()
+  readonly #trees = new Map<string, PathTree<EntryCounts>>()
 
-  /** Records a request that failed. */
-  record(request: HttpRequest, hint?: string): void {
-    const now = Date.now()
-    const entry = new Entry(now, hint)
+  /** Records a request that failed, with its parameters. */
+  record(request: HttpRequest, sent: SentParams, hint?: string): void {
+    const entry = new EntryCounts(Date.now(), hint)
     const isSafe = paramNameRule(request)
-    const sent = new SentParams(request)
     let left = MAX_PARAMS
     for (const name of sent.names) {
       if (left-- === 0) break
@@ -40,87 +40,17 @@ export class Journal {
     return bounded(all, MAX_ENTRIES, () => false, otherEntries)
   }
 
-  #treeOf(method: string): PathTree<Entry> {
-    const tree = this.#trees.get(method) ?? new PathTree<Entry>((one, other) => one.add(other))
+  #treeOf(method: string): PathTree<EntryCounts> {
+    const known = this.#trees.get(method)
+    if (known !== undefined) return known
+    const maxNodes = method === 'GET' || method === 'POST' ? MAX_NODES[method] : MAX_NODES.other
+    const tree = new PathTree<EntryCounts>(maxNodes, {
+      join: (one, other) => one.add(other),
+      totalsOf: (leaf) => leaf.toTotals(),
+    })
     this.#trees.set(method, tree)
     return tree
   }
-}
-
-/** The shapes of one kind, such as `token(21)` and `token(34)`. */
-interface Shapes {
-  count: number
-  lowest: number
-  highest: number
-}
-
-class Entry {
-  #count = 1
-  #firstAt: number
-  #lastAt: number
-  #hint: string | undefined
-  readonly #params = new Map<string, { count: number; readonly kinds: Map<string, Shapes> }>()
-
-  constructor(at: number, hint: string | undefined) {
-    this.#firstAt = at
-    this.#lastAt = at
-    this.#hint = hint
-  }
-
-  /** Adds another entry to this one. */
-  add(other: Entry): this {
-    this.#count += other.#count
-    this.#firstAt = Math.min(this.#firstAt, other.#firstAt)
-    this.#lastAt = Math.max(this.#lastAt, other.#lastAt)
-    this.#hint = other.#hint ?? this.#hint
-    for (const [name, { count, kinds }] of other.#params) this.#addKinds(name, count, kinds)
-    return this
-  }
-
-  addParam(name: string, shape: string): void {
-    const number = Number(NUMBER.exec(shape)?.[0] ?? 0)
-    const shapes = { count: 1, lowest: number, highest: number }
-    this.#addKinds(name, 1, new Map([[shape.replace(NUMBER, ''), shapes]]))
-  }
-
-  toJournalEntry(method: string, path: string): JournalEntry {
-    return {
-      path,
-      method,
-      count: this.#count,
-      firstAt: this.#firstAt,
-      lastAt: this.#lastAt,
-      ...(this.#hint !== undefined && { hint: this.#hint }),
-      params: Array.from(this.#params, ([name, { count, kinds }]) => ({
-        name,
-        count,
-        shapes: Array.from(kinds, ([kind, shapes]) => ({
-          shape: shapeText(kind, shapes),
-          count: shapes.count,
-        })),
-      })),
-    }
-  }
-
-  #addKinds(name: string, count: number, kinds: ReadonlyMap<string, Shapes>): void {
-    const key = this.#params.has(name) || this.#params.size < MAX_PARAMS ? name : OTHER
-    const param = this.#params.get(key) ?? { count: 0, kinds: new Map<string, Shapes>() }
-    this.#params.set(copyOf(key), param)
-    param.count += count
-    for (const [kind, added] of kinds) {
-      const known = param.kinds.get(kind)
-      if (known === undefined) param.kinds.set(kind, { ...added })
-      else {
-        known.count += added.count
-        known.lowest = Math.min(known.lowest, added.lowest)
-        known.highest = Math.max(known.highest, added.highest)
-      }
-    }
-  }
-}
-
-function shapeText(kind: string, { lowest, highest }: Shapes): string {
-  return kind.replace('()', `(${lowest === highest ? lowest : `${lowest}-${highest}`})`)
 }
 
 // Returns the parts of the path. It has only names that a report of the request also shows.

@@ -1,52 +1,47 @@
-import { BUCKETS } from './histogram.ts'
 import { labelOf, type ProcessFacts, type RouteCounts, type Snapshot } from './snapshot.ts'
 
-/** The labels of a sample. */
-export type Labels = Readonly<Record<string, string>>
-
-/** A sample: `suffix` is added to the name of its family. */
-export interface Sample {
-  readonly suffix?: string
-  readonly labels?: Labels
+/** What a family has for one set of labels. */
+export interface Metric {
+  /** The labels as a text, such as `route="news/list"`; '' if there are none. */
+  readonly labels: string
+  /** The value; of a histogram, the sum of what was observed. */
   readonly value: number
+  /** Of a histogram: how often something was observed, by bucket; not cumulative. */
+  readonly buckets?: readonly number[]
 }
 
-/** The samples of one name. */
+/** The metrics of one name. */
 export interface Family {
   /** The name without a suffix such as `_total`. */
   readonly name: string
   readonly type: 'counter' | 'gauge' | 'histogram' | 'info'
   readonly help: string
-  /** A list for each set of labels. */
-  readonly metrics: readonly (readonly Sample[])[]
+  /** Made one after the other: thousands of routes take a while. */
+  readonly metrics: Iterable<Metric>
 }
 
 /** Returns what a snapshot shows as metrics. */
 export function familiesOf(snapshot: Snapshot): readonly Family[] {
   const { routes, errors, unrouted, limits, server, process: facts, startedAt, workers } = snapshot
-  const requests = routes.flatMap(({ requests: counts, ...route }) =>
-    counts.map(({ method, statusClass, count }): Sample => {
-      const labels = { route: labelOf(route), method, status: `${statusClass}xx` }
-      return { labels, value: count }
-    }),
-  )
+  // Each label of a route is in more than 20 lines.
+  const routeLabels = routes.map((route) => labelsText({ route: labelOf(route) }))
   const isKnown = facts.nodeVersion !== ''
   return [
     counter(
       'portico_requests',
       'Requests whose response has been sent, or whose client has left.',
-      requests,
+      requestMetrics(routes, routeLabels),
     ),
     {
       name: 'portico_request_duration_seconds',
       type: 'histogram',
       help: 'Time from the headers of a request to the end of its response.',
-      metrics: routes.map(histogramOf),
+      metrics: histograms(routes, routeLabels),
     },
     counter(
       'portico_response_bytes',
       'Bytes of the bodies of responses.',
-      routes.map((route) => ({ labels: { route: labelOf(route) }, value: route.bytes })),
+      routes.map(({ bytes }, i) => ({ labels: routeLabels[i] ?? '', value: bytes })),
     ),
     gauge(
       'portico_requests_in_flight',
@@ -54,27 +49,27 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
       server.inFlight,
     ),
     gauge('portico_open_connections', 'Open connections.', server.connections),
-    counter('portico_connections', 'Accepted connections.', [{ value: server.connectionsTotal }]),
+    counter('portico_connections', 'Accepted connections.', [unlabeled(server.connectionsTotal)]),
     counter('portico_connections_dropped', 'Connections closed at once: too many were open.', [
-      { value: server.droppedConnections },
+      unlabeled(server.droppedConnections),
     ]),
     counter(
       'portico_errors',
       'Errors of requests, and those outside of any request.',
       errors.map(({ cause, type, route, count }) => ({
-        labels: { cause, type, route },
+        labels: labelsText({ cause, type, route }),
         value: count,
       })),
     ),
     counter(
       'portico_unrouted_requests',
       'Requests that no action serves.',
-      unrouted.map(({ kind, count }) => ({ labels: { kind }, value: count })),
+      unrouted.map(({ kind, count }) => ({ labels: labelsText({ kind }), value: count })),
     ),
     counter(
       'portico_limit_hits',
       'Requests and connections beyond a limit.',
-      limits.map(({ name, count }) => ({ labels: { limit: name }, value: count })),
+      limits.map(({ name, count }) => ({ labels: labelsText({ limit: name }), value: count })),
     ),
     gauge('portico_workers', 'Processes that serve.', workers),
     gauge('process_start_time_seconds', 'Start of the counts since the epoch.', startedAt / 1_000),
@@ -85,7 +80,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
 function processFamilies(facts: ProcessFacts): readonly Family[] {
   const { cpuUserS, cpuSystemS, openFds, eventLoop, version, nodeVersion } = facts
   const cpu = (part: string, what: string, value: number): Family =>
-    counter(`process_cpu${part}_seconds`, `CPU time ${what}.`, [{ value }])
+    counter(`process_cpu${part}_seconds`, `CPU time ${what}.`, [unlabeled(value)])
   return [
     cpu('_user', 'in user code', cpuUserS),
     cpu('_system', 'in the system', cpuSystemS),
@@ -112,35 +107,49 @@ function processFamilies(facts: ProcessFacts): readonly Family[] {
   ]
 }
 
-function counter(name: string, help: string, samples: readonly Sample[]): Family {
-  const metrics = samples.map((sample) => [{ ...sample, suffix: '_total' }])
+function* requestMetrics(
+  routes: readonly RouteCounts[],
+  routeLabels: readonly string[],
+): Iterable<Metric> {
+  for (const [i, { requests }] of routes.entries()) {
+    for (const { method, statusClass, count } of requests) {
+      const labels = `${routeLabels[i]},method="${method}",status="${statusClass}xx"`
+      yield { labels, value: count }
+    }
+  }
+}
+
+function* histograms(
+  routes: readonly RouteCounts[],
+  routeLabels: readonly string[],
+): Iterable<Metric> {
+  for (const [i, { buckets, durationSum }] of routes.entries()) {
+    yield { labels: routeLabels[i] ?? '', value: durationSum, buckets }
+  }
+}
+
+function counter(name: string, help: string, metrics: Iterable<Metric>): Family {
   return { name, type: 'counter', help, metrics }
 }
 
 function gauge(name: string, help: string, value: number): Family {
-  return { name, type: 'gauge', help, metrics: [[{ value }]] }
+  return { name, type: 'gauge', help, metrics: [unlabeled(value)] }
 }
 
-function info(name: string, help: string, labels: Labels): Family {
-  return { name, type: 'info', help, metrics: [[{ suffix: '_info', labels, value: 1 }]] }
+function info(name: string, help: string, labels: Readonly<Record<string, string>>): Family {
+  return { name, type: 'info', help, metrics: [{ labels: labelsText(labels), value: 1 }] }
 }
 
-function histogramOf(route: RouteCounts): readonly Sample[] {
-  const labels = { route: labelOf(route) }
-  let count = 0
-  const buckets = route.buckets.map((requests, i): Sample => {
-    count += requests
-    return { suffix: '_bucket', labels: { ...labels, le: boundOf(BUCKETS[i]) }, value: count }
-  })
-  return [
-    ...buckets,
-    { suffix: '_count', labels, value: count },
-    { suffix: '_sum', labels, value: route.durationSum },
-  ]
+function unlabeled(value: number): Metric {
+  return { labels: '', value }
 }
 
-// OpenMetrics: a bound always has a decimal point. The label is the same in both formats, because it names a series.
-function boundOf(bound: number | undefined): string {
-  if (bound === undefined) return '+Inf'
-  return Number.isInteger(bound) ? `${bound}.0` : String(bound)
+function labelsText(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
+    .join(',')
+}
+
+function escapeLabel(text: string): string {
+  return text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
 }

@@ -2,6 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
+import { SentParams } from '../reporting/sent-params.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
 import type { ServerCounts } from '../server/server-counts.ts'
@@ -94,15 +95,18 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   return {
     onAccess(access) {
       recorder.record(access)
-      const { exceptions, request, status: sent } = access.response
+      const { exceptions, request, status: responded } = access.response
       const [exception] = exceptions
-      if (exception === undefined || request === undefined) return
+      if (exception === undefined) return
       // A body may fail after the status has been sent.
-      const status = sent < 400 ? statusOf(exception) : sent
+      const status = responded < 400 ? statusOf(exception) : responded
       const failure = { exceptions, request, status }
       if (isClientGoneOnly(failure)) return
+      const sent = request && new SentParams(request)
+      recorder.recordExceptions(access, sent)
+      if (request === undefined || sent === undefined) return
       faults.record(failure, access.route)
-      journal.record(request, stateOf(request).message.reported?.hint)
+      journal.record(request, sent, stateOf(request).message.reported?.hint)
     },
     recordError(error) {
       const exception = toError(error)

@@ -1,8 +1,15 @@
 import { html, Markup } from '../http/html.ts'
 import { addBuckets, emptyBuckets, quantile } from './histogram.ts'
 import { SCRIPT } from './page-style.ts'
-import { faultTable, journalTable, routeTable } from './page-tables.ts'
-import { bytesText, numberText, percentText, secondsText, spanText } from './page-text.ts'
+import { faultTable, isServerError, journalTable, routeTable } from './page-tables.ts'
+import {
+  bytesText,
+  latencyText,
+  numberText,
+  percentText,
+  secondsText,
+  spanText,
+} from './page-text.ts'
 import { barPlot, linePlot } from './plot.ts'
 import type { MinuteCounts, Snapshot } from './snapshot.ts'
 
@@ -25,7 +32,9 @@ const RELOAD_S = 30
 /** Renders the operator's page. It shows no value of a request, and works without its script. */
 export function operatorPage(view: OperatorView): string {
   const { snapshot, isReady, now } = view
-  const { startedAt, workers, process: facts } = snapshot
+  const { startedAt, workers, faults, process: facts } = snapshot
+  const errors = faults.filter(isServerError)
+  const rejections = faults.filter((fault) => !isServerError(fault))
   return html`<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Portico: ${isReady ? 'ready' : 'not ready'}</title><link rel="stylesheet" href="operator.css"><link rel="icon" href="data:,">
@@ -34,8 +43,9 @@ export function operatorPage(view: OperatorView): string {
 <span class="soft">up ${spanText(now - startedAt)} · ${workers === 1 ? 'process' : `${workers} workers of process`} ${facts.pid} · Node ${facts.nodeVersion}</span></header>
 <main>${tiles(snapshot, now)}${plots(snapshot.minutes, now)}
 ${section('Routes', routeTable(snapshot.routes), 'No request yet.')}
-${section('Errors', faultTable(snapshot.faults, now), 'No error yet.')}
+${section('Server errors', faultTable('errors', 10, errors, now), 'None yet.')}
 ${section('Requests that failed', journalTable(snapshot.journal, now), 'None yet.')}
+${section('Rejected requests', faultTable('rejections', 5, rejections, now), 'None yet.')}
 ${section('Kinds of errors', kinds(snapshot), 'None yet.')}
 ${section('Limits that were hit', limits(snapshot), 'None yet.')}
 ${section('Configuration', factList(Object.entries(view.config)), 'Not given.')}</main>
@@ -48,47 +58,61 @@ function section(title: string, content: Markup | undefined, none: string): Mark
   return html`<section><h2>${title}</h2>${content ?? html`<p class="soft">${none}</p>`}</section>`
 }
 
-function tiles({ routes, minutes, server, process: usage }: Snapshot, now: number): Markup {
-  const all = emptyBuckets()
+function tiles(snapshot: Snapshot, now: number): Markup {
+  const { routes, minutes, server, process: usage } = snapshot
+  const hour = minutes.filter(({ at }) => at > now - MINUTES * MINUTE_MS)
+  const buckets = emptyBuckets()
+  for (const minute of hour) addBuckets(buckets, minute.buckets)
+  const recent = sumOf(hour, ({ requests }) => requests)
+  const recentErrors = sumOf(hour, ({ errors }) => errors)
   let total = 0
   let failed = 0
-  for (const { requests, buckets } of routes) {
-    addBuckets(all, buckets)
-    for (const { count, statusClass } of requests) {
+  for (const { requests } of routes) {
+    for (const { statusClass, count } of requests) {
       total += count
       if (statusClass === 5) failed += count
     }
   }
-  const last = minutes.findLast(({ at }) => at <= now - MINUTE_MS && at > now - 2 * MINUTE_MS)
-  const latencies = [0.5, 0.95, 0.99].map((q) => secondsText(quantile(all, q)))
-  const facts: readonly (readonly [name: string, value: string, more: string])[] = [
-    [
-      'Requests',
-      numberText(total),
-      `${numberText((last?.requests ?? 0) / 60)} per second in the last minute`,
-    ],
-    ['Server errors', percentText(failed, total), `status 5xx: ${numberText(failed)}`],
-    ['Latency, median', latencies[0] ?? '', `95 %: ${latencies[1]}, 99 %: ${latencies[2]}`],
-    [
-      'In flight',
-      numberText(server.inFlight),
-      `${numberText(server.connections)} connections open`,
-    ],
-    [
-      'Memory',
-      bytesText(usage.residentBytes),
-      `${bytesText(usage.heapUsedBytes)} of the heap used`,
-    ],
-    [
-      'Event loop',
-      percentText(usage.eventLoop.utilization, 1),
-      `busy; 99 % within ${secondsText(usage.eventLoop.p99)}`,
-    ],
-  ]
-  return html`<dl class="tiles">${facts.map(
-    ([name, value, more]) =>
-      html`<div><dt>${name}</dt><dd>${value} <small>${more}</small></dd></div>`,
-  )}</dl>`
+  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => latencyText(buckets, q))
+  const { residentBytes, heapUsedBytes, eventLoop } = usage
+  return html`<dl class="tiles">${[
+    tile('Requests per second', numberText(rateOf(snapshot, now)), [
+      'in the last 2 minutes',
+      `${numberText(total)} in all`,
+    ]),
+    tile(
+      'Server errors',
+      percentText(recentErrors, recent),
+      [`${numberText(recentErrors)} in the last hour`, `${numberText(failed)} in all`],
+      recentErrors > 0,
+    ),
+    tile('Median latency', p50 ?? '', [`p95 ${p95}`, `p99 ${p99}`, 'in the last hour']),
+    tile('Requests in flight', numberText(server.inFlight), [
+      `${numberText(server.connections)} open connections`,
+    ]),
+    tile('Memory', bytesText(residentBytes), [`${bytesText(heapUsedBytes)} of the heap used`]),
+    tile('Event loop busy', percentText(eventLoop.utilization, 1), [
+      '99 % of delays',
+      `within ${secondsText(eventLoop.p99)}`,
+    ]),
+  ]}</dl>`
+}
+
+// Since the start of the minute before this one, or since the start of the counts.
+function rateOf({ minutes, startedAt }: Snapshot, now: number): number {
+  const first = now - (now % MINUTE_MS) - MINUTE_MS
+  const latest = minutes.filter(({ at }) => at >= first)
+  const elapsedMs = Math.max(1_000, now - Math.max(first, startedAt))
+  return sumOf(latest, ({ requests }) => requests) / (elapsedMs / 1_000)
+}
+
+function tile(name: string, value: string, more: readonly string[], isBad = false): Markup {
+  const parts = more.map((text) => html`<span>${text}</span> `)
+  return html`<div><dt>${name}</dt><dd${isBad && html` class="bad"`}>${value} <small>${parts}</small></dd></div>`
+}
+
+function sumOf<T>(list: readonly T[], read: (each: T) => number): number {
+  return list.reduce((sum, each) => sum + read(each), 0)
 }
 
 function plots(minutes: readonly MinuteCounts[], now: number): Markup {

@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { pipeline } from 'node:stream/promises'
 import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
 import { connectionOf } from '../server/connection.ts'
-import { toMetrics } from './exposition.ts'
+import { toMetricPieces } from './exposition.ts'
 import { type OperatorView, operatorPage } from './operator-page.ts'
 import { isOwnHost } from './own-host.ts'
 import { POLICY, STYLE } from './page-style.ts'
+import { jsonPieces, toOutgoing } from './pieces.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The options of {@link serveOperator}. */
@@ -23,7 +25,8 @@ export interface OperatorOptions {
 
 interface Page {
   readonly contentType: string
-  readonly text: string
+  /** The parts of the text, each made when it is needed. */
+  readonly pieces: Iterable<string>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -42,20 +45,23 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
     '/',
     async (options) => ({
       contentType: 'text/html; charset=utf-8',
-      text: operatorPage(await viewOf(options)),
+      pieces: [operatorPage(await viewOf(options))],
       headers: { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
     }),
   ],
-  ['/operator.css', () => ({ contentType: 'text/css; charset=utf-8', text: STYLE })],
+  ['/operator.css', () => ({ contentType: 'text/css; charset=utf-8', pieces: [STYLE] })],
   [
     '/journal.json',
     async (options) => {
       const { snapshot, isReady, config } = await viewOf(options)
-      const text = `${JSON.stringify({ isReady, ...snapshot, config })}\n`
-      return { contentType: 'application/json', text }
+      const pieces = jsonPieces({ isReady, ...snapshot, config })
+      return { contentType: 'application/json', pieces }
     },
   ],
-  ['/metrics', async ({ snapshot }, { headers }) => toMetrics(await snapshot(), headers.accept)],
+  [
+    '/metrics',
+    async ({ snapshot }, { headers }) => toMetricPieces(await snapshot(), headers.accept),
+  ],
 ])
 
 /**
@@ -76,17 +82,21 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
     connection.hasLastRequest = true
     const result = await resultOf(request, options).catch(() => 500)
     const [status, page] = typeof result === 'number' ? [result, undefined] : [200, result]
-    const text = page?.text ?? (status === 200 ? 'ok\n' : 'no\n')
+    const plain: Page = { contentType: PLAIN, pieces: [status === 200 ? 'ok\n' : 'no\n'] }
+    const { contentType, headers, ...content } = page ?? plain
+    const { length, pieces } = toOutgoing(content.pieces)
     response.writeHead(status, {
       'Cache-Control': 'no-store',
-      'Content-Type': page?.contentType ?? PLAIN,
-      'Content-Length': Buffer.byteLength(text),
+      'Content-Type': contentType,
+      ...(length !== undefined && { 'Content-Length': length }),
       'X-Content-Type-Options': 'nosniff',
       ...(status === 405 && { Allow: 'GET, HEAD' }),
-      ...page?.headers,
+      ...headers,
       Connection: 'close',
     })
-    response.end(request.method === 'HEAD' ? undefined : text)
+    if (request.method === 'HEAD') response.end()
+    // The client may leave.
+    else await pipeline(pieces, response).catch(() => {})
   })
   server.maxConnections = MAX_CONNECTIONS
   server.listen(options.port, options.host)

@@ -1,6 +1,5 @@
 import { html, type Markup } from '../http/html.ts'
-import { quantile } from './histogram.ts'
-import { agoText, bytesText, numberText, secondsText } from './page-text.ts'
+import { agoText, bytesText, latencyText, numberText, percentText } from './page-text.ts'
 import type { Fault, JournalEntry, JournalParam, RouteCounts } from './snapshot.ts'
 
 /** A column of a table: its header, the class of its cells, and the content for a row. */
@@ -9,64 +8,93 @@ interface Column<Row> {
   /** `name` for a text that is code, `n` for a number, `all` for a cell that needs the whole width of a small screen. */
   readonly kind: 'name' | 'n' | 'all' | ''
   cell(row: Row): string | Markup | undefined
-  isBad?(row: Row): boolean
+  /** Returns `bad` for what needs attention, `zero` for what needs none. */
+  mark?(row: Row): 'bad' | 'zero' | undefined
+}
+
+/** A table: more rows than `shown` are folded. */
+interface Table<Row> {
+  readonly id: string
+  readonly columns: readonly Column<Row>[]
+  readonly rows: readonly Row[]
+  readonly shown: number
 }
 
 const MAX_ROWS = 200
+// The log has the others by their fingerprint.
+const MAX_SHOWN_IDS = 2
 
-/** Renders the requests of each route, the most frequent first; undefined without any. */
+interface RouteRow {
+  readonly route: RouteCounts
+  readonly count: number
+  readonly rejected: number
+  readonly failed: number
+}
+
+/** Renders the requests of each route, the one that took the most time first; undefined without any. */
 export function routeTable(routes: readonly RouteCounts[]): Markup | undefined {
-  const count = (row: RouteCounts, statusClass?: number): number =>
-    row.requests
-      .filter((each) => statusClass === undefined || each.statusClass === statusClass)
-      .reduce((sum, each) => sum + each.count, 0)
-  const latency = (header: string, q: number): Column<RouteCounts> => ({
+  const total = routes.reduce((sum, { durationSum }) => sum + durationSum, 0)
+  const latency = (header: string, q: number): Column<RouteRow> => ({
     header,
     kind: 'n',
-    cell: ({ buckets }) => secondsText(quantile(buckets, q)),
+    cell: ({ route }) => latencyText(route.buckets, q),
   })
-  const columns: readonly Column<RouteCounts>[] = [
-    { header: 'Route', kind: 'name', cell: routeText },
-    { header: 'Requests', kind: 'n', cell: (row) => numberText(count(row)) },
-    { header: '4xx', kind: 'n', cell: (row) => numberText(count(row, 4)) },
+  const columns: readonly Column<RouteRow>[] = [
+    { header: 'Route', kind: 'name', cell: ({ route }) => routeText(route) },
+    { header: 'Requests', kind: 'n', cell: ({ count }) => numberText(count) },
+    {
+      header: '4xx',
+      kind: 'n',
+      cell: ({ rejected }) => numberText(rejected),
+      mark: ({ rejected }) => (rejected === 0 ? 'zero' : undefined),
+    },
     {
       header: '5xx',
       kind: 'n',
-      cell: (row) => numberText(count(row, 5)),
-      isBad: (row) => count(row, 5) > 0,
+      cell: ({ failed }) => numberText(failed),
+      mark: ({ failed }) => (failed === 0 ? 'zero' : 'bad'),
     },
+    { header: 'Time', kind: 'n', cell: ({ route }) => percentText(route.durationSum, total) },
     latency('p50', 0.5),
     latency('p95', 0.95),
     latency('p99', 0.99),
-    { header: 'Sent', kind: 'n', cell: ({ bytes }) => bytesText(bytes) },
+    { header: 'Sent', kind: 'n', cell: ({ route }) => bytesText(route.bytes) },
   ]
-  return table(
-    columns,
-    [...routes].sort((one, other) => count(other) - count(one)),
-  )
+  const rows = routes
+    .map(toRouteRow)
+    .sort(
+      (one, other) => other.route.durationSum - one.route.durationSum || other.count - one.count,
+    )
+  return table({ id: 'routes', columns, rows, shown: 15 })
 }
 
-/** Renders the errors by fingerprint, server errors first, and then the latest; undefined without any. */
-export function faultTable(faults: readonly Fault[], now: number): Markup | undefined {
+/** Renders errors by fingerprint, the latest first; undefined without any. */
+export function faultTable(
+  id: string,
+  shown: number,
+  faults: readonly Fault[],
+  now: number,
+): Markup | undefined {
   const columns: readonly Column<Fault>[] = [
     { header: 'Error', kind: 'name', cell: ({ fingerprint }) => fingerprint },
-    { header: 'Status', kind: 'n', cell: ({ status }) => `${status}`, isBad: isServerError },
+    {
+      header: 'Status',
+      kind: 'n',
+      cell: ({ status }) => `${status}`,
+      mark: (fault) => (isServerError(fault) ? 'bad' : undefined),
+    },
     { header: 'Count', kind: 'n', cell: ({ count }) => numberText(count) },
-    { header: 'First', kind: '', cell: ({ firstAt }) => time(firstAt, now) },
-    { header: 'Last', kind: '', cell: ({ lastAt }) => time(lastAt, now) },
+    { header: 'First', kind: 'n', cell: ({ firstAt }) => time(firstAt, now) },
+    { header: 'Last', kind: 'n', cell: ({ lastAt }) => time(lastAt, now) },
     {
       header: 'Latest ids',
       kind: 'all',
-      cell: ({ ids }) => list(ids.map((id) => html`<code>${id}</code>`)),
+      cell: ({ ids }) =>
+        list(ids.slice(0, MAX_SHOWN_IDS).map((each) => html`<code>${each}</code>`)),
     },
   ]
-  return table(
-    columns,
-    [...faults].sort(
-      (one, other) =>
-        Number(isServerError(other)) - Number(isServerError(one)) || other.lastAt - one.lastAt,
-    ),
-  )
+  const rows = [...faults].sort((one, other) => other.lastAt - one.lastAt)
+  return table({ id, columns, rows, shown })
 }
 
 /** Renders the requests that failed, the most frequent first; undefined without any. */
@@ -74,8 +102,8 @@ export function journalTable(journal: readonly JournalEntry[], now: number): Mar
   const columns: readonly Column<JournalEntry>[] = [
     { header: 'Path', kind: 'name', cell: ({ method, path }) => `${method} ${path}` },
     { header: 'Count', kind: 'n', cell: ({ count }) => numberText(count) },
-    { header: 'First', kind: '', cell: ({ firstAt }) => time(firstAt, now) },
-    { header: 'Last', kind: '', cell: ({ lastAt }) => time(lastAt, now) },
+    { header: 'First', kind: 'n', cell: ({ firstAt }) => time(firstAt, now) },
+    { header: 'Last', kind: 'n', cell: ({ lastAt }) => time(lastAt, now) },
     {
       header: 'Parameters',
       kind: 'all',
@@ -83,26 +111,51 @@ export function journalTable(journal: readonly JournalEntry[], now: number): Mar
         html`${hint && html`<p>${hint}</p>`}${list(params.map(paramText))}`,
     },
   ]
-  return table(
-    columns,
-    [...journal].sort((one, other) => other.count - one.count),
-  )
+  const rows = [...journal].sort((one, other) => other.count - one.count)
+  return table({ id: 'journal', columns, rows, shown: 15 })
 }
 
-function table<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Markup | undefined {
+/** Reports whether an error is one of the server. */
+export function isServerError({ status }: Fault): boolean {
+  return status >= 500
+}
+
+function table<Row>({ id, columns, rows, shown }: Table<Row>): Markup | undefined {
   if (rows.length === 0) return undefined
+  const rowsOf = (first: number, end: number): Markup => tableOf(columns, rows.slice(first, end))
+  const folded = Math.min(rows.length, MAX_ROWS) - shown
+  const left = rows.length - MAX_ROWS
+  return html`${rowsOf(0, shown)}${
+    folded > 0 &&
+    html`<details id="${id}"><summary>${numberText(folded)} more</summary>${rowsOf(shown, MAX_ROWS)}${
+      left > 0 && html`<p class="soft">${numberText(left)} more are in the JSON.</p>`
+    }</details>`
+  }`
+}
+
+function tableOf<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): Markup {
   const headers = columns.map(
-    ({ header, kind }) => html`<th scope="col"${kind === 'n' && html` class="n"`}>${header}</th>`,
+    ({ header, kind }) => html`<th scope="col"${kind && html` class="${kind}"`}>${header}</th>`,
   )
-  const lines = rows.slice(0, MAX_ROWS).map(
-    (row) => html`<tr>${columns.map(({ header, kind, cell, isBad }) => {
+  const lines = rows.map(
+    (row) => html`<tr>${columns.map(({ header, kind, cell, mark }) => {
       const label = kind === 'name' ? undefined : html` data-label="${header}"`
-      return html`<td class="${kind}${isBad?.(row) === true ? ' bad' : ''}"${label}>${cell(row)}</td>`
+      const classes = [kind, mark?.(row)].filter(Boolean).join(' ')
+      return html`<td class="${classes}"${label}>${cell(row)}</td>`
     })}</tr>
 `,
   )
-  const left = rows.length - lines.length
-  return html`<table><thead><tr>${headers}</tr></thead><tbody>${lines}</tbody></table>${left > 0 && html`<p class="soft">${numberText(left)} more are in the JSON.</p>`}`
+  return html`<table><thead><tr>${headers}</tr></thead><tbody>${lines}</tbody></table>`
+}
+
+function toRouteRow(route: RouteCounts): RouteRow {
+  const sums = { count: 0, rejected: 0, failed: 0 }
+  for (const { statusClass, count } of route.requests) {
+    sums.count += count
+    if (statusClass === 4) sums.rejected += count
+    if (statusClass === 5) sums.failed += count
+  }
+  return { route, ...sums }
 }
 
 function routeText({ route, kind }: RouteCounts): string {
@@ -124,8 +177,4 @@ function time(at: number, now: number): Markup {
 function list(items: readonly Markup[]): Markup | undefined {
   if (items.length === 0) return undefined
   return html`<ul>${items.map((item) => html`<li>${item}</li>`)}</ul>`
-}
-
-function isServerError({ status }: Fault): boolean {
-  return status >= 500
 }

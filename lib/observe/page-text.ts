@@ -1,5 +1,11 @@
 // Texts of the operator's page for numbers and times.
 
+import { BUCKETS, quantile } from './histogram.ts'
+
+// toLocaleString() makes a new format for each of some thousand numbers: most of the time of a page.
+const TENTHS = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
+const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
+
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
@@ -8,13 +14,23 @@ const MEBIBYTE = 1_048_576
 
 /** Returns a number with separators: `12,345`; with at most one digit after the point below 100. */
 export function numberText(value: number): string {
-  return value.toLocaleString('en', { maximumFractionDigits: value < 100 ? 1 : 0 })
+  return (value < 100 ? TENTHS : WHOLE).format(value)
 }
 
 /** Returns seconds in a unit that fits: `0.4 ms`, `12 ms`, `1.2 s`; `–` without a value. */
 export function secondsText(seconds: number | undefined): string {
   if (seconds === undefined) return '–'
   return seconds < 1 ? `${numberText(roundTo(seconds * 1_000, 2))} ms` : `${numberText(seconds)} s`
+}
+
+/** Returns a quantile of durations: `12 ms`; `≤ 1 ms` in the first bucket, `≥ 10 s` in the last one, `–` without any. */
+export function latencyText(buckets: readonly number[], q: number): string {
+  const seconds = quantile(buckets, q)
+  const [lowest = 0] = BUCKETS
+  const highest = BUCKETS.at(-1) ?? 0
+  if (seconds === undefined) return secondsText(seconds)
+  if (seconds <= lowest) return `≤ ${secondsText(lowest)}`
+  return seconds >= highest ? `≥ ${secondsText(highest)}` : secondsText(seconds)
 }
 
 /** Returns bytes in a unit that fits: `812 B`, `48 KiB`, `1.4 MiB`. */

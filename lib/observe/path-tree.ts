@@ -6,12 +6,21 @@ export const VARYING: unique symbol = Symbol('varying')
 /** A part of a path: a name, or one that is shown by its position. */
 export type Part = string | typeof VARYING
 
+/** How a tree joins what belongs to two paths that have become one. */
+export interface Joins<Leaf> {
+  readonly join: (one: Leaf, other: Leaf) => Leaf
+  /** Returns what is joined in a short and constant time: the totals alone. */
+  readonly totalsOf: (leaf: Leaf) => Leaf
+}
+
 interface Node<Leaf> {
   /** Number of paths that have passed, and the age of its place when it was new. */
   weight: number
   /** Grows when a name makes room here: one that is no longer requested falls behind. */
   age: number
   leaf: Leaf | undefined
+  /** What belongs to the paths below it that have no nodes. */
+  rest: Leaf | undefined
   readonly children: Map<Part, Node<Leaf>>
 }
 
@@ -19,35 +28,47 @@ interface Node<Leaf> {
 const MAX_NAMES = [48, 12]
 /** Further parts of a path are one. */
 export const MAX_DEPTH = 6
-// Beyond it, a new name counts as a part that varies.
-const MAX_NODES = 500
 // A name stays if one of 256 new names is the same, and 100 requests are forgotten after 25,600 new names.
 const AGE_STEP = 1 / 256
-// Stands for all parts that are too deep.
+// Of what is below names that make room for a path, so many nodes keep what belongs to them: a join takes up to 50 µs.
+const MAX_MOVED = 16
+// Stands for all parts below a path that have no nodes.
 const REST = '…'
 
 /**
  * A tree of paths with something for each of them. Where a place has too many names, those that are requested least become
- * one: `/<1>`. Its size is bounded, and nothing that was added is lost.
+ * one: `/<1>`. Its size is bounded, and so is the time to add a path. Nothing that was added is lost: where paths become
+ * one, it is joined, and where that would take too long, its totals are.
  */
 export class PathTree<Leaf> {
   readonly #root: Node<Leaf> = newNode(0)
-  readonly #join: (one: Leaf, other: Leaf) => Leaf
+  readonly #maxNodes: number
+  readonly #joins: Joins<Leaf>
   #nodes = 0
+  // Number of nodes that this path may still move.
+  #left = 0
 
-  /** @param join Joins what belongs to two paths that have become one. */
-  constructor(join: (one: Leaf, other: Leaf) => Leaf) {
-    this.#join = join
+  /** @param maxNodes Maximum number of parts of all paths. From half of it on, a new name counts as a part that varies. */
+  constructor(maxNodes: number, joins: Joins<Leaf>) {
+    this.#maxNodes = maxNodes
+    this.#joins = joins
   }
 
-  /** Adds what belongs to a path, with the number of requests that it stands for. */
-  add(path: readonly Part[], leaf: Leaf, count = 1): void {
+  /** Adds what belongs to a path. */
+  add(path: readonly Part[], leaf: Leaf): void {
+    this.#left = MAX_MOVED
+    const { join } = this.#joins
     let node = this.#root
-    for (const [depth, part] of toDepth(path).entries()) {
-      node = this.#childOf(node, part, depth)
-      node.weight += count
+    for (const [depth, part] of path.entries()) {
+      const child = depth < MAX_DEPTH ? this.#childOf(node, part, depth) : undefined
+      if (child === undefined) {
+        node.rest = joined(node.rest, leaf, join)
+        return
+      }
+      node = child
+      node.weight++
     }
-    this.#put(node, leaf)
+    node.leaf = joined(node.leaf, leaf, join)
   }
 
   /** Lists the paths, such as `/signin/v2/<3>`. */
@@ -55,15 +76,17 @@ export class PathTree<Leaf> {
     yield* listOf(this.#root, '', 1)
   }
 
-  #childOf(parent: Node<Leaf>, part: Part, depth: number): Node<Leaf> {
+  // Returns undefined if there is no room.
+  #childOf(parent: Node<Leaf>, part: Part, depth: number): Node<Leaf> | undefined {
     const { children } = parent
     const known = children.get(part)
     if (known !== undefined) return known
     if (part !== VARYING) {
       const rarest = rarestOf(children, MAX_NAMES[depth] ?? MAX_NAMES.at(-1) ?? 0)
       if (rarest !== undefined) this.#giveUp(parent, rarest, depth)
-      else if (this.#nodes >= MAX_NODES) return this.#childOf(parent, VARYING, depth)
+      else if (this.#nodes >= this.#maxNodes / 2) return this.#childOf(parent, VARYING, depth)
     }
+    if (this.#nodes >= this.#maxNodes) return undefined
     const child: Node<Leaf> = newNode(parent.age)
     children.set(typeof part === 'string' ? copyOf(part) : part, child)
     this.#nodes++
@@ -75,28 +98,45 @@ export class PathTree<Leaf> {
     const node = parent.children.get(name)
     parent.children.delete(name)
     parent.age += AGE_STEP
-    if (node !== undefined) this.#move(node, this.#childOf(parent, VARYING, depth), depth + 1)
+    if (node !== undefined) this.#move(node, parent, VARYING, depth)
   }
 
-  #move(from: Node<Leaf>, to: Node<Leaf>, depth: number): void {
+  #move(from: Node<Leaf>, parent: Node<Leaf>, part: Part, depth: number): void {
     this.#nodes--
+    const to = this.#left > 0 ? this.#childOf(parent, part, depth) : undefined
+    this.#left--
+    if (to === undefined) {
+      this.#drop(from, parent)
+      return
+    }
+    const { join } = this.#joins
     to.weight += from.weight
-    if (from.leaf !== undefined) this.#put(to, from.leaf)
-    for (const [part, child] of from.children)
-      this.#move(child, this.#childOf(to, part, depth), depth + 1)
+    if (from.leaf !== undefined) to.leaf = joined(to.leaf, from.leaf, join)
+    if (from.rest !== undefined) to.rest = joined(to.rest, from.rest, join)
+    for (const [name, child] of from.children) this.#move(child, to, name, depth + 1)
   }
 
-  #put(node: Node<Leaf>, leaf: Leaf): void {
-    node.leaf = node.leaf === undefined ? leaf : this.#join(node.leaf, leaf)
+  // Keeps the totals of a node that has made room, and of all below it.
+  #drop(from: Node<Leaf>, parent: Node<Leaf>): void {
+    const { join, totalsOf } = this.#joins
+    for (const leaf of [from.leaf, from.rest]) {
+      if (leaf !== undefined) parent.rest = joined(parent.rest, totalsOf(leaf), join)
+    }
+    this.#nodes -= from.children.size
+    for (const child of from.children.values()) this.#drop(child, parent)
   }
 }
 
 function newNode<Leaf>(weight: number): Node<Leaf> {
-  return { weight, age: 0, leaf: undefined, children: new Map() }
+  return { weight, age: 0, leaf: undefined, rest: undefined, children: new Map() }
 }
 
-function toDepth(path: readonly Part[]): readonly Part[] {
-  return path.length > MAX_DEPTH ? [...path.slice(0, MAX_DEPTH), REST] : path
+function joined<Leaf>(
+  one: Leaf | undefined,
+  other: Leaf,
+  join: (one: Leaf, other: Leaf) => Leaf,
+): Leaf {
+  return one === undefined ? other : join(one, other)
 }
 
 // Returns the name with the lowest weight; undefined if there is room for one more. Of several, the first one.
@@ -113,7 +153,7 @@ function rarestOf<Leaf>(children: Node<Leaf>['children'], max: number): Part | u
 }
 
 function* listOf<Leaf>(
-  { leaf, children }: Node<Leaf>,
+  { leaf, rest, children }: Node<Leaf>,
   path: string,
   position: number,
 ): Iterable<readonly [string, Leaf]> {
@@ -122,4 +162,5 @@ function* listOf<Leaf>(
     const text = part === VARYING ? `<${position}>` : part
     yield* listOf(child, `${path}/${text}`, position + 1)
   }
+  if (rest !== undefined) yield [`${path}/${REST}`, rest]
 }

@@ -9,6 +9,9 @@ export interface Series {
 
 const WIDTH = 600
 const HEIGHT = 120
+// Lines at the top, at the half and at each quarter of the hour.
+const GRID = `M0 0H${WIDTH}M0 ${HEIGHT / 2}H${WIDTH}M150 0V${HEIGHT}M300 0V${HEIGHT}M450 0V${HEIGHT}`
+const TIMES = ['60 min', '45', '30', '15', 'now']
 
 type TextOf = (value: number) => string
 
@@ -44,7 +47,7 @@ export function linePlot(label: string, all: readonly Series[], textOf: TextOf):
   })
 }
 
-// Draws all series with one scale.
+// Draws all series with one scale, from 0 to a round number.
 function plot(
   label: string,
   all: readonly Series[],
@@ -53,18 +56,27 @@ function plot(
   pathOf: (values: Series['values'], step: number, heightOf: (value: number) => number) => string,
 ): Markup {
   const highest = highestOf(all)
+  const top = roundUp(highest)
   const step = WIDTH / countOf(all)
-  const heightOf = (value: number): number => scaled(value, highest)
+  const heightOf = (value: number): number => scaled(value, top)
   const marks = all.map(
     ({ name, values }) =>
       html`<path class="${className}${name}" d="${pathOf(values, step, heightOf)}"/>`,
   )
   const names = all.map(({ name }) => html`<span class="key ${name}">${name}</span>`)
-  const most = textOf(highest)
+  if (highest === 0) {
+    return html`<figure><figcaption>${label}</figcaption><p class="none soft">No request in the last hour.</p></figure>`
+  }
+  const scale = [top, top / 2, 0].map(textOf)
   return html`<figure><figcaption>${label} ${names}</figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label} in the last hour, at most ${most}">${marks}</svg>
-<p class="axis"><span>60 min ago</span><span>at most ${most}</span><span>now</span></p></figure>
+<div class="plot"><p class="axis y">${spans(scale)}</p>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${label} in the last hour, at most ${textOf(highest)}"><path class="grid" d="${GRID}"/>${marks}</svg>
+<p class="axis x">${spans(TIMES)}</p></div></figure>
 `
+}
+
+function spans(texts: readonly string[]): readonly Markup[] {
+  return texts.map((text) => html`<span>${text}</span>`)
 }
 
 function countOf(all: readonly Series[]): number {
@@ -76,8 +88,15 @@ function highestOf(all: readonly Series[]): number {
 }
 
 // A value that is not zero is seen, however small it is beside the highest.
-function scaled(value: number, highest: number): number {
-  return value === 0 ? 0 : Math.max(2, round(((HEIGHT - 4) * value) / highest))
+function scaled(value: number, top: number): number {
+  return value === 0 ? 0 : Math.max(2, round((HEIGHT * value) / top))
+}
+
+// Returns a number whose half is short too: 1, 2, 4, 5, 8 or 10, times a power of ten.
+function roundUp(value: number): number {
+  const power = 10 ** Math.floor(Math.log10(value))
+  const digit = [1, 2, 4, 5, 8, 10].find((each) => each * power >= value) ?? 10
+  return digit * power
 }
 
 function round(value: number): number {

@@ -3,8 +3,8 @@ import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
 import { stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { isClientGoneOnly, isRejection } from '../reporting/failure.ts'
-import { SentParams } from '../reporting/sent-params.ts'
+import { isRejection } from '../reporting/failure.ts'
+import type { SentParams } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { bucketOf, emptyBuckets } from './histogram.ts'
@@ -50,17 +50,40 @@ export class Recorder {
   /** Counts a request whose response has been sent, or whose client has left. */
   record(access: Access): void {
     const { method, response, bytes, durationMs } = access
-    const hasFailed = response.exceptions.length > 0
-    // No action serves a message that is no valid HTTP, whatever its target names.
-    const isRejected = hasFailed && response.request?.rejection !== undefined
-    const route = isRejected ? null : access.route
+    const route = routeOf(access)
     const seconds = durationMs / 1_000
     const bucket = bucketOf(seconds)
     const record = (route !== null && this.#routes.get(route)) || this.#newRecord(route, response)
     record.add(method, response.status, bytes, seconds, bucket)
     this.#minute ??= this.#newMinute()
     this.#minute.add(response.status, bucket)
-    if (hasFailed) this.#recordExceptions(route, response)
+  }
+
+  /**
+   * Counts the exceptions of a request whose client has not left.
+   *
+   * @param sent The parameters of the request.
+   */
+  recordExceptions(access: Access, sent: SentParams | undefined): void {
+    const { exceptions, request, status } = access.response
+    const route = routeOf(access)
+    const [first] = exceptions
+    exceptions.forEach((exception, i) => {
+      // The second one is that of the error action. With one, the response may have another status than it.
+      const failure = { exceptions: [exception], request: i === 0 ? request : undefined }
+      const own = statusOf(exception)
+      const worst = exceptions.length > 1 ? own : Math.max(own, status)
+      const isClients = isRejection({ ...failure, status: worst })
+      this.recordError(exception, isClients ? 'client' : 'server', route ?? '')
+    })
+    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
+    const isLate = (): boolean => request?.signal.reason === first
+    if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
+    if (route !== null || request === undefined || first === undefined) return
+    const signIn =
+      sent && statusOf(first) === 404 ? recognizeSignIn(request, sent, () => true) : undefined
+    const kind = signIn?.looksLike ?? typeOf(first)
+    this.#unrouted.add(kind, { kind })
   }
 
   /** Counts an error of a request, or one outside of any request. */
@@ -101,30 +124,12 @@ export class Recorder {
     }, MINUTE_MS - age).unref()
     return minute
   }
+}
 
-  #recordExceptions(route: string | null, response: HttpResponse): void {
-    const { exceptions, request, status } = response
-    if (isClientGoneOnly({ exceptions, request, status })) return
-    const [first] = exceptions
-    exceptions.forEach((exception, i) => {
-      // The second one is that of the error action. With one, the response may have another status than it.
-      const failure = { exceptions: [exception], request: i === 0 ? request : undefined }
-      const own = statusOf(exception)
-      const worst = exceptions.length > 1 ? own : Math.max(own, status)
-      const isClients = isRejection({ ...failure, status: worst })
-      this.recordError(exception, isClients ? 'client' : 'server', route ?? '')
-    })
-    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
-    const isLate = (): boolean => request?.signal.reason === first
-    if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
-    if (route !== null || request === undefined || first === undefined) return
-    const signIn =
-      statusOf(first) === 404
-        ? recognizeSignIn(request, new SentParams(request), () => true)
-        : undefined
-    const kind = signIn?.looksLike ?? typeOf(first)
-    this.#unrouted.add(kind, { kind })
-  }
+// No action serves a message that is no valid HTTP, whatever its target names.
+function routeOf({ response, route }: Access): string | null {
+  const isRejected = response.exceptions.length > 0 && response.request?.rejection !== undefined
+  return isRejected ? null : route
 }
 
 class RouteRecord {
@@ -151,13 +156,15 @@ class RouteRecord {
   }
 
   get counts(): RouteCounts {
-    const requests = [...this.#methods].flatMap(([method, classes]) =>
-      classes.flatMap((count, statusClass): RequestCount[] =>
-        count === 0
-          ? []
-          : [{ method, statusClass: statusClass as RequestCount['statusClass'], count }],
-      ),
-    )
+    // With flatMap(), the snapshot of 10,000 routes took twice the time.
+    const requests: RequestCount[] = []
+    for (const [method, classes] of this.#methods) {
+      for (let statusClass = 1; statusClass < classes.length; statusClass++) {
+        const count = classes[statusClass] ?? 0
+        if (count === 0) continue
+        requests.push({ method, statusClass: statusClass as RequestCount['statusClass'], count })
+      }
+    }
     return {
       route: this.#route,
       kind: this.#kind,

@@ -1,17 +1,17 @@
 import { addBuckets } from './histogram.ts'
+import { joinEntries } from './journal-entry.ts'
 import {
   type ErrorCount,
   type Fault,
   type JournalEntry,
-  type JournalParam,
   labelOf,
   type MinuteCounts,
   OTHER,
-  type ProcessFacts,
+  type RequestCount,
   type RouteCounts,
-  type ShapeCount,
   type Snapshot,
 } from './snapshot.ts'
+import { addFacts, addNumbers } from './sum-processes.ts'
 
 /** Maximum number of entries of `minutes`. */
 export const MAX_MINUTES = 60
@@ -19,8 +19,6 @@ export const MAX_MINUTES = 60
 export const MAX_FAULTS = 100
 /** Maximum number of entries of `journal`, and one for all others. */
 export const MAX_ENTRIES = 200
-/** Maximum number of `params` of an entry of the journal, and one for all others. */
-export const MAX_PARAMS = 24
 /** Maximum number of `ids` of a fault. */
 export const MAX_IDS = 5
 
@@ -30,55 +28,70 @@ export const MAX_IDS = 5
  * @throws {TypeError} If the list is empty.
  */
 export function sumSnapshots(list: readonly Snapshot[]): Snapshot {
-  return list.reduce(add)
+  const [only, ...others] = list
+  if (only === undefined) throw new TypeError('A sum needs at least one snapshot')
+  return others.length === 0 ? only : sum(list)
 }
 
-/** Returns the snapshot of a process that has ended: its counts, and nothing that it no longer uses. */
-export function endedSnapshot(snapshot: Snapshot): Snapshot {
-  const { server, process } = snapshot
-  return {
-    ...snapshot,
-    workers: 0,
-    server: { ...server, inFlight: 0, connections: 0 },
-    process: {
-      ...process,
-      residentBytes: 0,
-      heapUsedBytes: 0,
-      heapTotalBytes: 0,
-      externalBytes: 0,
-      openFds: 0,
-      eventLoop: { mean: 0, p50: 0, p90: 0, p99: 0, max: 0, utilization: 0 },
-    },
-  }
-}
-
-function add(one: Snapshot, other: Snapshot): Snapshot {
-  const faults = merged([one.faults, other.faults], (fault) => fault.fingerprint, addFaults)
-  const journal = merged(
-    [one.journal, other.journal],
-    ({ method, path }) => `${method} ${path}`,
-    addEntries,
+function sum(list: readonly Snapshot[]): Snapshot {
+  const all = <T>(read: (snapshot: Snapshot) => T): T[] => list.map(read)
+  const faults = merged(
+    all(({ faults }) => faults),
+    (fault) => fault.fingerprint,
+    addFaults,
   )
+  const journal = sumJournal(all(({ journal }) => journal))
   return {
-    startedAt: Math.min(one.startedAt, other.startedAt),
-    workers: one.workers + other.workers,
-    routes: merged([one.routes, other.routes], labelOf, addRoutes),
-    errors: sumCounts([one.errors, other.errors], keyOfError),
-    unrouted: sumCounts([one.unrouted, other.unrouted], ({ kind }) => kind),
-    minutes: merged([one.minutes, other.minutes], ({ at }) => at, addMinutes)
+    startedAt: Math.min(...all(({ startedAt }) => startedAt)),
+    workers: all(({ workers }) => workers).reduce((one, other) => one + other),
+    routes: merged(
+      all(({ routes }) => routes),
+      labelOf,
+      addRoutes,
+    ),
+    errors: sumCounts(
+      all(({ errors }) => errors),
+      keyOfError,
+    ),
+    unrouted: sumCounts(
+      all(({ unrouted }) => unrouted),
+      ({ kind }) => kind,
+    ),
+    minutes: merged(
+      all(({ minutes }) => minutes),
+      ({ at }) => at,
+      addMinutes,
+    )
       .sort((a, b) => a.at - b.at)
       .slice(-MAX_MINUTES),
     faults: boundedFaults(faults),
     journal: bounded(journal, MAX_ENTRIES, ({ path }) => path === OTHER, otherEntries),
-    limits: sumCounts([one.limits, other.limits], ({ name }) => name),
-    server: addNumbers(one.server, other.server),
-    process: addFacts(one.process, other.process),
+    limits: sumCounts(
+      all(({ limits }) => limits),
+      ({ name }) => name,
+    ),
+    server: all(({ server }) => server).reduce(addNumbers),
+    process: all(({ process }) => process).reduce(addFacts),
   }
 }
 
 /** Returns the text that the errors of one entry share. */
 export function keyOfError({ cause, type, route }: Omit<ErrorCount, 'count'>): string {
   return `${cause} ${type} ${route}`
+}
+
+// Joins lists: entries with the same method and path are added.
+function sumJournal(lists: readonly (readonly JournalEntry[])[]): JournalEntry[] {
+  const groups = new Map<string, JournalEntry[]>()
+  for (const entry of lists.flat()) {
+    const key = `${entry.method} ${entry.path}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [entry])
+    else group.push(entry)
+  }
+  return [...groups.values()].flatMap(([first, ...others]) =>
+    first === undefined ? [] : [joinEntries(first, others)],
+  )
 }
 
 /** Joins lists: the counts of entries with the same key are added. */
@@ -143,15 +156,30 @@ export function otherEntries(entries: readonly JournalEntry[]): JournalEntry {
 }
 
 function addRoutes(one: RouteCounts, other: RouteCounts): RouteCounts {
-  const keyOf = ({ method, statusClass }: RouteCounts['requests'][number]): string =>
-    `${method} ${statusClass}`
   return {
     ...one,
-    requests: sumCounts([one.requests, other.requests], keyOf),
+    requests: addRequests(one.requests, other.requests),
     bytes: one.bytes + other.bytes,
     buckets: sumOf(one.buckets, other.buckets),
     durationSum: one.durationSum + other.durationSum,
   }
+}
+
+// The lists are short: with sumCounts(), the sum of 10,000 routes took twice the time.
+function addRequests(
+  ones: readonly RequestCount[],
+  others: readonly RequestCount[],
+): readonly RequestCount[] {
+  const requests = [...ones]
+  for (const other of others) {
+    const index = ones.findIndex(
+      ({ method, statusClass }) => method === other.method && statusClass === other.statusClass,
+    )
+    const one = ones[index]
+    if (one === undefined) requests.push(other)
+    else requests[index] = addCounts(one, other)
+  }
+  return requests
 }
 
 function addMinutes(one: MinuteCounts, other: MinuteCounts): MinuteCounts {
@@ -182,64 +210,6 @@ function addTimed<T extends Timed>(one: T, other: T): T {
 export function addFaults(one: Fault, other: Fault): Fault {
   const [later, earlier] = one.lastAt < other.lastAt ? [other, one] : [one, other]
   return { ...addTimed(one, other), ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS) }
-}
-
-function addEntries(one: JournalEntry, other: JournalEntry): JournalEntry {
-  const all = merged([one.params, other.params], ({ name }) => name, addParams)
-  const kept = all.filter(({ name }) => name !== OTHER)
-  const others = [...kept.splice(MAX_PARAMS), ...all.filter(({ name }) => name === OTHER)]
-  const params =
-    others.length === 0 ? kept : [...kept, { ...others.reduce(addParams), name: OTHER }]
-  const hint = addTimed(one, other).hint ?? one.hint ?? other.hint
-  return { ...addTimed(one, other), ...(hint !== undefined && { hint }), params }
-}
-
-function addParams(one: JournalParam, other: JournalParam): JournalParam {
-  const shapes = merged([one.shapes, other.shapes], ({ shape }) => kindOf(shape), addShapes)
-  return { ...addCounts(one, other), shapes }
-}
-
-// Returns `token` of `token(21)` and of `token(21-34)`.
-function kindOf(shape: string): string {
-  return shape.replace(/\(.*/, '')
-}
-
-function addShapes(one: ShapeCount, other: ShapeCount): ShapeCount {
-  const numbers = `${one.shape} ${other.shape}`.match(/\d+/g)?.map(Number) ?? []
-  const [lowest, highest] = [Math.min(...numbers), Math.max(...numbers)]
-  const range = lowest === highest ? lowest : `${lowest}-${highest}`
-  const shape = numbers.length === 0 ? one.shape : `${kindOf(one.shape)}(${range})`
-  return { shape, count: one.count + other.count }
-}
-
-function addFacts(one: ProcessFacts, other: ProcessFacts): ProcessFacts {
-  const { openFds, eventLoop, version, nodeVersion, ...numbers } = one
-  const { openFds: otherFds, eventLoop: otherLoop, ...others } = other
-  return {
-    ...addNumbers(numbers, others),
-    openFds: openFds === null || otherFds === null ? null : openFds + otherFds,
-    eventLoop: withNumbers(eventLoop, otherLoop, Math.max),
-    version,
-    nodeVersion,
-    pid: one.pid,
-  }
-}
-
-function addNumbers<T extends object>(one: T, other: T): T {
-  return withNumbers(one, other, (a, b) => a + b)
-}
-
-function withNumbers<T extends object>(
-  one: T,
-  other: T,
-  join: (a: number, b: number) => number,
-): T {
-  const entries = Object.entries<number>(one as Record<string, number>)
-  const joined = entries.map(([name, value]) => [
-    name,
-    join(value, Number(Reflect.get(other, name))),
-  ])
-  return Object.fromEntries(joined) as T
 }
 
 function sumOf(one: readonly number[], other: readonly number[]): number[] {

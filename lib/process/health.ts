@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { createObserver, type Observer } from '../observe/observer.ts'
 import { serveOperator } from '../observe/operator-server.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
-import { SnapshotPool } from '../observe/snapshot-pool.ts'
+import { partsOf, type SnapshotPart, SnapshotPool } from '../observe/snapshot-pool.ts'
 import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
 import { type Config, settings } from './settings.ts'
@@ -15,7 +15,7 @@ import { version } from './version.ts'
 type IsReady = () => boolean | Promise<boolean>
 
 interface SnapshotMessage {
-  readonly snapshot?: Snapshot
+  readonly snapshot?: SnapshotPart
 }
 
 const ASK_MESSAGE = 'portico:snapshot'
@@ -28,6 +28,8 @@ export class Health {
   readonly observer: Observer
   readonly #config: Config
   #server: Server | undefined
+  // The parts of two snapshots must not mix.
+  #sent: Promise<void> = Promise.resolve()
 
   constructor(config: Config) {
     this.#config = config
@@ -72,10 +74,22 @@ export class Health {
   }
 
   #send(): Promise<void> {
-    const message: SnapshotMessage = { snapshot: this.observer.snapshot() }
-    // The channel may close in the meantime.
-    return new Promise((resolve) => process.send?.(message, undefined, undefined, () => resolve()))
+    this.#sent = this.#sent.then(async () => {
+      for (const snapshot of partsOf(this.observer.snapshot())) {
+        await sendToSupervisor({ snapshot })
+        await immediate()
+      }
+    })
+    return this.#sent
   }
+}
+
+// The channel may close in the meantime.
+function sendToSupervisor(message: SnapshotMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
+    else resolve()
+  })
 }
 
 // Returns the settings that have a value, by their flags.
@@ -134,7 +148,7 @@ function ask(worker: Worker): Promise<void> {
       resolve()
     }
     const onMessage = (message: SnapshotMessage | null): void => {
-      if (message?.snapshot !== undefined) settle()
+      if (message?.snapshot?.rest !== undefined) settle()
     }
     const timer = setTimeout(settle, ASK_TIMEOUT_MS)
     worker.on('message', onMessage).on('disconnect', settle)

@@ -15,6 +15,15 @@ import {
 const pageOf = (view: Partial<OperatorView> = {}): string =>
   operatorPage({ snapshot: createSnapshot(), isReady: true, config: {}, now: NOW, ...view })
 
+// The text of a tile.
+function tileOf(page: string, name: string): string {
+  const [, text = ''] = new RegExp(`<dt>${name}</dt><dd[^>]*>(.*?)</dd>`, 's').exec(page) ?? []
+  return text
+    .replace(/<[^>]*>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .trim()
+}
+
 describe('operatorPage()', () => {
   it('says for everything that nothing has happened yet', () => {
     const page = pageOf()
@@ -23,8 +32,9 @@ describe('operatorPage()', () => {
       sections.map(([, title, text]) => [title, text]),
       [
         ['Routes', 'No request yet.'],
-        ['Errors', 'No error yet.'],
+        ['Server errors', 'None yet.'],
         ['Requests that failed', 'None yet.'],
+        ['Rejected requests', 'None yet.'],
         ['Kinds of errors', 'None yet.'],
         ['Limits that were hit', 'None yet.'],
         ['Configuration', 'Not given.'],
@@ -39,22 +49,44 @@ describe('operatorPage()', () => {
     assert.match(pageOf({ snapshot: createSnapshot({ workers: 4 }) }), /4 workers of process 4711/)
   })
 
-  it('sums the requests of all routes, and the rate of the last whole minute', () => {
+  it('sums the requests of all routes, and shows what the last hour was like', () => {
     const minute = NOW - (NOW % 60_000)
     const buckets = bucketsOf(0.003, 600)
     const snapshot = createSnapshot({
-      routes: [createRoute('news/list', 1_998), createRoute('news/view', 2, 5)],
+      routes: [createRoute('news/list', 1_998), createRoute('news/view', 20, 5)],
       minutes: [
-        { at: minute - 60_000, requests: 600, errors: 2, buckets },
+        // Of the hour before.
+        { at: minute - 3_600_000, requests: 9, errors: 9, buckets: bucketsOf(9, 9) },
+        { at: minute - 60_000, requests: 643, errors: 2, buckets },
         { at: minute, requests: 7, errors: 0, buckets },
       ],
     })
     const page = pageOf({ snapshot })
-    assert.match(page, /<dd>2,000 <small>10 per second in the last minute</)
-    assert.match(page, /<dd>0\.1 % <small>status 5xx: 2</)
-    assert.match(page, /<dd>3\.8 ms <small>95 %: 4\.9 ms, 99 %: 5 ms</)
-    // Bars of the last two minutes alone.
-    assert.match(page, /<path class="requests" d="M581 120v-116h8V120zM591 120v-2h8V120z"/)
+    // 650 requests since the start of the minute before, 65 s ago.
+    assert.deepEqual(tileOf(page, 'Requests per second'), '10 in the last 2 minutes 2,018 in all')
+    assert.deepEqual(tileOf(page, 'Server errors'), '0.3 % 2 in the last hour 20 in all')
+    assert.match(page, /<dd class="bad">0\.3 %/)
+    assert.deepEqual(tileOf(page, 'Median latency'), '3.8 ms p95 4.9 ms p99 5 ms in the last hour')
+    // Bars of the last two minutes alone, below 800.
+    assert.match(page, /<path class="requests" d="M581 120v-96.5h8V120zM591 120v-2h8V120z"/)
+  })
+
+  it('has the rate since the start of a process that has just started', () => {
+    const at = NOW - (NOW % 60_000)
+    const minutes = [{ at, requests: 40, errors: 0, buckets: bucketsOf(0.003, 40) }]
+    const snapshot = createSnapshot({ startedAt: NOW - 4_000, minutes })
+    const page = pageOf({ snapshot })
+    assert.match(tileOf(page, 'Requests per second'), /^10 /)
+    assert.doesNotMatch(page, /<dd class="bad">/)
+  })
+
+  it('has the errors of the server apart from the requests that it rejected', () => {
+    const rejected = createFault({ fingerprint: 'rejected', status: 404 })
+    const page = pageOf({ snapshot: createSnapshot({ faults: [rejected, createFault()] }) })
+    const [, errors = '', rejections = ''] =
+      /<h2>Server errors<(.*)<h2>Rejected requests<(.*)/s.exec(page) ?? []
+    assert.ok(errors.includes(createFault().fingerprint))
+    assert.ok(!errors.includes('>rejected<') && rejections.includes('>rejected<'))
   })
 
   it('counts an error of two kinds, and a limit only if it was hit', () => {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { type AddressInfo, connect } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
+import { toMetrics } from '../../lib/observe/exposition.ts'
 import { type OperatorOptions, serveOperator } from '../../lib/observe/operator-server.ts'
 import { POLICY, STYLE } from '../../lib/observe/page-style.ts'
 import type { Snapshot } from '../../lib/observe/snapshot.ts'
@@ -161,6 +162,30 @@ describe('A page of an operator', () => {
     assert.ok(Number(head.headers['content-length']) > 100)
     const post = await exchange(port, { method: 'POST', target: '/metrics', body: 'a' })
     assert.deepEqual([post.status, post.headers.allow], [405, 'GET, HEAD'])
+  })
+
+  it('is the same in pieces if it is long', async (t) => {
+    const routes = Array.from({ length: 2_000 }, (_, i) => createRoute(`news/a${i}`, i))
+    const snapshot = () => createSnapshot({ routes })
+    const port = await served(t, { snapshot })
+    const metrics = await fetch(`http://127.0.0.1:${port}/metrics`)
+    assert.equal(metrics.headers.get('content-length'), null)
+    assert.equal(await metrics.text(), toMetrics(snapshot()).text)
+    const journal = await fetch(`http://127.0.0.1:${port}/journal.json`)
+    assert.deepEqual(JSON.parse(await journal.text()).routes, routes)
+    const head = await exchange(port, { method: 'HEAD', target: '/metrics' })
+    assert.deepEqual([head.status, head.body], [200, ''])
+  })
+
+  it('ends with the connection of a client that leaves in its middle', async (t) => {
+    const routes = Array.from({ length: 20_000 }, (_, i) => createRoute(`news/a${i}`, i))
+    const port = await served(t, { snapshot: () => createSnapshot({ routes }) })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytesOf({ target: '/metrics' }))
+    await once(socket, 'data')
+    socket.destroy()
+    await once(socket, 'close')
+    assert.equal((await exchange(port, { target: '/livez' })).status, 200)
   })
 
   it('is a 500 if the counts fail', async (t) => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { faultTable, journalTable, routeTable } from '../../lib/observe/page-tables.ts'
-import { createEntry, createFault, createRoute, NOW } from '../support/snapshot.ts'
+import { bucketsOf, createEntry, createFault, createRoute, NOW } from '../support/snapshot.ts'
 
 // The texts of the cells, row by row.
 function rowsOf(table: object | undefined): readonly (readonly string[])[] {
@@ -17,27 +17,37 @@ function rowsOf(table: object | undefined): readonly (readonly string[])[] {
 }
 
 describe('routeTable()', () => {
-  it('has the most frequent route first, with its errors, quantiles and bytes', () => {
+  it('has the route that took the most time first, with its errors, quantiles and bytes', () => {
     const table = routeTable([
       createRoute('news/view', 5),
-      createRoute('news/list', 2_000, 5),
+      createRoute('news/list', 80, 5),
       { ...createRoute('', 10, 4), kind: 'unrouted' },
-      { ...createRoute('', 7), kind: 'public' },
+      { ...createRoute('', 5), kind: 'public' },
+      { ...createRoute('news/slow', 1), buckets: bucketsOf(20, 1), durationSum: 20 },
+      { ...createRoute('news/fast', 9), buckets: bucketsOf(0.000_1, 9), durationSum: 0 },
     ])
     const latency = ['3.8 ms', '4.9 ms', '5 ms']
     assert.deepEqual(rowsOf(table), [
-      ['news/list', '2,000', '0', '2,000', ...latency, '1.9 MiB'],
-      ['(no action)', '10', '10', '0', ...latency, '9.8 KiB'],
-      ['(public files)', '7', '0', '0', ...latency, '6.8 KiB'],
-      ['news/view', '5', '0', '0', ...latency, '4.9 KiB'],
+      ['news/slow', '1', '0', '0', '99 %', '≥ 10 s', '≥ 10 s', '≥ 10 s', '1,000 B'],
+      ['news/list', '80', '0', '80', '1.2 %', ...latency, '78.1 KiB'],
+      ['(no action)', '10', '10', '0', '0.2 %', ...latency, '9.8 KiB'],
+      ['news/view', '5', '0', '0', '&lt;0.1 %', ...latency, '4.9 KiB'],
+      ['(public files)', '5', '0', '0', '&lt;0.1 %', ...latency, '4.9 KiB'],
+      ['news/fast', '9', '0', '0', '0 %', '≤ 1 ms', '≤ 1 ms', '≤ 1 ms', '8.8 KiB'],
     ])
-    assert.match(String(table), /<td class="n bad" data-label="5xx">2,000</)
+    assert.match(String(table), /<td class="n bad" data-label="5xx">80</)
+    assert.match(String(table), /<td class="n zero" data-label="5xx">0</)
   })
 
-  it('has at most 200 rows, and says how many are missing', () => {
-    const table = routeTable(Array.from({ length: 203 }, (_, i) => createRoute(`a/b${i}`, 1)))
-    assert.equal(rowsOf(table).length, 200)
-    assert.match(String(table), /3 more are in the JSON/)
+  it('shows 15 rows, folds up to 200, and says how many are missing', () => {
+    const of = (count: number): string =>
+      String(routeTable(Array.from({ length: count }, (_, i) => createRoute(`a/b${i}`, 1))))
+    const countIn = (text: string): number => text.split('<td class="name"').length - 1
+    assert.deepEqual([countIn(of(15)), of(15).includes('<details')], [15, false])
+    const [shown = '', folded = ''] = of(203).split('<details id="routes"><summary>185 more<')
+    assert.deepEqual([countIn(shown), countIn(folded)], [15, 185])
+    assert.match(folded, /3 more are in the JSON/)
+    assert.doesNotMatch(of(200), /in the JSON/)
   })
 
   it('is absent without a request', () => {
@@ -46,20 +56,23 @@ describe('routeTable()', () => {
 })
 
 describe('faultTable()', () => {
-  it('has server errors first, and then the latest error', () => {
+  it('has the latest error first, with two of its ids', () => {
     const table = faultTable(
+      'errors',
+      10,
       [
-        createFault({ fingerprint: 'old 404', status: 404, lastAt: NOW - 120_000 }),
-        createFault({ fingerprint: 'new 404', status: 404, lastAt: NOW, ids: [] }),
-        createFault({ count: 1_200, firstAt: NOW - 86_400_000, ids: ['a', 'b'] }),
+        createFault({ fingerprint: 'old', lastAt: NOW - 120_000, ids: [] }),
+        createFault({ fingerprint: 'new', status: 404, lastAt: NOW }),
+        createFault({ count: 1_200, firstAt: NOW - 86_400_000, ids: ['a', 'b', 'c'] }),
       ],
       NOW,
     )
     assert.deepEqual(rowsOf(table), [
+      ['new', '404', '1', '1 min ago', 'now', createFault().ids.join()],
       [createFault().fingerprint, '500', '1,200', '1 d ago', '1 min ago', 'a b'],
-      ['new 404', '404', '1', '1 min ago', 'now', ''],
-      ['old 404', '404', '1', '1 min ago', '2 min ago', createFault().ids.join()],
+      ['old', '500', '1', '1 min ago', '2 min ago', ''],
     ])
+    assert.match(String(table), /<td class="n bad" data-label="Status">500</)
   })
 })
 

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { type Part, PathTree, VARYING } from '../../lib/observe/path-tree.ts'
 
-const createTree = (): PathTree<number> => new PathTree((one, other) => one + other)
+const createTree = (maxNodes = 1_000): PathTree<number> =>
+  new PathTree(maxNodes, { join: (one, other) => one + other, totalsOf: (leaf) => leaf })
 const partsOf = (path: string): readonly Part[] =>
   path.split('/').map((part) => (part === '*' ? VARYING : part))
 const listOf = (tree: PathTree<number>): Record<string, number> => Object.fromEntries(tree.list())
@@ -56,6 +57,44 @@ describe('PathTree', () => {
     }
     assert.equal(listOf(tree)['/<1>/edit'], 12)
     assert.equal(listOf(tree)['/<1>/show'], 12)
+  })
+
+  it('keeps of many paths below a name that makes room only their totals', () => {
+    let joins = 0
+    const tree = new PathTree<{ count: number; isTotal: boolean }>(1_000, {
+      join: (one, other) => {
+        if (!other.isTotal) joins++
+        return { count: one.count + other.count, isTotal: one.isTotal && other.isTotal }
+      },
+      totalsOf: ({ count }) => ({ count, isTotal: true }),
+    })
+    const add = (...path: readonly string[]): void => tree.add(path, { count: 1, isTotal: false })
+    // Each of 47 names is requested more often than the one with many paths.
+    for (let i = 0; i < 47 * 150; i++) add(`often${i % 47}`)
+    for (let i = 0; i < 144; i++) add('big', `a${i % 12}`, `b${Math.floor(i / 12)}`)
+    joins = 0
+    add('new')
+    // They keep nothing else, so that a request takes a short time.
+    assert.ok(joins <= 16, `${joins}`)
+    const listed = new Map(tree.list())
+    assert.equal(listed.get('/new')?.count, 1)
+    const below = [...listed].filter(([path]) => path.startsWith('/<1>'))
+    assert.equal(
+      below.reduce((sum, [, { count }]) => sum + count, 0),
+      144,
+    )
+    assert.equal(listed.get('/<1>/…')?.isTotal, true)
+  })
+
+  it('joins what has no room', () => {
+    const tree = createTree(10)
+    for (let i = 0; i < 100; i++) tree.add(['a', `b${i}`, `c${i}`, `d${i}`, VARYING], 1)
+    const listed = listOf(tree)
+    assert.ok(Object.keys(listed).length <= 20, `${Object.keys(listed).length}`)
+    assert.equal(
+      Object.values(listed).reduce((sum, count) => sum + count),
+      100,
+    )
   })
 
   it('joins all parts that are too deep', () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { MAX_PARAMS } from '../../lib/observe/journal-entry.ts'
 import {
   type Fault,
   type JournalEntry,
@@ -8,13 +9,12 @@ import {
   type RouteCounts,
   type Snapshot,
 } from '../../lib/observe/snapshot.ts'
-import { SnapshotPool } from '../../lib/observe/snapshot-pool.ts'
+import { partsOf, SnapshotPool } from '../../lib/observe/snapshot-pool.ts'
+import { endedSnapshot } from '../../lib/observe/sum-processes.ts'
 import {
-  endedSnapshot,
   MAX_ENTRIES,
   MAX_FAULTS,
   MAX_MINUTES,
-  MAX_PARAMS,
   sumSnapshots,
 } from '../../lib/observe/sum-snapshots.ts'
 import { snapshotWith } from '../support/snapshot.ts'
@@ -268,19 +268,47 @@ describe('SnapshotPool', () => {
       connections: [0, 0, 0],
       process: [0, 0],
     })
-    pool.keep(1, of(10))
-    pool.keep(2, of(20))
-    pool.keep(2, of(25))
+    const keep = (id: number, snapshot: Snapshot): void => {
+      for (const part of partsOf(snapshot)) pool.keep(id, part)
+    }
+    keep(1, of(10))
+    keep(2, of(20))
+    keep(2, of(25))
     const both = { workers: 2, requests: 35, connections: [2, 2, 35], process: [35, 200] }
     assert.deepEqual([sum(), sum()], [both, both])
     running.delete(1)
     const one = { workers: 1, requests: 35, connections: [1, 1, 35], process: [35, 100] }
     assert.deepEqual([sum(), sum()], [one, one])
     running.delete(2)
-    pool.keep(3, of(5))
+    keep(3, of(5))
     running.add(3)
     const next = { workers: 1, requests: 40, connections: [1, 1, 40], process: [40, 100] }
     assert.deepEqual([sum(), sum()], [next, next])
+  })
+
+  it('keeps a snapshot in parts: the one before counts until the last part', () => {
+    const pool = new SnapshotPool()
+    const routes = Array.from({ length: 1_200 }, (_, i) => route(`news/a${i}`, 1))
+    const parts = [...partsOf(snapshotWith({ routes }))]
+    assert.deepEqual(
+      parts.map((part) => part.routes.length),
+      [500, 500, 200],
+    )
+    const sum = () => pool.sum(own, () => true).routes
+    for (const part of partsOf(of(7))) pool.keep(1, part)
+    for (const part of parts) {
+      assert.equal(sum().length, 1)
+      pool.keep(1, part)
+    }
+    assert.deepEqual(sum(), routes)
+    // A process that has ended in between: its last snapshot counts.
+    for (const part of parts.slice(0, 2)) pool.keep(1, part)
+    assert.deepEqual(pool.sum(own, () => false).routes, routes)
+    for (const part of parts) pool.keep(1, part)
+    assert.deepEqual(
+      sum().map(({ bytes }) => bytes),
+      routes.map(({ bytes }) => 2 * bytes),
+    )
   })
 
   it('regards an ended process as one without an event loop', () => {

@@ -20,11 +20,15 @@ const axe = readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js
 describe('The page of an operator in Chromium', { skip: noChromium }, () => {
   for (const workers of [0, 2]) {
     it(`is accessible in each size, light and dark, with ${workers} workers`, LIMIT, async (t) => {
-      const { page, tab } = await start(t, workers)
+      const { page, tab, port } = await start(t, workers)
+      await requestLetters(port)
       for (const width of [390, 800, 1_600]) {
         for (const scheme of ['light', 'dark'] as const) {
           await tab.emulate(width, scheme)
           await tab.open(page)
+          await tab.evaluate(
+            `for (const each of document.querySelectorAll('details')) each.open = true`,
+          )
           await tab.evaluate(await axe)
           const { violations } = await tab.evaluate('axe.run()')
           assert.deepEqual(violations, [], `${width} ${scheme}`)
@@ -55,18 +59,32 @@ describe('The page of an operator in Chromium', { skip: noChromium }, () => {
   it('shows the latest counts by its script, and says if there is no answer', LIMIT, async (t) => {
     const { page, tab, port, server } = await start(t, 0)
     await tab.open(page)
-    const requests = `document.querySelector('dd').firstChild.data.trim()`
-    const before = Number(await tab.evaluate(requests))
+    const requests = `parseInt(document.querySelectorAll('.tiles span')[1].innerText)`
+    const before = await tab.evaluate(requests)
     await exchange(port, { target: '/news/list' })
     const changed = `new Promise((resolve) => new MutationObserver(() => resolve(${requests}))
       .observe(document.documentElement, { childList: true }))`
-    assert.equal(Number(await tab.evaluate(changed)), before + 1)
+    assert.equal(await tab.evaluate(changed), before + 1)
     assert.deepEqual(tab.problems, [])
     server.child.kill('SIGKILL')
     const status = `document.querySelector('.status')`
     const ended = `new Promise((resolve) => new MutationObserver(() => resolve(${status}.innerText))
       .observe(${status}, { childList: true }))`
     assert.equal(await tab.evaluate(ended), 'no answer')
+  })
+
+  it('keeps open what the operator has opened, and the focus', LIMIT, async (t) => {
+    const { page, tab, port } = await start(t, 0)
+    await requestLetters(port)
+    await tab.open(page)
+    await tab.evaluate(`document.querySelector('#journal > summary').focus()`)
+    await tab.evaluate(`document.querySelector('#journal').open = true`)
+    await tab.evaluate(`new Promise((resolve) => new MutationObserver(resolve)
+      .observe(document.documentElement, { childList: true })).then(() => 0)`)
+    const states = `[...document.querySelectorAll('details')].map(({ id, open }) => id + ' ' + open)`
+    assert.deepEqual(await tab.evaluate(states), ['journal true', 'rejections false'])
+    assert.equal(await tab.evaluate('document.activeElement.parentNode.id'), 'journal')
+    assert.deepEqual(tab.problems, [])
   })
 
   it(
@@ -81,6 +99,11 @@ describe('The page of an operator in Chromium', { skip: noChromium }, () => {
     },
   )
 })
+
+// Requests more paths than a table shows at once.
+async function requestLetters(port: number): Promise<void> {
+  for (const letter of 'abcdefghijklmnopqrst') await exchange(port, { target: `/${letter}/list` })
+}
 
 interface Started {
   readonly page: string
