@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { checkReturned } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
+import { cookieValuesOf } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
 import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
@@ -85,6 +86,7 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     } catch (thrown) {
       exception = toError(thrown)
     }
+    hideCookies(loop)
     loop.response = responseLifecycle.reset(loop.response, exception)
     // An error of the error action is not dispatched again.
     if (loop.response.exceptions.length > 1) {
@@ -95,6 +97,12 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     loop.request = toErrorRequest(loop.request, exception, loop.admission.id)
     loop.dispatches = 0
   }
+}
+
+// A hook may quote the cookie of a session that the action has set.
+function hideCookies({ request, response: { headers } }: LoopState): void {
+  // Without a cost for the 404s of a scanner.
+  if (headers.has('Set-Cookie')) stateOf(request).message.hide(...cookieValuesOf(headers))
 }
 
 // Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.

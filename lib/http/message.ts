@@ -125,6 +125,11 @@ export class Message {
     return this.#state
   }
 
+  /** Adds values that no report about the message may show. */
+  hide(...secrets: readonly unknown[]): void {
+    this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
+  }
+
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */
   isDeclaredLonger(maxBytes: number): boolean {
     return Number(this.header('content-length')) > maxBytes
