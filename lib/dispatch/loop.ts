@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream'
 import { checkReturned } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
-import { cookieValuesOf } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
 import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
@@ -86,7 +85,7 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     } catch (thrown) {
       exception = toError(thrown)
     }
-    hideCookies(loop)
+    stateOf(loop.request).message.hideCookies(loop.response.headers)
     loop.response = responseLifecycle.reset(loop.response, exception)
     // An error of the error action is not dispatched again.
     if (loop.response.exceptions.length > 1) {
@@ -97,12 +96,6 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     loop.request = toErrorRequest(loop.request, exception, loop.admission.id)
     loop.dispatches = 0
   }
-}
-
-// A hook may quote the cookie of a session that the action has set.
-function hideCookies({ request, response: { headers } }: LoopState): void {
-  // Without a cost for the 404s of a scanner.
-  if (headers.has('Set-Cookie')) stateOf(request).message.hide(...cookieValuesOf(headers))
 }
 
 // Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.

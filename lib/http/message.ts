@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
-import { parseCookies } from './cookies.ts'
+import { cookieValuesOf, parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import type { ResponseHeaders } from './response-headers.ts'
@@ -127,7 +127,14 @@ export class Message {
 
   /** Adds values that no report about the message may show. */
   hide(...secrets: readonly unknown[]): void {
-    this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
+    const all = new Set([...(this.ending?.secrets ?? []), ...secrets])
+    this.ending = { ...this.ending, secrets: [...all] }
+  }
+
+  /** Hides the cookies that a response has set: an error may quote that of a new session. */
+  hideCookies(headers: ResponseHeaders): void {
+    // Without a cost for the 404s of a scanner.
+    if (headers.has('Set-Cookie')) this.hide(...cookieValuesOf(headers))
   }
 
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */
