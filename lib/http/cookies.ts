@@ -107,7 +107,7 @@ export class ResponseCookies {
     const start = nameAndValue(name, value)
     const line = [start, ...attributeTexts(name, attributes)].join('; ')
     const key = identityOf(line)
-    const lines = linesOf(this.#headers).filter((each) => identityOf(each) !== key)
+    const lines = this.#lines.filter((each) => identityOf(each) !== key)
     this.#headers.set('Set-Cookie', [...lines, line])
     return this
   }
@@ -122,18 +122,13 @@ export class ResponseCookies {
     const secure = attributes.secure ?? PREFIX.test(name)
     return this.set(name, '', { ...attributes, secure, maxAgeSeconds: 0, expires: new Date(0) })
   }
-}
 
-/** Returns the values of the cookies that a response sets, as it sends them. @internal */
-export function cookieValuesOf(headers: ResponseHeaders): readonly string[] {
-  return linesOf(headers).map((line) => /^[^=;]*=([^;]*)/.exec(line)?.[1] ?? '')
-}
-
-function linesOf(headers: ResponseHeaders): readonly string[] {
-  for (const [name, value] of headers) {
-    if (name.toLowerCase() === 'set-cookie') return [value].flat()
+  get #lines(): readonly string[] {
+    for (const [name, value] of this.#headers) {
+      if (name.toLowerCase() === 'set-cookie') return [value].flat()
+    }
+    return []
   }
-  return []
 }
 
 function nameAndValue(name: string, value: string): string {

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
-import { cookieValuesOf, parseCookies } from './cookies.ts'
+import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import type { ResponseHeaders } from './response-headers.ts'
@@ -127,14 +127,14 @@ export class Message {
 
   /** Adds values that no report about the message may show. */
   hide(...secrets: readonly unknown[]): void {
-    const all = new Set([...(this.ending?.secrets ?? []), ...secrets])
-    this.ending = { ...this.ending, secrets: [...all] }
+    this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
   }
 
   /** Hides the cookies that a response has set: an error may quote that of a new session. */
   hideCookies(headers: ResponseHeaders): void {
-    // Without a cost for the 404s of a scanner.
-    if (headers.has('Set-Cookie')) this.hide(...cookieValuesOf(headers))
+    // The values may be joined: then each one is a piece of a longer one.
+    const cookies = headers.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g) ?? []
+    for (const [, value] of cookies) this.hide(value)
   }
 
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */
