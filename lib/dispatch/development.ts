@@ -44,8 +44,10 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
   return (request, exception) => {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
     const report = makeReport(request.id, failure, reports)
-    const isShown = showValues && isLocal(request) && !stateOf(request).message.ending?.hidesParams
-    const values = isShown ? valuesOf(request) : undefined
+    const { route, message } = stateOf(request)
+    // Before it is routed, a request may be the return of a sign-in.
+    const isShown = showValues && route !== undefined && !message.ending?.hidesParams
+    const values = isShown && isLocal(request) ? valuesOf(request) : undefined
     const site = destinations()
     const actions = site.dispatcher.reachable
     const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(site, action))

@@ -85,6 +85,7 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     } catch (thrown) {
       exception = toError(thrown)
     }
+    stateOf(loop.request).message.hideCookies(loop.response.headers)
     loop.response = responseLifecycle.reset(loop.response, exception)
     // An error of the error action is not dispatched again.
     if (loop.response.exceptions.length > 1) {

@@ -125,6 +125,18 @@ export class Message {
     return this.#state
   }
 
+  /** Adds values that no report about the message may show. */
+  hide(...secrets: readonly unknown[]): void {
+    this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
+  }
+
+  /** Hides the cookies that a response has set: an error may quote that of a new session. */
+  hideCookies(headers: ResponseHeaders): void {
+    // The values may be joined: then each one is a piece of a longer one.
+    const cookies = headers.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g) ?? []
+    for (const [, value] of cookies) this.hide(value)
+  }
+
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */
   isDeclaredLonger(maxBytes: number): boolean {
     return Number(this.header('content-length')) > maxBytes

@@ -8,7 +8,7 @@ import type { ErrorType } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { copied } from '../http/params.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { shownClassOf } from './exception-report.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -133,6 +133,8 @@ function failureOf(
   // As for its report, also the exception of a failed error action.
   const exceptions = [...response.exceptions, exception]
   claim(exceptions, failed)
+  // The fingerprint scrubs the exception, and the report shows the result.
+  stateOf(failed).message.hideCookies(response.headers)
   const message = copied(fingerprintOf({ exceptions, request: failed, status }))
   return { status, error: { name: shownClassOf(exception), message } }
 }

@@ -201,7 +201,9 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
     name(name) {
       const result = search(name)
       if (result === undefined) return otherwise.name(name)
-      return result === name ? safeName(name) : shapeOf(name)
+      if (result !== name) return shapeOf(name)
+      // The capitals of ECONNREFUSED look like a token.
+      return isKnownName(name) ? name : safeName(name)
     },
     frame(frame) {
       const result = search(frame)

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
-import { HttpRequest } from '../http/request.ts'
+import { HttpRequest, stateOf } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
@@ -179,7 +179,8 @@ export class Exchange implements ResponseTarget, EndListener {
 
   // A body that streams the body of the request fails with the error of the client.
   report(error: Error, response: HttpResponse): void {
-    const { request } = response
+    const { request, headers } = response
+    if (request) stateOf(request).message.hideCookies(headers)
     responseLifecycle.fail(response, error)
     this.#handler.report?.(error, { request, status: statusOf(error) })
   }

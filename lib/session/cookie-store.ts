@@ -2,7 +2,6 @@ import type { Message } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { hide } from './hide.ts'
 import type { Seal } from './seal.ts'
 import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
 
@@ -45,7 +44,7 @@ export class CookieStore<T> {
   async #open(request: HttpRequest, text: string): Promise<T | undefined> {
     const { seal, secretsOf = (data) => data } = this.#options
     const data = (await seal.open(text)) as T | undefined
-    if (data !== undefined) hide(request, secretsOf(data))
+    if (data !== undefined) stateOf(request).message.hide(secretsOf(data))
     return data
   }
 

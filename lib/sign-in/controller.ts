@@ -62,10 +62,13 @@ export function createController(parts: Parts): SignInController {
   const signOut = createSignOut(parts)
   const hooks: ErrorHooks = {
     failed(request) {
-      const { message, route, settings } = stateOf(request)
-      if (route === undefined || parts.entered.has(message)) return
-      // Neither action has run: such as for another method, or a form that is too large.
-      if (hooksOf(settings.resolve?.(route).run) === hooks) enter(parts, request)
+      const { message, route, firstRoute, settings } = stateOf(request)
+      if (parts.entered.has(message)) return
+      // Neither action has run: such as for another method, a form that is too large, or after a forward of a plugin.
+      const isOwn = [route, firstRoute].some(
+        (each) => each && hooksOf(settings.resolve?.(each).run) === hooks,
+      )
+      if (isOwn) enter(parts, request)
     },
     linkOf(request, exception) {
       const { message } = stateOf(request)

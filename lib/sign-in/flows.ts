@@ -1,7 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ResponseCookies } from '../http/cookies.ts'
-import type { HttpRequest } from '../http/request.ts'
-import { hide } from '../session/hide.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Seal } from '../session/seal.ts'
 import { cookieName, deleteCookie, type Site, setCookie } from '../session/site.ts'
 
@@ -113,7 +112,7 @@ export function flowOf(secret: Omit<Flow, 'state' | 'nonce'>): Flow {
 
 // A hook may quote where the sign-in leads. The provider is no secret: reports show its name.
 function hideFlow(request: HttpRequest, { provider: _, ...secrets }: Flow): void {
-  hide(request, secrets)
+  stateOf(request).message.hide(secrets)
 }
 
 function hashOf(text: string): Buffer {

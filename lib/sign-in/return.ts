@@ -1,8 +1,7 @@
 import type { AuthorizationServer } from 'oauth4webapi'
-import type { HttpRequest } from '../http/request.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { SignInError } from '../reporting/sign-in-hint.ts'
-import { hide } from '../session/hide.ts'
 import { withDeadline } from './deadline.ts'
 import { knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
@@ -31,7 +30,7 @@ export async function complete(
     return redeem(provider, server, flow, { parameters, redirectUri, deadline })
   })
   // The errors of `onSignIn` may quote them.
-  hide(request, claims, tokens, provider.options.clientSecret)
+  stateOf(request).message.hide(claims, tokens, provider.options.clientSecret)
   const identity = await identify(provider, claims)
   const data = await onSignIn?.(identity, { claims, tokens, request })
   await beginSession(parts, response, { ...identity, ...(data !== undefined && { data }) })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { channels, type DispatchMessage, HttpRequest, HttpResponse } from '../../lib/index.ts'
 import { traced } from '../../lib/reporting/diagnostics.ts'
-import { collectMessages } from '../support/collectors.ts'
+import { collectMessages, collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
 
 // test/system/observers.test.ts tests the messages of the loop.
@@ -88,5 +88,19 @@ describe('traced()', () => {
       name: 'ThrownValueError',
       value: 'text',
     })
+  })
+
+  it('keeps the cookies of the response out of the report of an exception', async (t) => {
+    collectMessages(t)
+    const { reports, onReport } = collectReports()
+    const begin = async (_: HttpRequest, { cookies, headers }: HttpResponse): Promise<never> => {
+      cookies.set('sid', 'k7Qx9ZpLm2vB')
+      throw new Error(`Not sent: ${headers.get('Set-Cookie')}`)
+    }
+    await createFront({ news: { begin } }, { onReport }).handle(
+      new HttpRequest({ target: '/news/begin' }),
+    )
+    const [{ message } = { message: '' }] = reports
+    assert.equal(message, 'Not sent: sid=[secret]; Path=/; HttpOnly; SameSite=Lax')
   })
 })

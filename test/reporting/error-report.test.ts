@@ -375,6 +375,18 @@ describe('makeReport()', () => {
     for (const each of [42, 999, 0, -1, 54_321]) assert.equal(code(each), each)
   })
 
+  it('shows the codes of the system, and shapes of other codes that look like tokens', () => {
+    const code = (code: string, target = '/'): unknown =>
+      report({
+        exceptions: [Object.assign(new Error('x'), { code })],
+        request: new HttpRequest({ target }),
+      }).code
+    for (const each of ['ECONNREFUSED', 'EADDRNOTAVAIL', 'ERR_HTTP2_STREAM_CANCEL'])
+      assert.equal(code(each), each)
+    assert.equal(code('ECONNREFUSED', '/?a=ECONNREFUSED'), 'word(12)')
+    assert.equal(code('KQWXZNVTMWPR'), 'word(12)')
+  })
+
   it('reports a failure without an exception', () => {
     assert.equal(report({ exceptions: [] }).message, 'No exception')
   })

@@ -232,10 +232,11 @@ describe('writeResponse() with a stream', () => {
     const closed = deferred()
     const { port, reports } = await listenWithActions(t, {
       fails(_, response) {
+        response.cookies.set('sid', 'k7Qx9ZpLm2vB')
         response.body = Readable.from(
           (async function* () {
             yield 'first'
-            throw new RangeError('no more')
+            throw new RangeError(`no more for ${response.headers.get('Set-Cookie')}`)
           })(),
         )
       },
@@ -254,8 +255,8 @@ describe('writeResponse() with a stream', () => {
     await closed.promise
     await exchange(port, { target: '/app/fails' })
     assert.deepEqual(
-      reports.map(({ name, status }) => [name, status]),
-      [['RangeError', 500]],
+      reports.map(({ name, status, message }) => [name, status, message]),
+      [['RangeError', 500, 'no more for sid=[secret]; Path=/; HttpOnly; SameSite=Lax']],
     )
   })
 

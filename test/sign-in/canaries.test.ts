@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
 import { inspect } from 'node:util'
-import { HttpError, type HttpRequest, type Plugin } from '../../lib/index.ts'
+import { HttpError, type HttpRequest, type HttpResponse, type Plugin } from '../../lib/index.ts'
 import type { SignInOptions } from '../../lib/sign-in.ts'
 import type { Page } from '../support/browser.ts'
 import {
@@ -160,6 +160,68 @@ describe('No sink contains a secret', () => {
     assertNoSecret({ ...app, exceptions: [] }, pages, ['k7Qx9ZpLm2vB'])
     assert.doesNotMatch(app.reports[1]?.message ?? '', /(?:state|nonce)=[\w-]/)
     assert.match(app.reports[1]?.message ?? '', /authorize\?response_type=code/)
+  })
+
+  for (const hook of ['postDispatch', 'dispatchLoopShutdown'] as const) {
+    it(`if ${hook} quotes the cookies of the response`, async (t) => {
+      const quoted: string[] = []
+      const quote = ({ errorHandler }: HttpRequest, { headers }: HttpResponse): void => {
+        const cookies = headers.get('Set-Cookie')
+        if (errorHandler || cookies === undefined) return
+        quoted.push(...(cookies.match(/(?<==)[\w.-]{40,}/g) ?? []))
+        throw new Error(`Unexpected cookies: ${cookies}`)
+      }
+      let isQuoting = false
+      const hooked: typeof quote = (...received) => (isQuoting ? quote(...received) : undefined)
+      const plugins: Plugin[] = [{ [hook]: hooked }]
+      const app = await startHostileApp(t, {}, {}, { plugins })
+      const client = app.browser()
+      const back = await depart(client)
+      isQuoting = true
+      const pages = [await goBack(client, back), await client.send(beginning())]
+      assert.equal(quoted.length, 2)
+      for (const { message } of app.reports)
+        assert.match(message, /^Unexpected cookies: .*HttpOnly/)
+      assertNoSecret({ ...app, exceptions: [] }, pages, quoted)
+    })
+  }
+
+  it('with --show-values, if a plugin fails or forwards before the action runs', async (t) => {
+    const fail = (): never => {
+      throw new Error('The plugin failed')
+    }
+    const forward = (request: HttpRequest) =>
+      request.errorHandler ? undefined : request.forward({ controller: 'closed', action: 'index' })
+    const failing: Plugin[] = [
+      { routeStartup: fail },
+      { routeShutdown: fail },
+      { routeShutdown: forward },
+      { dispatchLoopStartup: forward },
+      { preDispatch: forward },
+    ]
+    let current: Plugin = {}
+    const hooks = ['routeStartup', 'routeShutdown', 'dispatchLoopStartup', 'preDispatch'] as const
+    const plugin = Object.fromEntries(
+      hooks.map((hook) => [hook, (...received: [never, never]) => current[hook]?.(...received)]),
+    )
+    const shown = { plugins: [plugin], development: true, showValues: true }
+    const app = await startHostileApp(t, {}, {}, shown)
+    for (const each of failing) {
+      const client = app.browser()
+      current = {}
+      const back = await depart(client)
+      for (const value of back.searchParams.values()) addSecret(app.provider, value)
+      current = each
+      const init = { headers: { host: '127.0.0.1', accept: 'text/html' } }
+      const page = await client.send(back, init)
+      assert.match(page.body, /This page is for development/)
+      assertNoSecret({ ...app, exceptions: [] }, [page], app.provider.secrets)
+    }
+    current = { routeShutdown: fail }
+    const values = await app.browser().send(`${ORIGIN}/index/index?page=shown-value`, {
+      headers: { host: '127.0.0.1', accept: 'text/html' },
+    })
+    assert.match(values.body, /shown-value/)
   })
 
   it('if a secret is a part of the name of a parameter, or of the path', async (t) => {
