@@ -11,6 +11,25 @@ export function reportListen(): void {
   if (cluster.isWorker) process.send?.(LISTEN_MESSAGE)
 }
 
+interface UrlMessage {
+  readonly 'portico:url'?: string
+}
+
+/** Reports to the supervisor, if there is one, the URL that this process listens on. */
+export function reportUrl(url: string): void {
+  const message: UrlMessage = { 'portico:url': url }
+  // The channel may close in the meantime.
+  if (cluster.isWorker) process.send?.(message, undefined, undefined, () => {})
+}
+
+/**
+ * Returns the URL in a message of {@link reportUrl}; undefined in any other message. The event `listening` of node:cluster would
+ * also come from a server that the application opens.
+ */
+export function urlIn(message: unknown): string | undefined {
+  return (message as UrlMessage | null)?.['portico:url']
+}
+
 /**
  * Asks the supervisor for a successor of this process. The supervisor sends the stop message when the
  * successor listens, or does not start.
