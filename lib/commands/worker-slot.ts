@@ -103,7 +103,6 @@ export class WorkerSlot {
     keepUnblocked(worker.process)
     this.#young = worker
     let hasAsked = false
-    // A listener, because the next message may arrive before a promise is settled.
     const onMessage = (message: unknown): void => {
       // A worker that fails at once may ask before it listens.
       hasAsked ||= message === REPLACE_MESSAGE

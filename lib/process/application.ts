@@ -42,8 +42,7 @@ export interface Application {
  * Loads the application file and the controllers, and creates the front controller.
  *
  * @param logger The log for errors, and for warnings about controllers. Without it, warnings go to stderr.
- * @throws {ConfigError} If a file does not load, an option or a name is invalid, or there is an exception in a timer or an
- *   unawaited promise meanwhile.
+ * @throws {ConfigError} If a file does not load, an option or a name is invalid, or a timer throws.
  */
 export async function loadApplication(
   line: Pick<CommandLine, 'config' | 'given'>,
@@ -53,9 +52,8 @@ export async function loadApplication(
   const failed = new Promise<never>((_, reject) => {
     fail = (thrown) => {
       const { message, stack = '' } = toError(thrown)
-      const [reason] = message.split('\n')
-      const problem = [`The application does not load: ${reason}`, locationIn(stack)]
-      reject(new ConfigError([problem.filter(Boolean).join(', at ')]))
+      const problem = `The application does not load: ${message}, at ${locationIn(stack)}`
+      reject(new ConfigError([problem]))
     }
   })
   process.on('uncaughtException', fail).on('unhandledRejection', fail)

@@ -11,23 +11,16 @@ export function reportListen(): void {
   if (cluster.isWorker) process.send?.(LISTEN_MESSAGE)
 }
 
-interface UrlMessage {
-  readonly 'portico:url'?: string
-}
-
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  const message: UrlMessage = { 'portico:url': url }
   // The channel may close in the meantime.
-  if (cluster.isWorker) process.send?.(message, undefined, undefined, () => {})
+  if (cluster.isWorker) process.send?.({ 'portico:url': url }, undefined, undefined, () => {})
 }
 
-/**
- * Returns the URL in a message of {@link reportUrl}; undefined in any other message. The event `listening` of node:cluster would
- * also come from a server that the application opens.
- */
+// The event `listening` of node:cluster also comes from a server that the application opens.
+/** Returns the URL in a message of {@link reportUrl}. */
 export function urlIn(message: unknown): string | undefined {
-  return (message as UrlMessage | null)?.['portico:url']
+  return (message as { readonly 'portico:url'?: string } | null)?.['portico:url']
 }
 
 /**
