@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events'
-import { type FSWatcher, type Stats, statSync, watch } from 'node:fs'
+import { type FSWatcher, lstatSync, type Stats, statSync, watch } from 'node:fs'
 import { readdir, realpath, stat } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 
@@ -44,11 +44,19 @@ export class FolderWatch {
   }
 
   /**
-   * Watches a file, unless a folder that is watched has it.
+   * Watches a file, unless a folder that is watched has it, and the links in its path.
    *
    * @throws {Error} If its folder can't be read, with the error code of the system and its `path`.
    */
   addFile(file: string): void {
+    this.#addName(file)
+    // A deployment may exchange a link above the file.
+    for (let path = dirname(file); path !== dirname(path); path = dirname(path)) {
+      if (lstatSync(path).isSymbolicLink()) this.#addName(path)
+    }
+  }
+
+  #addName(file: string): void {
     const folder = dirname(file)
     const name = basename(file)
     const watched = this.#watchers.get(folder)

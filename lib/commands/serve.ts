@@ -10,7 +10,13 @@ import { createLog, EXIT_FAILURE } from '../process/output.ts'
 import { onHangup, onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
-import { answerReady, leaveCluster, reportListen, requestSuccessor } from '../process/worker.ts'
+import {
+  answerReady,
+  leaveCluster,
+  reportListen,
+  reportUrl,
+  requestSuccessor,
+} from '../process/worker.ts'
 
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
@@ -64,6 +70,7 @@ export async function run(line: CommandLine): Promise<number> {
   const isAppReady = createReadyCheck(app, report)
   const isReady = async (): Promise<boolean> => isServing && isAppReady()
   answerReady(isReady)
+  reportUrl(service.url)
   await health?.listen(isReady)
   if (!cluster.isWorker) logStart(log, service.url)
   await stopped

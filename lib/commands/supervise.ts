@@ -7,7 +7,6 @@ import { createLog } from '../process/output.ts'
 import { onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
-import { httpUrl } from '../server/serve.ts'
 import { stopTimeoutMs } from './stop-child.ts'
 import { Supervisor } from './supervisor.ts'
 import { forwardImports } from './watcher.ts'
@@ -32,8 +31,8 @@ export async function run({ config }: CommandLine): Promise<number> {
   )
   process.on('SIGHUP', () => supervisor.reload())
   cluster.on('message', (_worker, message) => forwardImports(message))
-  const started = supervisor.start().then(({ address, port }) => {
-    logStart(log, httpUrl(address, port))
+  const started = supervisor.start().then((url) => {
+    if (url !== undefined) logStart(log, url)
   })
   try {
     await Promise.race([started, stopped])

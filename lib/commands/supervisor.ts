@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { LISTEN_MESSAGE } from '../process/worker.ts'
 import { stopChild } from './stop-child.ts'
-import { type Address, WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
+import { WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
 
 /** The options of a {@link Supervisor}. */
 export interface SupervisorOptions extends WorkerSlotOptions {
@@ -45,15 +45,15 @@ export class Supervisor {
   /**
    * Starts all workers.
    *
-   * @returns The address and the port that they listen on.
+   * @returns The URL that they listen on; undefined if the supervisor stops before.
    * @throws {WorkerError} If a worker ends before it listens, with its exit code; the worker prints the reason.
    */
-  async start(): Promise<Address> {
+  async start(): Promise<string | undefined> {
     const { port, host } = this.#options
     if (port === 0) await holdFreePort(host)
-    if (this.#stopping) return { address: host, port }
+    if (this.#stopping) return undefined
     const [first] = await Promise.all(this.#slots.map((slot) => slot.start()))
-    return first ?? { address: host, port }
+    return first
   }
 
   /**

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { askReady, REPLACE_MESSAGE } from '../process/worker.ts'
+import { askReady, REPLACE_MESSAGE, urlIn } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
 
@@ -8,12 +8,6 @@ export interface WorkerSlotOptions {
   readonly logger: Logger
   /** Milliseconds that a worker may take to stop; then it is killed. */
   readonly stopTimeoutMs: number
-}
-
-/** An address that a worker listens on. */
-export interface Address {
-  readonly address: string
-  readonly port: number
 }
 
 const READY_TIMEOUT_MS = 30_000
@@ -36,7 +30,7 @@ export class WorkerSlot {
   #worker: Worker | undefined
   // The latest worker that ended or asked for a successor.
   #lost: Worker | undefined
-  #starting: Promise<Address> | undefined
+  #starting: Promise<string> | undefined
   // The latest worker, until it listens.
   #young: Worker | undefined
   // The question that the latest worker has not answered yet.
@@ -66,9 +60,10 @@ export class WorkerSlot {
   /**
    * Starts a worker, and waits until it listens.
    *
+   * @returns The URL that it listens on.
    * @throws {WorkerError} If it ends before it listens.
    */
-  start(): Promise<Address> {
+  start(): Promise<string> {
     clearTimeout(this.#timer)
     this.#starting = this.#start().finally(() => {
       this.#starting = undefined
@@ -102,24 +97,22 @@ export class WorkerSlot {
     this.#young?.process.kill('SIGTERM')
   }
 
-  #start(): Promise<Address> {
+  #start(): Promise<string> {
     // An error is a failed write to a worker that has died: its exit follows.
     const worker = cluster.fork().on('error', () => {})
     keepUnblocked(worker.process)
     this.#young = worker
     let hasAsked = false
-    const remember = (message: unknown): void => {
+    const onMessage = (message: unknown): void => {
+      // A worker that fails at once may ask before it listens.
       hasAsked ||= message === REPLACE_MESSAGE
-    }
-    // The message of a worker that fails at once may arrive before the event.
-    worker.on('message', remember)
-    // A listener, because the next message may arrive before a promise is settled.
-    worker.once('listening', () => {
-      worker.off('message', remember)
+      if (urlIn(message) === undefined) return
+      worker.off('message', onMessage)
       this.#starting = undefined
       this.#young = undefined
       if (!this.#isStopped) this.#watch(worker, hasAsked)
-    })
+    }
+    worker.on('message', onMessage)
     return untilListening(worker)
   }
 
@@ -190,11 +183,16 @@ export class WorkerError extends Error {
   }
 }
 
-async function untilListening(worker: Worker): Promise<Address> {
+async function untilListening(worker: Worker): Promise<string> {
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
   const ended = untilExit(worker.process).then(() => {
     throw new WorkerError(worker, worker.process.exitCode ?? 1)
   })
-  const listening = new Promise<Address>((resolve) => worker.once('listening', resolve))
+  const listening = new Promise<string>((resolve) => {
+    worker.on('message', (message) => {
+      const url = urlIn(message)
+      if (url !== undefined) resolve(url)
+    })
+  })
   return Promise.race([listening, ended]).finally(() => clearTimeout(timer))
 }

@@ -118,7 +118,14 @@ function isPrototypeOfClass(object: object): boolean {
 
 /** Reports whether a value is an action. A class is not an action: a file may export it for other files. */
 export function isAction(value: unknown): value is Action {
-  return typeof value === 'function' && !/^class\b/.test(Function.prototype.toString.call(value))
+  return typeof value === 'function' && !isClass(value)
+}
+
+// The text of a method named `class` begins with `class` too, but a method has no prototype.
+function isClass(value: object): boolean {
+  return (
+    Object.hasOwn(value, 'prototype') && /^class\b/.test(Function.prototype.toString.call(value))
+  )
 }
 
 /** @throws {TypeError} If a value is not an action. */

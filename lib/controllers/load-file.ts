@@ -61,7 +61,8 @@ async function reasonOf(file: string, error: Error): Promise<string> {
 
 // The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
 // begins with path and line.
-function locationIn(stack: string): string | undefined {
+/** @internal */
+export function locationIn(stack: string): string | undefined {
   const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
   return locations
     .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))

@@ -41,9 +41,10 @@ const READY_TIMEOUT_MS = 2_000
 export async function loadAppFile(path: string): Promise<AppFile> {
   const file = resolve(path)
   const kind = 'The application file'
-  await stat(file).catch(({ code }: NodeJS.ErrnoException) => {
+  const stats = await stat(file).catch(({ code }: NodeJS.ErrnoException) => {
     throw new Error(`${kind} "${file}" can't be read: ${code}`)
   })
+  if (stats.isDirectory()) throw new Error(`${kind} "${file}" is a folder: expected a file`)
   return loadFile(kind, file, async (exports) => {
     const options = await optionsOf(Reflect.get(exports, 'default'))
     try {

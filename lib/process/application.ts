@@ -5,9 +5,11 @@ import {
   warningAboutFolder,
   warningsAbout,
 } from '../controllers/load-controllers.ts'
+import { locationIn } from '../controllers/load-file.ts'
 import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
 import { fullName } from '../dispatch/registered-controller.ts'
+import { toError } from '../http/exceptions.ts'
 import { HttpRequest } from '../http/request.ts'
 import { rejectLongTarget } from '../http/target.ts'
 import type { Logger } from '../reporting/logger.ts'
@@ -40,11 +42,31 @@ export interface Application {
  * Loads the application file and the controllers, and creates the front controller.
  *
  * @param logger The log for errors, and for warnings about controllers. Without it, warnings go to stderr.
- * @throws {ConfigError} If a file does not load, or an option or a name is invalid.
+ * @throws {ConfigError} If a file does not load, an option or a name is invalid, or a timer throws.
  */
 export async function loadApplication(
-  { config: own, given }: Pick<CommandLine, 'config' | 'given'>,
+  line: Pick<CommandLine, 'config' | 'given'>,
   logger?: Logger,
+): Promise<Application> {
+  let fail = (_: unknown): void => {}
+  const failed = new Promise<never>((_, reject) => {
+    fail = (thrown) => {
+      const { message, stack = '' } = toError(thrown)
+      const problem = `The application does not load: ${message}, at ${locationIn(stack)}`
+      reject(new ConfigError([problem]))
+    }
+  })
+  process.on('uncaughtException', fail).on('unhandledRejection', fail)
+  try {
+    return await Promise.race([load(line, logger), failed])
+  } finally {
+    process.off('uncaughtException', fail).off('unhandledRejection', fail)
+  }
+}
+
+async function load(
+  { config: own, given }: Pick<CommandLine, 'config' | 'given'>,
+  logger: Logger | undefined,
 ): Promise<Application> {
   try {
     const app = own.app === undefined ? NO_APP : await loadAppFile(own.app)

@@ -11,6 +11,18 @@ export function reportListen(): void {
   if (cluster.isWorker) process.send?.(LISTEN_MESSAGE)
 }
 
+/** Reports to the supervisor, if there is one, the URL that this process listens on. */
+export function reportUrl(url: string): void {
+  // The channel may close in the meantime.
+  if (cluster.isWorker) process.send?.({ 'portico:url': url }, undefined, undefined, () => {})
+}
+
+// The event `listening` of node:cluster also comes from a server that the application opens.
+/** Returns the URL in a message of {@link reportUrl}. */
+export function urlIn(message: unknown): string | undefined {
+  return (message as { readonly 'portico:url'?: string } | null)?.['portico:url']
+}
+
 /**
  * Asks the supervisor for a successor of this process. The supervisor sends the stop message when the
  * successor listens, or does not start.

@@ -72,6 +72,24 @@ describe('FolderWatch', () => {
     assert.deepEqual(watch.take(), ['seen.js'])
   })
 
+  it('notices that a link above it was exchanged, each time', async (t) => {
+    const root = await mkdtemp(join(tmpdir(), 'portico-'))
+    t.after(() => rm(root, { recursive: true }))
+    for (const release of ['1', '2']) await mkdir(join(root, release, 'app'), { recursive: true })
+    await symlink('1', join(root, 'current'))
+    const watch = await FolderWatch.open(join(root, 'current', 'app'))
+    t.after(() => watch.close())
+    for (const release of ['2', '1', '2']) {
+      await symlink(release, join(root, '.next'))
+      await rename(join(root, '.next'), join(root, 'current'))
+      await watch.changed()
+      assert.deepEqual(watch.take(), [join(root, 'current')])
+    }
+    await writeFile(join(root, '2', 'app', 'a.js'), '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), ['a.js'])
+  })
+
   it('follows no circle of links', async (t) => {
     const { folder, watch } = await watched(t)
     await symlink(folder, join(folder, 'module', 'up'))

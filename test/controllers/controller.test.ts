@@ -1,12 +1,19 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkReturned } from '../../lib/controllers/controller.ts'
+import { checkReturned, functionsOf } from '../../lib/controllers/controller.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'
 
 const request = new HttpRequest({ target: '/' })
 const response = new HttpResponse()
 const received = { request, response }
+
+describe('functionsOf()', () => {
+  it('has methods of any name, and no classes', () => {
+    const controller = { class() {}, classic() {}, Class: class {}, Named: class A extends Map {} }
+    assert.deepEqual([...functionsOf(controller).keys()], ['class', 'classic'])
+  })
+})
 
 describe('checkReturned()', () => {
   it('returns the request, the response, or undefined for nothing', () => {

@@ -107,6 +107,12 @@ describe('loadAppFile()', () => {
       await assert.rejects(loadAppFile(join(folder, name)), { message })
     }
   })
+
+  it('names a folder', async (t) => {
+    const folder = createFolder(t)
+    const message = `The application file "${folder}" is a folder: expected a file`
+    await assert.rejects(loadAppFile(folder), { message })
+  })
 })
 
 describe('createReadyCheck()', () => {

@@ -177,6 +177,23 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     }
   })
 
+  it('reports an exception of a timer or a promise while it loads, and exits with 2', async (t) => {
+    const wait = 'await new Promise(() => setInterval(() => {}, 1_000)); export default {}'
+    const folder = createFolder(t, {
+      'timer.mjs': `setTimeout(() => { throw new Error('timer') }); ${wait}`,
+      'promise.mjs': `Promise.reject(new Error('promise')); ${wait}`,
+    })
+    for (const name of ['timer', 'promise']) {
+      for (const more of ['--workers=0', '--workers=1', '--check']) {
+        const app = join(folder, `${name}.mjs`)
+        const { code, stderr } = await new ServerProcess(t, ['--port=0', '--app', app, more]).ended
+        assert.equal(code, 2, more)
+        const line = /^portico: The application does not load: (\w+), at file:.*\.mjs:1:\d+\n$/
+        assert.equal(line.exec(stderr)?.[1], name, stderr)
+      }
+    }
+  })
+
   it('calls close() once after the drain, and uses the logger of the file', async (t) => {
     const source = `
       import { writeFileSync } from 'node:fs'

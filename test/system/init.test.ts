@@ -334,6 +334,9 @@ for (const [language, extension, args] of [
 
     it('is served by the command of deploy/portico.service', async (t) => {
       const unit = readFileSync(repositoryFile('deploy/portico.service'), 'utf8')
+      // Without it, systemd 252 ends Node 20 at its start: V8 calls pkey_alloc.
+      assert.match(unit, /^SystemCallFilter=@system-service @pkey$/m)
+      assert.match(unit, /^SystemCallErrorNumber=EPERM$/m)
       const [, command = ''] = /^ExecStart=(.*)$/m.exec(unit) ?? []
       const [node, program, ...args] = command.split(' ')
       assert.deepEqual([node, program, args.at(-1)], ['/usr/bin/node', BIN, 'app.js'])

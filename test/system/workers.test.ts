@@ -136,6 +136,24 @@ describe('node server.js --workers 2, when workers crash', () => {
     }
   })
 
+  it(
+    'waits for its own port, and not for a server that the application opens',
+    LIMIT,
+    async (t) => {
+      const folder = createFolder(t, {
+        'app.mjs': `
+        import { once } from 'node:events'
+        import { createServer } from 'node:http'
+        const own = createServer((_, out) => out.end('own')).listen(0, '127.0.0.1')
+        await once(own, 'listening')
+        export default { controllers: { index: { index: (_, out) => out.text('app') } } }`,
+      })
+      const args = ['--workers=1', '--port=0', `--app=${folder}/app.mjs`]
+      const server = new ServerProcess(t, args)
+      assert.equal((await exchange(await server.port(), { target: '/' })).body, 'app')
+    },
+  )
+
   it('stops the crashed worker when its successor does not start', LIMIT, async (t) => {
     const { server, port, controllers } = await startWorkers(t)
     const [crashing = 0, other = 0] = await pidsOf(port, 2)
