@@ -23,7 +23,7 @@ export function createFront({ controllers, readsParameters }, options = {}) {
 // The error action of an application that shows an error as the other servers do, and reads the parameters for its own report.
 function showError({ errorHandler: { exception, request } }, response) {
   const { controller } = exception
-  report(exception, Object.fromEntries(request.params))
+  report(exception, request.params)
   response.status = 404
   response.html(notFoundPage(controller))
   for (const [name, value] of Object.entries(NOT_FOUND_HEADERS)) response.headers.set(name, value)

@@ -1,9 +1,13 @@
 /** The names that only routing sets. A parameter of such a name from a client has no effect. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const
 
+type ReservedName = (typeof reservedNames)[number]
+
+const reserved: ReadonlySet<string> = new Set(reservedNames)
+
 /** Reports whether only routing sets a name. */
 export function isReserved(name: string): boolean {
-  return (reservedNames as readonly string[]).includes(name)
+  return reserved.has(name)
 }
 
 const IS_ASCII = /^[\0-\x7f]*$/
@@ -15,20 +19,23 @@ const IS_ASCII = /^[\0-\x7f]*$/
 export type Params<ErrorHandler = unknown> = Readonly<Record<string, string | undefined>> &
   Iterable<[name: string, value: string | ErrorHandler]>
 
-/** Returns the parameters of the reserved names and of others, in an object without a prototype. */
+/** Returns the parameters of the reserved names, which have the values that routing set, and all others, in an object without a prototype. */
 export function toParams<ErrorHandler>(
-  names: Iterable<string>,
-  find: (name: string) => string | ErrorHandler | undefined,
+  sent: ReadonlyMap<string, string>,
+  routed: (name: ReservedName) => string | ErrorHandler | undefined,
 ): Params<ErrorHandler> {
   const params = Object.create(null)
   // An object lists names such as `4` first; iteration keeps the order.
   const entries: [name: string, value: unknown][] = []
-  for (const name of new Set([...reservedNames, ...names])) {
-    const value = find(name)
-    if (value === undefined) continue
+  const add = (name: string, value: unknown): void => {
     params[name] = value
     entries.push([name, value])
   }
+  for (const name of reservedNames) {
+    const value = routed(name)
+    if (value !== undefined) add(name, value)
+  }
+  for (const [name, value] of sent) if (!isReserved(name)) add(name, value)
   const iterate = (): Iterator<unknown> => entries[Symbol.iterator]()
   return Object.defineProperty(params, Symbol.iterator, { value: iterate })
 }
@@ -56,12 +63,14 @@ function collect(each: (text: string, visit: Visit) => void, text: string): URLS
 
 /** Parses `name=value&...` into a map, where the last value of a name wins. */
 export function mergeSearch(search: string, into: Map<string, string>): void {
-  eachField(search, (name, value) => into.set(decodeSegment(name), decodeSegment(value)))
+  const decode = decoderOf(search)
+  eachField(search, (name, value) => into.set(decode(name), decode(value)))
 }
 
 /** Parses the key/value pairs of a path like {@link parsePairs}, into a map like {@link mergeSearch}. */
 export function mergePairs(path: string, into: Map<string, string>): void {
-  eachPair(path, (name, value) => into.set(decodeSegment(name), decodeSegment(value)))
+  const decode = decoderOf(path)
+  eachPair(path, (name, value) => into.set(decode(name), decode(value)))
 }
 
 /** Calls a function for a name and its value, as they were sent. */
@@ -69,11 +78,13 @@ type Visit = (name: string, value: string) => void
 
 /** Visits each field of `name=value&...`. */
 export function eachField(search: string, visit: Visit): void {
+  let equals = -1
   for (let start = 0; start < search.length; ) {
     const end = indexOrEnd(search, '&', start)
-    const field = search.slice(start, end)
-    const equals = indexOrEnd(field, '=', 0)
-    if (end > start) visit(field.slice(0, equals), field.slice(equals + 1))
+    // Searched once for all fields that have none: fields without values would take a time that grows with their square.
+    if (equals < start) equals = indexOrEnd(search, '=', start)
+    const nameEnd = Math.min(equals, end)
+    if (end > start) visit(search.slice(start, nameEnd), search.slice(nameEnd + 1, end))
     start = end + 1
   }
 }
@@ -89,24 +100,50 @@ export function eachPair(path: string, visit: Visit): void {
   }
 }
 
+// Returns the least work that decodes each part of a text. Looking once and not in each part saves 5 % of W2 CPU.
+function decoderOf(text: string): (part: string) => string {
+  if (text.length > MAX_SEARCHED || !text.isWellFormed()) return decodeSegment
+  if (isDecoded(text)) return (part) => part
+  return isAsciiOnly(text) ? decodeAscii : decodeSegment
+}
+
+function isDecoded(text: string): boolean {
+  return !text.includes('%') && !text.includes('+')
+}
+
 /** Decodes a segment or a field once: `+` is a space. Invalid UTF-8 becomes U+FFFD. */
 export function decodeSegment(segment: string): string {
-  if (!segment.includes('%') && !segment.includes('+')) return segment.toWellFormed()
-  return isSimple(segment)
-    ? decodeURIComponent(replaceAll(segment, '+', ' ')).toWellFormed()
+  if (isDecoded(segment)) return segment.toWellFormed()
+  return segment.length < MAX_DECODED && isAsciiOnly(segment)
+    ? decodeAscii(segment).toWellFormed()
+    : decodeBytes(segment, SPACE)
+}
+
+// Decodes a well-formed segment whose escapes are all ASCII.
+function decodeAscii(segment: string): string {
+  if (isDecoded(segment)) return segment
+  return segment.length < MAX_DECODED
+    ? decodeURIComponent(replaceAll(segment, '+', ' '))
     : decodeBytes(segment, SPACE)
 }
 
 /** Decodes percent-encoded text once, and leaves plus signs. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text
-  return isSimple(text) ? decodeURIComponent(text) : decodeBytes(text, PLUS)
+  return text.length < MAX_DECODED && isAsciiOnly(text)
+    ? decodeURIComponent(text)
+    : decodeBytes(text, PLUS)
 }
 
 // Only ASCII is escaped, so decodeURIComponent() can't throw, which takes 5 µs.
-function isSimple(text: string): boolean {
-  return text.length < 1_024 && !/%(?![0-7][0-9a-f])/i.test(text)
+function isAsciiOnly(text: string): boolean {
+  return !/%(?![0-7][0-9a-f])/i.test(text)
 }
+
+// Of a longer text, decodeBytes() decodes each part faster.
+const MAX_DECODED = 1_024
+// A longer text is not searched as a whole before its parts are.
+const MAX_SEARCHED = 16_384
 
 const PERCENT = 0x25
 const PLUS = 0x2b

@@ -153,7 +153,7 @@ export class RequestState<ErrorHandler> {
 
   /** All parameters of the merged view by name, with the reserved names. */
   get view(): Params<ErrorHandler> {
-    this.#view ??= toParams<ErrorHandler>(this.params.keys(), (name) => this.param(name))
+    this.#view ??= toParams<ErrorHandler>(this.params, (name) => this.param(name))
     return this.#view
   }
 

@@ -4,7 +4,14 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 export type HeaderValue = string | number | readonly string[]
 
 // Only the server sets these fields: if two fields disagree about the end of a message, requests can be smuggled.
-const FRAMING = ['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']
+const FRAMING: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
 
 /** Sets a header without checks. Use it only for names and values that are constants of this program. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
@@ -146,6 +153,10 @@ export function canHoldId(name: string): boolean {
   }
 }
 
+function textOf(value: string | number): string {
+  return typeof value === 'number' ? String(value) : value
+}
+
 function isSameName(one: string, other: string): boolean {
   return one === other || (one.length === other.length && one.toLowerCase() === other.toLowerCase())
 }
@@ -159,9 +170,8 @@ function isSameName(one: string, other: string): boolean {
 export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
   const key = name.toLowerCase()
-  if (FRAMING.includes(key))
-    throw new TypeError(`The header "${key}" can only be set by the server`)
-  const values = [value].flat().map((each) => (typeof each === 'number' ? String(each) : each))
+  if (FRAMING.has(key)) throw new TypeError(`The header "${key}" can only be set by the server`)
+  const values = typeof value === 'string' ? [value] : [value].flat().map(textOf)
   if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
     throw new TypeError(
       `Expected the header "${name}" to be a string, a number or a list of strings`,

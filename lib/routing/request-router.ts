@@ -135,9 +135,10 @@ export class RequestRouter {
 
   #routedPath(request: HttpRequest): RoutedPath {
     const { target } = request
-    const raw = splitTarget(target).path
+    const { path: raw, search } = splitTarget(target)
     // A target with a `#` in its query must be rejected, but the memo has only paths.
-    const remembered = target.includes('#') ? undefined : this.#remembered.get(raw)
+    const isRejected = search !== '' && search.includes('#')
+    const remembered = isRejected ? undefined : this.#remembered.get(raw)
     if (remembered !== undefined) return remembered
     const { path, q, rejection } = this.#isRewritten(request)
       ? stateOf(request)

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+// Imported, because each use of the global `process` calls a getter.
+import { nextTick } from 'node:process'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
 import { STANDARD_METHODS } from '../http/methods.ts'
@@ -76,7 +78,7 @@ export class Exchange implements ResponseTarget, EndListener {
   // with the headers, so `body` can return them synchronously.
   #start(): void {
     if (this.incoming.isReceived) this.#begin()
-    else process.nextTick(() => this.#begin())
+    else nextTick(() => this.#begin())
   }
 
   // Calls the middlewares of `before`, if there are any, and then the handler.

@@ -1,3 +1,5 @@
+// Imported, because each use of the global `Buffer` calls a getter.
+import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
@@ -27,7 +29,8 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const { status, body, headers } = response
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
-  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !BODILESS.includes(status)
+  const isBodiless = BODILESS.includes(status)
+  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !isBodiless
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
   if (isClosed) return
@@ -37,7 +40,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const fields = fieldLinesOf(headers)
   if (target.isLast) fields.push('Connection', 'close')
   // A response to HEAD has the same fields as a response to GET.
-  if (BODILESS.includes(status)) {
+  if (isBodiless) {
     // A 204 must not have a length. The length of a 304 would be that of another body
     // (RFC 9110, section 8.6).
     if (status === 205) fields.push('Content-Length', '0')
