@@ -85,10 +85,10 @@ async function shorten(text) {
     ecma: 2020,
     keep_classnames: true,
     keep_fnames: true,
-    compress: { inline: false, reduce_funcs: false },
+    compress: { passes: 2, inline: false, reduce_funcs: false },
     mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory.
-    format: { max_line_len: 2_000, ascii_only: true },
+    format: { max_line_len: 8_000, ascii_only: true },
   })
   return code
 }

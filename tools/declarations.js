@@ -115,12 +115,16 @@ function parse(text) {
   return { text, names, from, words, needed: new Set() }
 }
 
-// One space in place of four, and none in front of a docstring, saves 5 % of the declarations.
+function withoutAsterisk(start) {
+  return start.endsWith('/') ? '\n*/' : '\n'
+}
+
+// Without indentation, and without the asterisks of docstrings, the declarations are 10 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
     return text
-      .replace(/^(?: {4})+/gm, ({ length }) => ' '.repeat(length / 4))
-      .replace(/^ +(\/\*\*| \*)/gm, '$1')
+      .replace(/^(?: {4})+/gm, '')
+      .replace(COMMENT, (docstring) => docstring.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk))
   }
   const written = [...needed].map((name) => names.get(name))
   return text.replace(/\{[^}]*\}/, `{ ${written.join(', ')} }`)

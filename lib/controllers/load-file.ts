@@ -55,14 +55,17 @@ async function reasonOf(file: string, error: Error): Promise<string> {
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts"/.test(message))
     return `${message}: Node.js 22.18 or later runs TypeScript without a build`
   if (error instanceof FileError) return message
-  const location = locationIn(stack) ?? (await locateSyntaxError(file, error))
+  return lineOf(error, locationIn(stack) ?? (await locateSyntaxError(file, error)))
+}
+
+/** Returns the first line of the message of an error, with its location outside of this package. @internal */
+export function lineOf({ message, stack = '' }: Error, location = locationIn(stack)): string {
   return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }
 
 // The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
 // begins with path and line.
-/** @internal */
-export function locationIn(stack: string): string | undefined {
+function locationIn(stack: string): string | undefined {
   const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
   return locations
     .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))

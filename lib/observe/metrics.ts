@@ -1,5 +1,7 @@
 import { labelOf, type ProcessFacts, type RouteCounts, type Snapshot } from './snapshot.ts'
 
+const OF_LOOP = 'of the event loop since the last scrape, the worst of all processes'
+
 /** What a family has for one set of labels. */
 export interface Metric {
   /** The labels as a text, such as `route="news/list"`; '' if there are none. */
@@ -43,11 +45,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
       'Bytes of the bodies of responses.',
       routes.map(({ bytes }, i) => ({ labels: routeLabels[i] ?? '', value: bytes })),
     ),
-    gauge(
-      'portico_requests_in_flight',
-      'Requests whose responses are not sent yet.',
-      server.inFlight,
-    ),
+    gauge('portico_requests_in_flight', 'Requests in flight.', server.inFlight),
     gauge('portico_open_connections', 'Open connections.', server.connections),
     counter('portico_connections', 'Accepted connections.', [unlabeled(server.connectionsTotal)]),
     counter('portico_connections_dropped', 'Connections closed at once: too many were open.', [
@@ -55,7 +53,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
     ]),
     counter(
       'portico_errors',
-      'Errors of requests, and those outside of any request.',
+      'Errors by cause, type and route.',
       errors.map(({ cause, type, route, count }) => ({
         labels: labelsText({ cause, type, route }),
         value: count,
@@ -91,17 +89,9 @@ function processFamilies(facts: ProcessFacts): readonly Family[] {
     gauge('nodejs_heap_size_used_bytes', 'Used part of the heap.', facts.heapUsedBytes),
     gauge('nodejs_external_memory_bytes', 'Memory outside of the heap.', facts.externalBytes),
     ...(['mean', 'p50', 'p90', 'p99', 'max'] as const).map((name) =>
-      gauge(
-        `nodejs_eventloop_lag_${name}_seconds`,
-        `Delay of the event loop since the last scrape (${name}); the worst of several processes.`,
-        eventLoop[name],
-      ),
+      gauge(`nodejs_eventloop_lag_${name}_seconds`, `Delay ${OF_LOOP}: ${name}.`, eventLoop[name]),
     ),
-    gauge(
-      'nodejs_eventloop_utilization',
-      'Busy part of the event loop since the last scrape, from 0 to 1; the worst of several processes.',
-      eventLoop.utilization,
-    ),
+    gauge('nodejs_eventloop_utilization', `Busy part ${OF_LOOP}.`, eventLoop.utilization),
     info('portico_build', 'Versions of Portico and Node.', { version, node: nodeVersion }),
     info('nodejs_version', 'Version of Node.', { version: nodeVersion }),
   ]

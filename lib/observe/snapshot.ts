@@ -38,9 +38,9 @@ export interface RouteCounts {
   readonly kind: RouteKind
   /** Number of requests by method and class of the status. */
   readonly requests: readonly RequestCount[]
-  /** Number of bytes of the bodies of all responses. */
+  /** Bytes of the bodies of all responses. */
   readonly bytes: number
-  /** Number of requests by duration, a number for each of {@link BUCKETS}; not cumulative. */
+  /** Number of requests for each of {@link BUCKETS}, not cumulative. */
   readonly buckets: readonly number[]
   /** The sum of all durations, in seconds. */
   readonly durationSum: number
@@ -56,10 +56,7 @@ export interface RequestCount {
   readonly count: number
 }
 
-/**
- * Who caused an error: the client, with a request or a message that is rejected; the server, in a request; or the process, in
- * what belongs to no request.
- */
+/** Who caused an error: the client of a rejected request, the server in a request, or the process outside of any. */
 export type ErrorCause = 'client' | 'server' | 'process'
 
 /** The errors of one cause and type on one route. */

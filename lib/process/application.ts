@@ -5,7 +5,7 @@ import {
   warningAboutFolder,
   warningsAbout,
 } from '../controllers/load-controllers.ts'
-import { locationIn } from '../controllers/load-file.ts'
+import { lineOf } from '../controllers/load-file.ts'
 import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
 import { fullName } from '../dispatch/registered-controller.ts'
@@ -51,9 +51,7 @@ export async function loadApplication(
   let fail = (_: unknown): void => {}
   const failed = new Promise<never>((_, reject) => {
     fail = (thrown) => {
-      const { message, stack = '' } = toError(thrown)
-      const problem = `The application does not load: ${message}, at ${locationIn(stack)}`
-      reject(new ConfigError([problem]))
+      reject(new ConfigError([`The application does not load: ${lineOf(toError(thrown))}`]))
     }
   })
   process.on('uncaughtException', fail).on('unhandledRejection', fail)
