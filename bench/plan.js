@@ -24,17 +24,17 @@ const WARM = { warmMs: 1_500, warmRequests: 20_000 }
 const FULL = {
   // For Portico and the control, whose goals need more precision. Figures differ more between processes
   // than between slices, so more processes help more than more slices.
-  fine: { rounds: 8, slices: 8, sliceMs: 80, ...WARM },
+  fine: { rounds: 6, slices: 8, sliceMs: 80, ...WARM },
   // For the frameworks.
-  coarse: { rounds: 3, slices: 5, sliceMs: 80, ...WARM },
+  coarse: { rounds: 2, slices: 6, sliceMs: 80, ...WARM },
   // Controllers in W5; undefined for the number of the workload.
   controllers: undefined,
-  starts: 20,
-  memory: { requests: 20_000, processes: 3 },
+  starts: 15,
+  memory: { requests: 20_000, processes: 2 },
   idleConnections: [1_000, 9_900],
   // Of 64 busy connections, the heap is read after the last number.
   busy: { connections: 64, steps: [20_000, 100_000, 1_000_000] },
-  tails: { rounds: 5, turns: 4, turnMs: 1_000, share: 0.7, warmRequests: 30_000 },
+  tails: { rounds: 3, turns: 4, turnMs: 1_000, share: 0.7, warmRequests: 30_000 },
   workerMs: 3_000,
   inProcess: { rounds: 15, requests: 200_000 },
 }

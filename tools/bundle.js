@@ -28,7 +28,8 @@ const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 const bundle = await rollup({
   input: Object.fromEntries(entryPoints.map((name) => [name, fileOf(name)])),
   external: [/^node:/, ...Object.keys(peerDependencies)],
-  treeshake: { moduleSideEffects: false },
+  // Rollup removes what it regards as without effect, and so removed the release of a message. Terser removes unused functions.
+  treeshake: false,
   plugins: [{ name: 'version', load: withVersion }],
   // The helper of tsc for import() reads it.
   context: 'globalThis',
@@ -79,7 +80,8 @@ async function write(path, text) {
 
 // Shortens the code by a third. Functions and classes keep their names and stay apart, so that a stack trace is readable.
 async function shorten(text) {
-  const named = [...text.matchAll(NAMED)].map(([, name]) => name)
+  // Many variables have a short name too, such as `end`.
+  const named = [...text.matchAll(NAMED)].map(([, name]) => name).filter(({ length }) => length > 4)
   const { code } = await minify(text, {
     module: true,
     ecma: 2020,

@@ -19,15 +19,21 @@ export class PluginStages implements Stages {
   }
 
   prepare(loop: LoopState): Prepared | Promise<Prepared> {
-    return run(this.#prepare(loop))
+    return this.#broker.has('routeStartup', 'routeShutdown', 'dispatchLoopStartup')
+      ? run(this.#prepare(loop))
+      : this.#inner.prepare(loop)
   }
 
   dispatch(loop: LoopState): Outcome | Promise<Outcome> {
-    return run(this.#dispatch(loop))
+    return this.#broker.has('preDispatch', 'postDispatch')
+      ? run(this.#dispatch(loop))
+      : this.#inner.dispatch(loop)
   }
 
   finish(loop: LoopState): void | Promise<void> {
-    return run(this.#finish(loop))
+    return this.#broker.has('dispatchLoopShutdown')
+      ? run(this.#finish(loop))
+      : this.#inner.finish(loop)
   }
 
   *#prepare(loop: LoopState): Steps<Prepared> {

@@ -16,6 +16,29 @@ const IMPORT = /(?:\bfrom|\bimport)\s*\(?"(\.[^"]*)"/g
 // The program loads it, and portico/observe, only with a health port.
 const HEALTH = 'lib/chunks/health.js'
 
+// Prints whether the message of the last request is collected while its connection is idle.
+const IDLE = `import { once } from 'node:events'
+import { connect } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import { FrontController, serve } from 'portico'
+
+const app = { list: (_, response) => response.json({ ok: true }) }
+const { server } = await serve(new FrontController({ controllers: { app } }), { port: 0 })
+let latest
+server.on('request', (message) => {
+  latest = new WeakRef(message)
+})
+const socket = connect(server.address().port, '127.0.0.1')
+socket.write('GET /app/list HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n')
+await once(socket, 'data')
+for (let i = 0; i < 5; i++) {
+  await setTimeout(20)
+  globalThis.gc()
+}
+process.stdout.write(latest.deref() === undefined ? 'released' : 'kept')
+process.exit()
+`
+
 describe('The installed package', () => {
   const project = createFolder({ after })
   let packed: Packed
@@ -100,6 +123,12 @@ describe('The installed package', () => {
     for (const name of ['explain', 'init', 'watch', 'supervise']) {
       assert.match(server, new RegExp(`import\\("\\./lib/chunks/${name}\\.js"\\)`))
     }
+  })
+
+  // The bundler once removed a statement that releases the message.
+  it('keeps nothing of the last request of an idle connection', async () => {
+    writeFileIn(project, 'idle.js', IDLE)
+    assert.equal(await run('node', '--expose-gc', 'idle.js'), 'released')
   })
 
   it('installs no other package', async () => {
