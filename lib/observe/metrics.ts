@@ -48,7 +48,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
     gauge('portico_requests_in_flight', 'Requests in flight.', server.inFlight),
     gauge('portico_open_connections', 'Open connections.', server.connections),
     counter('portico_connections', 'Accepted connections.', [unlabeled(server.connectionsTotal)]),
-    counter('portico_connections_dropped', 'Connections closed at once: too many were open.', [
+    counter('portico_connections_dropped', 'Connections closed at once, beyond the limit.', [
       unlabeled(server.droppedConnections),
     ]),
     counter(
@@ -66,7 +66,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
     ),
     counter(
       'portico_limit_hits',
-      'Requests and connections beyond a limit.',
+      'Hits of limits.',
       limits.map(({ name, count }) => ({ labels: labelsText({ limit: name }), value: count })),
     ),
     gauge('portico_workers', 'Processes that serve.', workers),

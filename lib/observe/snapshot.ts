@@ -5,7 +5,7 @@
 export interface Snapshot {
   /** When the counts began; the earliest time of several processes. */
   readonly startedAt: number
-  /** Number of processes that serve: 1, or the number of workers. */
+  /** Number of serving processes: 1, or the number of workers. */
   readonly workers: number
   /** The requests by route, in the order in which the routes were first requested. */
   readonly routes: readonly RouteCounts[]
@@ -15,9 +15,9 @@ export interface Snapshot {
   readonly unrouted: readonly UnroutedCount[]
   /** The minutes of the last hour in which requests ended, the oldest first. */
   readonly minutes: readonly MinuteCounts[]
-  /** The errors by fingerprint, and an entry `(other)` for those beyond the bound. */
+  /** The errors by fingerprint, and `(other)` beyond the bound. */
   readonly faults: readonly Fault[]
-  /** The requests that failed, by the shape of their paths, and an entry `(other)` for those beyond the bound. */
+  /** The failed requests by the shape of their paths, and `(other)` beyond the bound. */
   readonly journal: readonly JournalEntry[]
   /** The limits that requests or connections have hit. */
   readonly limits: readonly LimitCount[]
