@@ -11,9 +11,9 @@ export interface Snapshot {
   readonly routes: readonly RouteCounts[]
   /** The errors of requests, and those outside of any request. */
   readonly errors: readonly ErrorCount[]
-  /** The requests that no action serves, each counted once. */
+  /** The requests that no action serves. */
   readonly unrouted: readonly UnroutedCount[]
-  /** The minutes of the last hour in which requests ended, the oldest first. */
+  /** The minutes of the last hour with requests, the oldest first. */
   readonly minutes: readonly MinuteCounts[]
   /** The errors by fingerprint, and `(other)` beyond the bound. */
   readonly faults: readonly Fault[]
@@ -93,7 +93,7 @@ export interface MinuteCounts {
 
 /** The errors with one fingerprint. */
 export interface Fault {
-  /** The text that equal errors share: the `fingerprint` of a report. */
+  /** The `fingerprint` of their reports. */
   readonly fingerprint: string
   /** The type, such as `EXCEPTION_OTHER`. */
   readonly type: string
