@@ -19,7 +19,7 @@ const IS_ASCII = /^[\0-\x7f]*$/
 export type Params<ErrorHandler = unknown> = Readonly<Record<string, string | undefined>> &
   Iterable<[name: string, value: string | ErrorHandler]>
 
-/** Returns the parameters of the reserved names, which have the values that routing set, and all others, in an object without a prototype. */
+/** Returns the reserved parameters as routing set them, and all others, in an object without a prototype. */
 export function toParams<ErrorHandler>(
   sent: ReadonlyMap<string, string>,
   routed: (name: ReservedName) => string | ErrorHandler | undefined,
