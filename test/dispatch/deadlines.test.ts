@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { syncBuiltinESMExports } from 'node:module'
 import { describe, it, type TestContext } from 'node:test'
 import { Deadlines } from '../../lib/dispatch/deadlines.ts'
 
@@ -108,12 +107,6 @@ function mockClock(t: TestContext): (ms: number) => Promise<void> {
   let now = 0
   t.mock.timers.enable({ apis: ['setTimeout'] })
   t.mock.method(process, 'hrtime', () => [0, now * 1_000_000])
-  // The named imports of node:process change only then.
-  syncBuiltinESMExports()
-  t.after(() => {
-    t.mock.restoreAll()
-    syncBuiltinESMExports()
-  })
   return async (ms) => {
     await new Promise(setImmediate)
     now += ms
