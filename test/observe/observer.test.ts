@@ -230,7 +230,8 @@ describe('An observer', () => {
     const body = `a=${'b'.repeat(20)}`
     await exchange(port, { method: 'POST', target: '/news/list', headers: form, body })
     await exchange(port, { target: `/news/list?${'a'.repeat(200)}` })
-    const fields = Array.from({ length: 20 }, (_, i) => [`x-${i}`, 'a'] as const)
+    // Fewer than twice the limit: beyond that, the parser of newer versions of Node closes the connection later.
+    const fields = Array.from({ length: 12 }, (_, i) => [`x-${i}`, 'a'] as const)
     await exchange(port, { target: '/news/list', headers: fields })
     await exchange(port, { target: '/news/slow' })
     const socket = connect(port, '127.0.0.1')
