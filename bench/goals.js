@@ -6,7 +6,7 @@ const CPU_RATIOS = {
   portico: { W1: 0.95, W2: 0.95, W3: 0.88, W4p: 0.92, W4: 0.62 },
   'portico-serve': { W1: 0.97, W2: 0.97, W3: 0.92, W4p: 0.95, W4: 0.65 },
 }
-// What an addition to a server may cost in W1.
+// Servers that add something to another one. In W1, the ratio may grow by MAX_ADDITION.
 const ADDITIONS = { 'portico-metrics': 'portico-serve', 'portico-plugin': 'portico' }
 const MAX_ADDITION = 0.02
 // Newer versions load code from a cache that Node 20 does not have.

@@ -2,13 +2,13 @@
 // arguments, and gets the figures as a message.
 
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { compare } from './compare.js'
 import { timeInProcess } from './in-process.js'
 import { describeMachine, divideCores } from './machine.js'
 import { readPlan } from './plan.js'
+import { messageOf } from './process.js'
 import { timePrograms } from './program.js'
 import {
   heapOfIdleConnections,
@@ -101,16 +101,9 @@ async function diskSizeOf(adapter) {
 }
 
 // In a child process, because --expose-gc must be set at the start of a process.
-async function measureScaleInChild() {
+function measureScaleInChild() {
   const entry = fileURLToPath(new URL('scale.js', import.meta.url))
-  const child = fork(entry, plan.quick ? ['--quick'] : [], { execArgv: ['--expose-gc'] })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`scale.js ended with exit code ${code} and sent no figures`)
-  })
-  const [figures] = await Promise.race([once(child, 'message'), failed])
-  // The child also exits after its message.
-  failed.catch(() => {})
-  return figures
+  return messageOf(fork(entry, plan.quick ? ['--quick'] : [], { execArgv: ['--expose-gc'] }))
 }
 
 function frameworkVersions() {

@@ -89,8 +89,7 @@ export function readPlan(args) {
   }
 }
 
-// Returns what is compared in one workload: Portico's adapters, and the frameworks, each with bare node:http. A quick run leaves
-// out nothing but the rounds.
+// Returns what is compared in one workload: Portico's adapters, and the frameworks, each with bare node:http.
 function groupsOf(id, adapters) {
   const own = adapters.filter((adapter) => OWN[adapter]?.includes(id))
   const frameworks = FRAMEWORK_WORKLOADS.includes(id)

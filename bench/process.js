@@ -88,6 +88,17 @@ export class ServerProcess {
   }
 }
 
+/** Returns the first message of a child process that was forked to measure something. */
+export async function messageOf(child) {
+  const failed = once(child, 'exit').then(([code]) => {
+    throw new Error(`${child.spawnargs.at(1)} ended with exit code ${code} and sent no figures`)
+  })
+  const [figures] = await Promise.race([once(child, 'message'), failed])
+  // The child also exits after its message.
+  failed.catch(() => {})
+  return figures
+}
+
 /** Starts the same version of Node as this process, bound to one core or to a list of cores. */
 export function spawnBound(args, core, stdio) {
   const env = { ...process.env, NODE_ENV: 'production' }

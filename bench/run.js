@@ -3,11 +3,11 @@
 // The tables go to stdout, the progress to stderr. The exit code is 1 if a whole run misses a goal.
 
 import { fork } from 'node:child_process'
-import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { checkGoals } from './goals.js'
 import { pathOfNode } from './nodes.js'
 import { readPlan } from './plan.js'
+import { messageOf } from './process.js'
 import { report, writeReport } from './report.js'
 
 const MEASURE = fileURLToPath(new URL('measure.js', import.meta.url))
@@ -23,13 +23,7 @@ if (plan.whole && runs.some(({ goals }) => goals.some(({ reached }) => !reached)
 }
 
 async function measureOn(execPath) {
-  const child = fork(MEASURE, args, { execPath, execArgv: [] })
-  const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`measure.js ended with exit code ${code} and sent no figures`)
-  })
-  const [results] = await Promise.race([once(child, 'message'), failed])
-  // The child also exits after its message.
-  failed.catch(() => {})
+  const results = await messageOf(fork(MEASURE, args, { execPath, execArgv: [] }))
   // The figures of a quick run are noise, so it checks no goal.
   return { ...results, goals: plan.quick ? [] : checkGoals(results) }
 }

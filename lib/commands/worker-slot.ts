@@ -102,18 +102,22 @@ export class WorkerSlot {
     const worker = cluster.fork().on('error', () => {})
     keepUnblocked(worker.process)
     this.#young = worker
-    let hasAsked = false
-    const onMessage = (message: unknown): void => {
-      // A worker that fails at once may ask before it listens.
-      hasAsked ||= message === REPLACE_MESSAGE
-      if (urlIn(message) === undefined) return
-      worker.off('message', onMessage)
-      this.#starting = undefined
-      this.#young = undefined
-      if (!this.#isStopped) this.#watch(worker, hasAsked)
-    }
-    worker.on('message', onMessage)
-    return untilListening(worker)
+    const listening = new Promise<string>((resolve) => {
+      let hasAsked = false
+      const onMessage = (message: unknown): void => {
+        // A worker that fails at once may ask before it listens.
+        hasAsked ||= message === REPLACE_MESSAGE
+        const url = urlIn(message)
+        if (url === undefined) return
+        worker.off('message', onMessage)
+        this.#starting = undefined
+        this.#young = undefined
+        if (!this.#isStopped) this.#watch(worker, hasAsked)
+        resolve(url)
+      }
+      worker.on('message', onMessage)
+    })
+    return unlessEnded(worker, listening)
   }
 
   // Replaces the worker when it ends or asks for it.
@@ -183,16 +187,11 @@ export class WorkerError extends Error {
   }
 }
 
-async function untilListening(worker: Worker): Promise<string> {
+// Waits for a worker to listen. Ends it if that takes too long, and fails if it ends.
+async function unlessEnded(worker: Worker, listening: Promise<string>): Promise<string> {
   const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
   const ended = untilExit(worker.process).then(() => {
     throw new WorkerError(worker, worker.process.exitCode ?? 1)
-  })
-  const listening = new Promise<string>((resolve) => {
-    worker.on('message', (message) => {
-      const url = urlIn(message)
-      if (url !== undefined) resolve(url)
-    })
   })
   return Promise.race([listening, ended]).finally(() => clearTimeout(timer))
 }

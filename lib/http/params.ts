@@ -57,7 +57,8 @@ export function parseSearch(search: string): URLSearchParams {
 
 function collect(each: (text: string, visit: Visit) => void, text: string): URLSearchParams {
   const pairs: [string, string][] = []
-  each(text, (name, value) => pairs.push([decodeSegment(name), decodeSegment(value)]))
+  const decode = decoderOf(text)
+  each(text, (name, value) => pairs.push([decode(name), decode(value)]))
   return new URLSearchParams(pairs)
 }
 

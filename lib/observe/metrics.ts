@@ -2,7 +2,7 @@ import { labelOf, type ProcessFacts, type RouteCounts, type Snapshot } from './s
 
 const OF_LOOP = 'of the event loop since the last scrape, the worst of all processes'
 
-/** What a family has for one set of labels. */
+/** The value of a family for one set of labels. */
 export interface Metric {
   /** The labels as a text, such as `route="news/list"`; '' if there are none. */
   readonly labels: string

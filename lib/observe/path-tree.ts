@@ -19,7 +19,7 @@ interface Node<Leaf> {
   /** Grows when a name makes room here: one that is no longer requested falls behind. */
   age: number
   leaf: Leaf | undefined
-  /** What belongs to the paths below it that have no nodes. */
+  /** The joined leaf of all paths below it that have no nodes. */
   rest: Leaf | undefined
   readonly children: Map<Part, Node<Leaf>>
 }

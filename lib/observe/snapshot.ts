@@ -56,12 +56,12 @@ export interface RequestCount {
   readonly count: number
 }
 
-/** Who caused an error: the client of a rejected request, the server in a request, or the process outside of any. */
+/** The cause of an error: a rejected request, the server in a request, or the process outside of requests. */
 export type ErrorCause = 'client' | 'server' | 'process'
 
 /** The errors of one cause and type on one route. */
 export interface ErrorCount {
-  /** Who caused them. */
+  /** Their cause. */
   readonly cause: ErrorCause
   /** The type, such as `EXCEPTION_NO_CONTROLLER`. */
   readonly type: string
