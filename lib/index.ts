@@ -40,7 +40,6 @@ export type { Client } from './http/forwarded.ts'
 export { html, type Markup } from './http/html.ts'
 export { type JsonOptions, readJson } from './http/json-body.ts'
 export type { HttpRequestInit, RequestHeaders, SharedState } from './http/message.ts'
-export type { Method } from './http/methods.ts'
 export { type NestedLimits, type NestedValue, nested } from './http/nested.ts'
 export type { Params } from './http/params.ts'
 export {
@@ -48,6 +47,7 @@ export {
   HttpRequest,
   type ParamValue,
 } from './http/request.ts'
+export type { Method } from './http/request-line.ts'
 export { HttpResponse, type ResponseBody } from './http/response.ts'
 export type { HeaderValue, ResponseHeaders } from './http/response-headers.ts'
 export type { Destination, Route, UrlOptions, UrlParams, UrlValue } from './http/route.ts'

@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http'
-import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/methods.ts'
+import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/request-line.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { monotonicMs } from './clock.ts'
+import { monotonicMs } from '../http/clock.ts'
 
 interface Pending {
   readonly expiresAt: number

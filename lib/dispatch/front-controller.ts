@@ -1,5 +1,6 @@
 import { createErrorController } from '../controllers/error-controller.ts'
 import { type ErrorHooks, hooksOfControllers } from '../controllers/error-hooks.ts'
+import { monotonicMs } from '../http/clock.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
@@ -12,12 +13,10 @@ import { Reporter } from '../reporting/reporter.ts'
 import { RequestRouter } from '../routing/request-router.ts'
 import { type Destinations, hasController } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
-import { monotonicMs } from './clock.ts'
 import { createDetails } from './development.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
 import { type FrontControllerOptions, type OptionsWithMaps, withMaps } from './options.ts'
-import { PluginBroker } from './plugin.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
 
@@ -43,7 +42,7 @@ export class FrontController {
   readonly #options: OptionsWithMaps
   readonly #router: RequestRouter
   readonly #dispatcher: Dispatcher
-  readonly #createStages: () => Stages
+  readonly #stages: Stages
   readonly #hooks: ErrorHooks | undefined
   readonly #reporter: Reporter
   readonly #headers: DefaultHeaders
@@ -80,9 +79,8 @@ export class FrontController {
     const nameOf = (route: Route): string | undefined => dispatcher.nameOf(route)
     const router = new RequestRouter({ ...checked, hasAction, isRegistered, resolve, nameOf })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
-    const broker = (): PluginBroker => new PluginBroker(checked.plugins, stages.withDeadline)
-    this.#createStages =
-      checked.plugins.length === 0 ? () => stages : () => new PluginStages(stages, router, broker())
+    const { plugins } = checked
+    this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     this.#headers = checked.headers
     this.#router = router
     this.#dispatcher = dispatcher
@@ -106,10 +104,8 @@ export class FrontController {
 
   /** Handles a request. Returns a promise only if the body, an action or a plugin has to be awaited. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    const startedAt = monotonicMs()
-    const complete = (loop: LoopState): HttpResponse => this.#complete(loop, startedAt)
-    const loop = run(runLoop(request, this.#createStages(), this.#admit))
-    return isPromiseLike(loop) ? loop.then(complete) : complete(loop)
+    const loop = run(runLoop(request, this.#stages, this.#admit))
+    return isPromiseLike(loop) ? loop.then((loop) => this.#complete(loop)) : this.#complete(loop)
   }
 
   /**
@@ -152,7 +148,7 @@ export class FrontController {
     return this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
   }
 
-  #complete({ request: last, response, admission }: LoopState, startedAt: number): HttpResponse {
+  #complete({ request: last, response, admission }: LoopState): HttpResponse {
     const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
     const { message } = stateOf(request)
@@ -161,7 +157,7 @@ export class FrontController {
     setMissing(response.headers, this.#headers)
     if (message.isNegotiated) response.vary('Accept')
     if (exceptions.length > 0) {
-      const durationMs = monotonicMs() - startedAt
+      const durationMs = monotonicMs() - message.arrivedAt
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)
     }
     return response

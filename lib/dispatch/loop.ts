@@ -16,7 +16,7 @@ import { Deadlines } from './deadlines.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import { toErrorRequest } from './error-request.ts'
 import { waitForFirstBytes } from './first-bytes.ts'
-import type { WithDeadline } from './plugin.ts'
+import type { Plugin } from './plugin.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 import { type Steps, wait } from './steps.ts'
 
@@ -28,7 +28,16 @@ export interface LoopState {
   dispatches: number
   /** The decision about the report of the first exception. */
   admission?: Admission
+  /** The plugin that threw. At most one: after the second exception of a request, no hook is called. */
+  failedPlugin?: Plugin
 }
+
+/** Settles as a promise does, or rejects with a 503 if the promise is still pending after the limit (default `actionTimeoutMs`). */
+export type WithDeadline = <T>(
+  request: HttpRequest,
+  promise: PromiseLike<T>,
+  limitMs?: number,
+) => Promise<T>
 
 /** Decides about the report of an exception. */
 export type Admit = (request: HttpRequest, exception: Error) => Admission

@@ -2,70 +2,83 @@ import { isPromiseLike } from '../http/is-promise-like.ts'
 import { stateOf } from '../http/request.ts'
 import { isResponse } from '../http/response.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
-import type { LoopState, Outcome, Prepared, Stages } from './loop.ts'
-import type { Plugin, PluginBroker } from './plugin.ts'
+import { HookPoint } from './hook-point.ts'
+import type { LoopState, Outcome, Prepared, RequestStages, Stages } from './loop.ts'
+import type { Plugin } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
 
-/** The stages of one request with the hooks of the plugins around them. */
+/** The stages of a request with the hooks of the plugins around them. */
 export class PluginStages implements Stages {
   readonly #inner: Stages
   readonly #router: RequestRouter
-  readonly #broker: PluginBroker
+  readonly #routeStartup: HookPoint
+  readonly #routeShutdown: HookPoint
+  readonly #dispatchLoopStartup: HookPoint
+  readonly #preDispatch: HookPoint
+  readonly #postDispatch: HookPoint
+  readonly #dispatchLoopShutdown: HookPoint
 
-  constructor(inner: Stages, router: RequestRouter, broker: PluginBroker) {
+  constructor(inner: RequestStages, router: RequestRouter, plugins: readonly Plugin[]) {
     this.#inner = inner
     this.#router = router
-    this.#broker = broker
+    const point = (name: keyof Plugin): HookPoint =>
+      new HookPoint(name, plugins, inner.withDeadline)
+    this.#routeStartup = point('routeStartup')
+    this.#routeShutdown = point('routeShutdown')
+    this.#dispatchLoopStartup = point('dispatchLoopStartup')
+    this.#preDispatch = point('preDispatch')
+    this.#postDispatch = point('postDispatch')
+    this.#dispatchLoopShutdown = point('dispatchLoopShutdown')
   }
 
+  // A stage without a hook is that of a request without plugins: with them, W1 took 10 % more CPU (npm run bench, Node 24).
   prepare(loop: LoopState): Prepared | Promise<Prepared> {
-    return this.#broker.has('routeStartup', 'routeShutdown', 'dispatchLoopStartup')
-      ? run(this.#prepare(loop))
-      : this.#inner.prepare(loop)
+    const isPlain = this.#routeStartup.isEmpty && this.#routeShutdown.isEmpty
+    return isPlain && this.#dispatchLoopStartup.isEmpty
+      ? this.#inner.prepare(loop)
+      : run(this.#prepare(loop))
   }
 
   dispatch(loop: LoopState): Outcome | Promise<Outcome> {
-    return this.#broker.has('preDispatch', 'postDispatch')
-      ? run(this.#dispatch(loop))
-      : this.#inner.dispatch(loop)
+    return this.#preDispatch.isEmpty && this.#postDispatch.isEmpty
+      ? this.#inner.dispatch(loop)
+      : run(this.#dispatch(loop))
   }
 
   finish(loop: LoopState): void | Promise<void> {
-    return this.#broker.has('dispatchLoopShutdown')
-      ? run(this.#finish(loop))
-      : this.#inner.finish(loop)
+    return this.#dispatchLoopShutdown.isEmpty ? this.#inner.finish(loop) : run(this.#finish(loop))
   }
 
   *#prepare(loop: LoopState): Steps<Prepared> {
     if (stateOf(loop.request).route === undefined) {
       loop.request = this.#router.rewrite(loop.request)
-      const ended = yield* this.#notify('routeStartup', loop)
+      const ended = yield* this.#notify(this.#routeStartup, loop)
       if (ended) return ended
       loop.request = this.#router.route(loop.request)
-      const routed = yield* this.#notify('routeShutdown', loop)
+      const routed = yield* this.#notify(this.#routeShutdown, loop)
       if (routed) return routed
     }
     yield* this.#prepareAgain(loop)
     if (loop.dispatches > 1 || loop.request.errorHandler !== undefined) return undefined
-    const ended = yield* this.#notify('dispatchLoopStartup', loop)
+    const ended = yield* this.#notify(this.#dispatchLoopStartup, loop)
     if (!ended) yield* this.#prepareAgain(loop)
     return ended
   }
 
   *#dispatch(loop: LoopState): Steps<Outcome> {
-    const { request, response } = loop
-    const replaced = yield* this.#broker.notify('preDispatch', request, response)
+    const { request } = loop
+    const replaced = yield* this.#preDispatch.notify(loop)
     if (replaced !== request) return replaced
     const outcome = this.#inner.dispatch(loop)
     const next = isPromiseLike(outcome) ? yield* wait(outcome) : outcome
-    if (next instanceof Error) return next
-    const after = yield* this.#broker.notify('postDispatch', request, response)
+    if (next instanceof Error || this.#postDispatch.isEmpty) return next
+    const after = yield* this.#postDispatch.notify(loop)
     return after === request ? next : after
   }
 
   *#finish(loop: LoopState): Steps<void> {
     // Ignores a request that this hook returns: nothing is dispatched after it.
-    yield* this.#broker.notify('dispatchLoopShutdown', loop.request, loop.response)
+    yield* this.#dispatchLoopShutdown.notify(loop)
     const finished = this.#inner.finish(loop)
     if (isPromiseLike(finished)) yield* wait(finished)
   }
@@ -77,8 +90,8 @@ export class PluginStages implements Stages {
   }
 
   // Returns the response if a hook has ended the request.
-  *#notify(hook: keyof Plugin, loop: LoopState): Steps<Prepared> {
-    const next = yield* this.#broker.notify(hook, loop.request, loop.response)
+  *#notify(point: HookPoint, loop: LoopState): Steps<Prepared> {
+    const next = yield* point.notify(loop)
     if (isResponse(next)) return next
     loop.request = next
     return undefined

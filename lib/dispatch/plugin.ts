@@ -1,9 +1,6 @@
-import { checkReturned, functionsOf, type Returned } from '../controllers/controller.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { functionsOf, type Returned } from '../controllers/controller.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { type HttpResponse, isResponse } from '../http/response.ts'
-import { isErrorRequest } from './error-request.ts'
-import { type Steps, wait } from './steps.ts'
+import type { HttpResponse } from '../http/response.ts'
 
 /**
  * A function that a plugin runs at one point of a request. A request that it returns replaces the current one:
@@ -65,60 +62,5 @@ export function checkPlugin(plugin: Plugin, name: string): void {
   }
   if (functions.length > 0 && present.length === 0) {
     throw new TypeError(`Expected ${name} to have at least one hook of ${HOOKS.join(', ')}`)
-  }
-}
-
-/** Settles as a promise does, or rejects with a 503 if the promise is still pending after the limit (default `actionTimeoutMs`). */
-export type WithDeadline = <T>(
-  request: HttpRequest,
-  promise: PromiseLike<T>,
-  limitMs?: number,
-) => Promise<T>
-
-/** Runs the hooks of all plugins for one request, in the order of the plugins. @internal */
-export class PluginBroker {
-  readonly #plugins: readonly Plugin[]
-  readonly #withDeadline: WithDeadline
-  // At most one: after the second exception of a request, no hook is called.
-  #failed: Plugin | undefined
-
-  constructor(plugins: readonly Plugin[], withDeadline: WithDeadline) {
-    this.#plugins = plugins
-    this.#withDeadline = withDeadline
-  }
-
-  /** Reports whether a plugin has one of some hooks. Stages without one took 10 % of W1 CPU (npm run bench, Node 24). */
-  has(...hooks: (keyof Plugin)[]): boolean {
-    return this.#plugins.some((plugin) => hooks.some((hook) => plugin[hook] !== undefined))
-  }
-
-  /**
-   * @returns The request that the last hook returned, `request` if no hook returned one; the response as soon as a hook
-   * returns it.
-   */
-  *notify(
-    hook: keyof Plugin,
-    request: HttpRequest,
-    response: HttpResponse,
-  ): Steps<HttpRequest | HttpResponse> {
-    let current = request
-    for (const plugin of this.#plugins) {
-      // A plugin that rejects everything must not also reject the error action. It is skipped for nothing else: the error
-      // action may forward to an action that the plugin protects.
-      if (plugin === this.#failed && isErrorRequest(current)) continue
-      try {
-        const returned = plugin[hook]?.(current, response)
-        const next = isPromiseLike(returned)
-          ? yield* wait(this.#withDeadline(current, returned))
-          : returned
-        const checked = checkReturned(next, hook, { request: current, response })
-        if (isResponse(checked)) return checked
-        current = checked ?? current
-      } catch (thrown) {
-        this.#failed = plugin
-        throw thrown
-      }
-    }
-    return current
   }
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import type { RequestHeaders } from './message.ts'
-import { isHost } from './target.ts'
+import { isHost } from './request-line.ts'
 
 /** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {

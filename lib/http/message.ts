@@ -1,10 +1,11 @@
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
+import { monotonicMs } from './clock.ts'
 import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
+import { splitTarget } from './request-line.ts'
 import type { ResponseHeaders } from './response-headers.ts'
-import { splitTarget } from './target.ts'
 
 const PLUS = 0x2b
 const SPACE = 0x20
@@ -66,6 +67,8 @@ type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[
 export class Message {
   readonly method: string
   readonly target: string
+  /** When the message arrived, by {@link monotonicMs}. */
+  readonly arrivedAt: number = monotonicMs()
   readonly source: HttpRequestInit & { readonly rawFields?: Fields; readonly awaitsBody?: boolean }
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined

@@ -6,8 +6,8 @@ import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
 import { mergePairs, mergeSearch, type Params, parsePairs, toParams } from './params.ts'
+import { authorityOf, splitTarget } from './request-line.ts'
 import { type Route, toQuery, type UrlOptions, type UrlParams } from './route.ts'
-import { authorityOf, splitTarget } from './target.ts'
 
 /** The settings that all requests of one front controller share. */
 export interface RequestSettings {

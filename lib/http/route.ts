@@ -14,6 +14,8 @@ export interface Route {
   readonly name?: string | undefined
   /** The methods of `Allow`, for an OPTIONS request to a REST resource that has no action for it. @internal */
   readonly allow?: readonly string[] | undefined
+  /** The registered name of its action, if the router remembers it. @internal */
+  readonly actionName?: string | undefined
 }
 
 /** The target of `HttpRequest.forward()`. */

@@ -1,6 +1,6 @@
-import { STANDARD_METHODS } from '../http/methods.ts'
 import { copyOf, decodeSegment } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
+import { STANDARD_METHODS } from '../http/request-line.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import { paramNameRule, type SentParams } from '../reporting/sent-params.ts'
 import { sentPathOf } from '../reporting/sent-values.ts'

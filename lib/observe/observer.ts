@@ -96,7 +96,8 @@ export function createObserver(options: ObserverOptions = {}): Observer {
     onAccess(access) {
       recorder.record(access)
       const { exceptions, request, status: responded } = access.response
-      const [exception] = exceptions
+      // Without destructuring, which calls the iterator of the list for each request.
+      const exception = exceptions[0]
       if (exception === undefined) return
       // A body may fail after the status has been sent.
       const status = responded < 400 ? statusOf(exception) : responded

@@ -1,7 +1,7 @@
 import { HttpError } from '../http/errors.ts'
 import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
-import { STANDARD_METHODS } from '../http/methods.ts'
 import { stateOf } from '../http/request.ts'
+import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { isRejection } from '../reporting/failure.ts'
 import type { SentParams } from '../reporting/sent-params.ts'

@@ -11,7 +11,7 @@ import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispat
 import { fullName } from '../dispatch/registered-controller.ts'
 import { toError } from '../http/exceptions.ts'
 import { HttpRequest } from '../http/request.ts'
-import { rejectLongTarget } from '../http/target.ts'
+import { rejectLongTarget } from '../http/request-line.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { nameKeys } from '../routing/name-rules.ts'
 import type { Handler } from '../server/handler.ts'

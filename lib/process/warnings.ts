@@ -1,4 +1,4 @@
-import { monotonicMs } from '../dispatch/clock.ts'
+import { monotonicMs } from '../http/clock.ts'
 import type { Logger } from '../reporting/logger.ts'
 
 const WINDOW_MS = 60_000

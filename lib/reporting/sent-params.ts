@@ -1,6 +1,6 @@
 import { decodeSegment, eachField, eachPair, isReserved } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { splitTarget } from '../http/target.ts'
+import { splitTarget } from '../http/request-line.ts'
 import { isName } from './shape.ts'
 
 /** The property of an action that has the names of all its parameters. Any other name may contain a secret. */

@@ -1,6 +1,6 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { authorityOf, splitTarget } from '../http/target.ts'
+import { authorityOf, splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
 import { foldedLength } from './text-forms.ts'

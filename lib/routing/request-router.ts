@@ -3,9 +3,9 @@ import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
+import { rejectLongTarget, splitTarget } from '../http/request-line.ts'
 import type { RequestSettings, RequestState } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
-import { rejectLongTarget, splitTarget } from '../http/target.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -127,10 +127,11 @@ export class RequestRouter {
   #nameRoute({ firstRoute: route, rejection, target }: RequestState<unknown>): string | null {
     const { nameOf, basePath } = this.#options
     if (route === undefined) return null
+    const { name = '', allow, actionName } = route
     const isOutside = rejection && rewrite(target, basePath).rejection instanceof NoRouteError
-    const action = isOutside ? undefined : nameOf?.(route)
-    const hasAction = action !== undefined || route.allow !== undefined
-    return (hasAction && this.named.get(route.name ?? '')?.name) || (action ?? null)
+    const action = isOutside ? undefined : (actionName ?? nameOf?.(route))
+    const hasAction = action !== undefined || allow !== undefined
+    return (hasAction && name !== '' && this.named.get(name)?.name) || (action ?? null)
   }
 
   #routedPath(request: HttpRequest): RoutedPath {
@@ -153,12 +154,13 @@ export class RequestRouter {
   }
 
   #remember(raw: string, route: Route, facts: RequestFacts): void {
-    const { hasAction, basePath } = this.#options
+    const { hasAction, basePath, nameOf } = this.#options
     if (!hasAction(route)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
-    this.#remembered.set(copy, { path, q, rejection, route: this.#table.routePath(path, facts) })
+    const copied = { ...this.#table.routePath(path, facts), actionName: nameOf?.(route) }
+    this.#remembered.set(copy, { path, q, rejection, route: copied })
   }
 
   // With plugins, a request is rewritten before it is routed. Another front controller, with another

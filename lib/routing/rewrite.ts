@@ -1,5 +1,5 @@
 import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
-import { splitTarget, withoutOrigin } from '../http/target.ts'
+import { splitTarget, withoutOrigin } from '../http/request-line.ts'
 import { unprintableIn } from './segments.ts'
 
 /** The result of {@link rewrite}. */

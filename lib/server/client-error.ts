@@ -2,7 +2,7 @@ import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } 
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, MalformedMessageError } from '../http/errors.ts'
-import { STANDARD_METHODS } from '../http/methods.ts'
+import { STANDARD_METHODS } from '../http/request-line.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
 import { LINGER_MS } from './linger.ts'

@@ -1,10 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 // Imported, because each use of the global `process` calls a getter.
 import { nextTick } from 'node:process'
+import { monotonicMs } from '../http/clock.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { isPromiseLike } from '../http/is-promise-like.ts'
-import { STANDARD_METHODS } from '../http/methods.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
+import { STANDARD_METHODS } from '../http/request-line.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
 import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
@@ -27,7 +28,6 @@ export class Exchange implements ResponseTarget, EndListener {
   readonly #handler: Handler
   readonly #options: ExchangeOptions
   readonly #request: HttpRequest
-  readonly #startedAt: number
   // The last response that was attempted.
   #response: HttpResponse | undefined
 
@@ -37,8 +37,7 @@ export class Exchange implements ResponseTarget, EndListener {
     handler: Handler,
     options: ExchangeOptions,
   ) {
-    const { headerLimits, onAccess, expectsContinue } = options
-    this.#startedAt = onAccess === undefined ? 0 : performance.now()
+    const { headerLimits, expectsContinue } = options
     const framing = readFraming(message, headerLimits)
     const isExpecting = expectsContinue?.has(message) === true
     const { maxTargetBytes } = headerLimits
@@ -203,7 +202,7 @@ export class Exchange implements ResponseTarget, EndListener {
 
   #reportAccess(response: HttpResponse): void {
     const { method } = this.incoming
-    const durationMs = performance.now() - this.#startedAt
+    const durationMs = monotonicMs() - stateOf(this.#request).message.arrivedAt
     this.#options.onAccess?.(new Accessed(method, response, this.bytes, durationMs))
   }
 }

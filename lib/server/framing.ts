@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { type HttpError, rejectionWith } from '../http/errors.ts'
-import { isHost, originOf } from '../http/target.ts'
+import { isHost, originOf } from '../http/request-line.ts'
 
 /** Limits of the request line and the header section. */
 export interface HeaderLimits {

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { checkNames } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
+import { splitTarget, withoutOrigin } from '../http/request-line.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse } from '../http/response.ts'
 import {
@@ -10,7 +11,6 @@ import {
   type HeaderValue,
   setMissing,
 } from '../http/response-headers.ts'
-import { splitTarget, withoutOrigin } from '../http/target.ts'
 import { fillIn } from './file-response.ts'
 import type { Handler } from './handler.ts'
 import { listPublicFolder, type PublicFile } from './public-folder.ts'

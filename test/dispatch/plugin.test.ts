@@ -2,7 +2,8 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
-import { PluginBroker, type WithDeadline } from '../../lib/dispatch/plugin.ts'
+import { HookPoint } from '../../lib/dispatch/hook-point.ts'
+import type { LoopState, WithDeadline } from '../../lib/dispatch/loop.ts'
 import { run } from '../../lib/dispatch/steps.ts'
 import {
   type ErrorReport,
@@ -17,9 +18,15 @@ import { pluginHooks } from '../support/plugin-hooks.ts'
 
 const within: WithDeadline = (_, promise) => Promise.resolve(promise)
 
-describe('PluginBroker.notify()', () => {
+describe('HookPoint.notify()', () => {
   const request = new HttpRequest({ target: '/' })
   const response = new HttpResponse()
+  const loopOf = (request: HttpRequest): LoopState => ({ request, response, dispatches: 1 })
+  const notify = async (
+    name: keyof Plugin,
+    plugins: readonly Plugin[],
+    loop = loopOf(request),
+  ): Promise<unknown> => run(new HookPoint(name, plugins, within).notify(loop))
 
   it('calls the plugins in order, each after the one before has ended', async () => {
     const calls: string[] = []
@@ -31,8 +38,8 @@ describe('PluginBroker.notify()', () => {
         calls.push(`${name} ends`)
       },
     })
-    const broker = new PluginBroker([plugin('a'), {}, plugin('b')], within)
-    assert.equal(await run(broker.notify('preDispatch', request, response)), request)
+    const plugins = [plugin('a'), {}, plugin('b')]
+    assert.equal(await notify('preDispatch', plugins), request)
     assert.deepEqual(calls, ['a begins', 'a ends', 'b begins', 'b ends'])
   })
 
@@ -44,7 +51,7 @@ describe('PluginBroker.notify()', () => {
       }
     }
     const plugin = new Counting()
-    await run(new PluginBroker([plugin], within).notify('routeStartup', request, response))
+    await notify('routeStartup', [plugin])
     assert.equal(plugin.count, 1)
   })
 
@@ -58,8 +65,7 @@ describe('PluginBroker.notify()', () => {
       },
     })
     const plugins = [first, undefined, second, undefined].map(returning)
-    const broker = new PluginBroker(plugins, within)
-    assert.equal(await run(broker.notify('routeShutdown', request, response)), second)
+    assert.equal(await notify('routeShutdown', plugins), second)
     assert.deepEqual(received, [request, first, first, second])
   })
 
@@ -73,21 +79,20 @@ describe('PluginBroker.notify()', () => {
       postDispatch: () => void calls.push('rejecting'),
     }
     const other: Plugin = { preDispatch: () => void calls.push('other') }
-    const broker = new PluginBroker([rejecting, other], within)
-    const notify = async (about: HttpRequest, hook: keyof Plugin): Promise<unknown> =>
-      run(broker.notify(hook, about, response))
-    const errorRequest = toErrorRequest(request, new Error('no'))
-    await assert.rejects(notify(request, 'preDispatch'), /no/)
-    await notify(errorRequest, 'preDispatch')
-    await notify(errorRequest, 'postDispatch')
+    const plugins = [rejecting, other]
+    const loop = loopOf(request)
+    await assert.rejects(notify('preDispatch', plugins, loop), /no/)
+    loop.request = toErrorRequest(request, new Error('no'))
+    await notify('preDispatch', plugins, loop)
+    await notify('postDispatch', plugins, loop)
     assert.deepEqual(calls, ['rejecting', 'other'])
-    await assert.rejects(notify(errorRequest.forward({ action: 'other' }), 'preDispatch'), /no/)
+    loop.request = loop.request.forward({ action: 'other' })
+    await assert.rejects(notify('preDispatch', plugins, loop), /no/)
   })
 
   it('throws for a return value that is no request', async () => {
     const plugin = { postDispatch: async () => true } as unknown as Plugin
-    const broker = new PluginBroker([plugin], within)
-    await assert.rejects(async () => run(broker.notify('postDispatch', request, response)), {
+    await assert.rejects(notify('postDispatch', [plugin]), {
       name: 'TypeError',
       message: /^postDispatch returned/,
     })

@@ -1,5 +1,24 @@
 import { type HttpError, rejectionWith } from './errors.ts'
 
+/** An HTTP method: a standard one, or any other that `node:http` accepts. */
+export type Method =
+  | ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')
+  | (string & Record<never, never>)
+
+/** Methods that no action serves. A response to TRACE would show the secrets that a proxy added; CONNECT is for proxies. */
+export const FORBIDDEN_METHODS: readonly string[] = ['TRACE', 'CONNECT']
+
+/** The methods that `Allow` lists for an action without a restriction. */
+export const STANDARD_METHODS: readonly string[] = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'OPTIONS',
+]
+
 // Matches the scheme and the authority of the absolute form (RFC 9112, section 3.2.2).
 const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?]*/i
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { authorityOf, splitTarget } from '../../lib/http/target.ts'
+import { authorityOf, splitTarget } from '../../lib/http/request-line.ts'
 
 describe('splitTarget()', () => {
   it('splits only at the first "?"', () => {
