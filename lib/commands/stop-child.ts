@@ -3,6 +3,8 @@ import { KILL_MESSAGE, STOP_MESSAGE } from '../process/child.ts'
 import type { Config } from '../process/settings.ts'
 
 const RESEND_MS = 100
+// A terminal sends SIGINT and SIGHUP to all processes.
+const STOP_SIGNAL = /^SIG(?:TERM|INT|HUP)$/
 
 /** Returns the milliseconds that a child process may take to stop: its drain delay, its close timeout, and 3 more seconds. */
 export function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
@@ -49,7 +51,7 @@ export function killChild(child: ChildProcess, hasWorkers: boolean): void {
  * Sends the stop message to a child process, and kills the process if it does not end in time.
  *
  * @param hasWorkers Whether the process is a supervisor (default no).
- * @returns Its exit code.
+ * @returns Its exit code; 0 if a stop signal ended it: a child that serves ignores these, so this one has served nothing.
  */
 export async function stopChild(
   child: ChildProcess,
@@ -65,5 +67,5 @@ export async function stopChild(
   await untilExit(child)
   clearInterval(interval)
   clearTimeout(timer)
-  return exitCodeOf(child) ?? 1
+  return STOP_SIGNAL.test(child.signalCode ?? '') ? 0 : (exitCodeOf(child) ?? 1)
 }

@@ -96,19 +96,15 @@ export class Supervisor {
     this.#stopping = true
     for (const slot of this.#slots) slot.stop()
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    const codes = await Promise.all(workers.map((worker) => this.#stop(worker)))
+    const codes = await Promise.all(
+      workers.map(({ process }) => stopChild(process, this.#options.stopTimeoutMs)),
+    )
     return Math.max(0, ...codes)
   }
 
   /** Kills all workers at once. */
   kill(): void {
     for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL')
-  }
-
-  async #stop({ process: child }: Worker): Promise<number> {
-    const code = await stopChild(child, this.#options.stopTimeoutMs)
-    // A worker that listens ignores the signal, so this one has served nothing.
-    return child.signalCode === 'SIGTERM' ? 0 : code
   }
 }
 
