@@ -4,6 +4,8 @@ import type { Readable } from 'node:stream'
 
 /** The state of a file at one time. */
 export interface FileState {
+  /** Differs if the file has changed, also for a new one with the size and the time of the old one. */
+  readonly id: string
   readonly bytes: number
   readonly etag: string
   /** In milliseconds, without their fraction of a second: HTTP dates have none. */
@@ -74,7 +76,7 @@ export class StoredFile {
 
   async #refresh(): Promise<FileState> {
     const state = await this.#describe(await stat(this.#file))
-    if (this.#state?.etag !== state.etag) await this.#load(state)
+    if (this.#state?.id !== state.id) await this.#load(state)
     this.#checkedAt = performance.now()
     return this.#state ?? state
   }
@@ -102,8 +104,7 @@ export class StoredFile {
   }
 
   // A link may have replaced the file, or a folder above it, since the start.
-  async #checkPlace({ dev, ino, ctimeMs }: Stats): Promise<void> {
-    const id = `${dev}:${ino}:${ctimeMs}`
+  async #checkPlace(id: string, { dev, ino }: Stats): Promise<void> {
     if (id === this.#checkedId) return
     const isReal = (await realpath(this.#file)) === this.#file
     const found = await lstat(this.#file)
@@ -115,10 +116,12 @@ export class StoredFile {
 
   async #describe(stats: Stats): Promise<FileState> {
     if (!stats.isFile()) throw Object.assign(new Error('It is not a file'), { code: 'EISDIR' })
-    await this.#checkPlace(stats)
-    const { size, mtimeMs } = stats
+    const { dev, ino, ctimeMs, size, mtimeMs } = stats
+    const id = `${dev}:${ino}:${ctimeMs}`
+    await this.#checkPlace(id, stats)
     const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
     return {
+      id,
       bytes: size,
       etag: `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}${suffix}"`,
       modifiedMs: Math.floor(mtimeMs / 1_000) * 1_000,

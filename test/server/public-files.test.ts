@@ -6,6 +6,7 @@ import {
   existsSync,
   mkdirSync,
   openSync,
+  renameSync,
   rmSync,
   statSync,
   symlinkSync,
@@ -306,6 +307,19 @@ describe('withPublicFiles', () => {
     while (after.body === 'old') after = await fetch('/a.txt')
     assert.equal(after.body, 'new content')
     assert.notEqual(after.headers.etag, before.headers.etag)
+  })
+
+  it('sends a file that replaced one of the same size and time', async (t) => {
+    const { folder, fetch } = await serveFolder(t, { 'a.txt': 'old' })
+    const file = join(folder, 'a.txt')
+    utimesSync(file, 1_000, 1_000)
+    assert.equal((await fetch('/a.txt')).body, 'old')
+    writeFileSync(`${folder}/b.txt`, 'new')
+    utimesSync(`${folder}/b.txt`, 1_000, 1_000)
+    renameSync(`${folder}/b.txt`, file)
+    const { now } = performance
+    t.mock.method(performance, 'now', () => now.call(performance) + 2_000)
+    assert.equal((await fetch('/a.txt')).body, 'new')
   })
 
   it('lets the front controller respond if a file was deleted, or its path is now another', async (t) => {
