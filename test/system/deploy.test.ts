@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -46,7 +46,16 @@ interface Proxy {
 // Temporary files and the log of nginx go into the folder of the test.
 const nginxArgs = (config: string, folder: string, more: string): string[] => {
   const user = process.getuid?.() === 0 ? 'user root;' : ''
-  return ['-e', 'stderr', '-p', folder, '-c', config, '-g', `${user} pid ${folder}/pid; ${more}`]
+  return [
+    '-e',
+    `${folder}/errors`,
+    '-p',
+    folder,
+    '-c',
+    config,
+    '-g',
+    `${user} pid ${folder}/pid; ${more}`,
+  ]
 }
 
 const proxies: Proxy[] = [
@@ -55,12 +64,14 @@ const proxies: Proxy[] = [
     file: 'nginx.conf',
     port: 8080,
     adjust: (config, folder) =>
-      config.replace(
-        'http {\n',
-        `http {\n${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-          .map((name) => `  ${name}_temp_path ${folder}/${name};\n`)
-          .join('')}`,
-      ),
+      config
+        .replace('error_log stderr', `error_log ${folder}/errors`)
+        .replace(
+          'http {\n',
+          `http {\n${['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+            .map((name) => `  ${name}_temp_path ${folder}/${name};\n`)
+            .join('')}`,
+        ),
     check: (config, folder) => ['-t', '-q', ...nginxArgs(config, folder, '')],
     run: (config, folder) => nginxArgs(config, folder, 'daemon off;'),
   },
@@ -105,6 +116,15 @@ for (const proxy of proxies) {
         assert.equal((await exchange(site.port, { method, target, body: 'a=1' })).status, 502)
       }
       assert.equal(readFileSync(log, 'utf8'), 'POST\nPATCH\n')
+    })
+
+    it('logs no query string of a request that fails', async (t) => {
+      const site = await startSite(t, proxy)
+      const log = join(createFolder(t), 'log')
+      const target = `/app/cut?log=${encodeURIComponent(log)}`
+      assert.equal((await exchange(site.port, { target })).status, 502)
+      const errors = join(site.folder, 'errors')
+      assert.equal(existsSync(errors) ? readFileSync(errors, 'utf8') : '', '')
     })
 
     it('passes on a 503 of an action once, and keeps serving the other actions', async (t) => {
@@ -197,6 +217,8 @@ for (const proxy of proxies) {
 interface Site {
   readonly url: string
   readonly port: number
+  /** The folder of the proxy. */
+  readonly folder: string
   readonly instances: ServerProcess[]
   /** Starts an instance on the port of one that has ended. */
   readonly start: (i: number) => Promise<ServerProcess>
@@ -241,7 +263,7 @@ async function startSite(
   // Without pipes: nginx logs every connection that fails, and a full pipe would stop it.
   const child = spawn(proxy.name, proxy.run(config, folder), { stdio: 'ignore' })
   await waitUntilServing(t, child, port)
-  return { url: `http://127.0.0.1:${port}`, port, instances, start }
+  return { url: `http://127.0.0.1:${port}`, port, folder, instances, start }
 }
 
 /** Waits until a proxy responds: it does not print when it listens. */
