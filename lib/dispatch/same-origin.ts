@@ -18,8 +18,8 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  * same origin.
  *
  * `Sec-Fetch-Site` decides if it is there: `same-origin` and `none` pass. Otherwise `Origin` must be the origin that the
- * client requested (`request.client`), or one of the list. A request with neither header gets 403: all browsers
- * since 2020 send one of them. Behind a proxy that ends TLS, set `trustProxy`: the origin would have the wrong scheme.
+ * client requested (`request.client`), or one of the list. A request with neither header gets 403. Behind
+ * a proxy that ends TLS, set `trustProxy`: the origin would have the wrong scheme.
  *
  * @example
  * new FrontController({ controllers, plugins: [sameOrigin()] })

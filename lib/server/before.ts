@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 /**
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
  *
- * The type accepts middlewares that are declared for the messages of Express.
+ * It may be declared for the messages of Express.
  */
 export type BeforeMiddleware = {
   /** Responds, or calls `next()`. Declared as a method, whose parameters may be subtypes. */

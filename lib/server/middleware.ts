@@ -18,8 +18,8 @@ export interface MiddlewareOptions extends ListenerOptions {
    * responds). The body of the request then stays unread, and nothing is reported.
    *
    * Only the names in the target decide: no plugin runs before `next()`. A method that an action
-   * does not allow gets a 405. A malformed target that names an action (`/news/list/%ff`) gets a 400;
-   * one that names none (`/%ff`) is left to the framework, whose route it may be.
+   * does not allow gets a 405. A malformed target gets a 400 if it names an action
+   * (`/news/list/%ff`); the framework may have a route for another one (`/%ff`).
    */
   readonly fallThrough?: boolean | undefined
 }

@@ -71,9 +71,9 @@ export interface Service {
    */
   readonly server: Server
   /**
-   * Aborts with a {@link ServerClosingError} when {@link Service.close} is called. Event streams and
-   * WebSockets must then end, or the server waits for them until the deadline. The `request.signal`
-   * of a response with the type `text/event-stream` aborts too; that of another request does not.
+   * Aborts with a {@link ServerClosingError} when {@link Service.close} is called. WebSockets and event
+   * streams, whose `request.signal` aborts too, must then end, or the server waits for them until the
+   * deadline.
    *
    * @example
    * service.closing.addEventListener('abort', () => {
@@ -85,13 +85,12 @@ export interface Service {
   readonly counts: ServerCounts
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
-   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A client
-   * that has sent only a part of the header section gets a 408 after 2 seconds. One that has sent
-   * only a part of the body gets a 408 after `closeTimeoutMs`, within one more second. A second call
-   * returns the same promise.
+   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. Half a header
+   * section gets a 408 after 2 seconds, and half a body within a second after `closeTimeoutMs`. A
+   * second call returns the same promise.
    *
-   * @returns The number of connections that were still open after `closeTimeoutMs`, and the number
-   *   of actions that were cut: 0 if no client has lost a response.
+   * @returns The number of connections that were open after `closeTimeoutMs`, and the number of
+   *   actions that were cut: 0 if no client has lost a response.
    */
   close(): Promise<CloseResult>
 }
@@ -148,7 +147,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   })
   const reporter = counter.counting(handler)
   handleClientErrors(server, reporter, maxTargetBytes)
-  handleUpgrades(server, reporter, limits)
+  handleUpgrades(server, reporter, limits, closing)
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
 

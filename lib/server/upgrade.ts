@@ -11,12 +11,13 @@ import type { Reporting } from './handler.ts'
 /**
  * Handles the messages after which `node:http` leaves a connection: CONNECT, which is rejected, and upgrades to another
  * protocol. The listeners of the application for `upgrade` run only for a message that a request may be, and after the
- * responses to the requests before it.
+ * responses to the requests before it. After the stop has begun, an upgrade gets a 503: `closing` would never end it.
  */
 export function handleUpgrades(
   server: Server,
   handler: Reporting,
   limits: HeaderLimits & { readonly maxTargetBytes: number },
+  closing: AbortSignal,
 ): void {
   server.on('connect', (message, stream) => {
     const rejection = new MalformedMessageError(405, 'CONNECT')
@@ -33,7 +34,10 @@ export function handleUpgrades(
       const rejection =
         readFraming(message, limits).rejection ??
         rejectLongTarget(message.url ?? '', limits.maxTargetBytes)
-      takeOver(message, stream, handler, rejection, () => emit(name, ...args))
+      takeOver(message, stream, handler, rejection, () => {
+        if (closing.aborted) reject(stream, 503)
+        else emit(name, ...args)
+      })
       return true
     }
   }

@@ -120,6 +120,17 @@ describe('handleUpgrades()', () => {
     })
   }
 
+  it('rejects an upgrade after the stop has begun', async (t) => {
+    const { port, upgraded, service } = await start(t)
+    const client = connectTo(t, port)
+    await once(service.server, 'connection')
+    const closed = service.close()
+    client.write(accepted)
+    assert.deepEqual(statusesOf(await text(client)), [503])
+    assert.deepEqual(upgraded, [])
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
   it('survives a reset of a connection whose upgrade waits', async (t) => {
     const { port, upgraded, started, finish, service } = await start(t)
     const connection = once(service.server, 'connection')
