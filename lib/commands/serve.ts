@@ -16,7 +16,9 @@ import {
   reportListen,
   reportUrl,
   requestSuccessor,
+  untilTurn,
 } from '../process/worker.ts'
+import { acceptWaiting } from '../server/drain.ts'
 
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
@@ -76,6 +78,7 @@ export async function run(line: CommandLine): Promise<number> {
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
+  if (cluster.isWorker) await acceptWaiting(service.server, untilTurn)
   const closeBy = performance.now() + config.closeTimeoutMs
   const { connections, actions } = await service.close()
   await health?.reportLast()

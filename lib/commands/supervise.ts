@@ -7,6 +7,7 @@ import { createLog } from '../process/output.ts'
 import { onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
+import { answerTurn } from '../process/worker.ts'
 import { stopTimeoutMs } from './stop-child.ts'
 import { Supervisor } from './supervisor.ts'
 import { forwardImports } from './watcher.ts'
@@ -30,7 +31,10 @@ export async function run({ config }: CommandLine): Promise<number> {
     config.app === undefined ? supervisor.isReady : supervisor.askReady(),
   )
   process.on('SIGHUP', () => supervisor.reload())
-  cluster.on('message', (_worker, message) => forwardImports(message))
+  cluster.on('message', (worker, message) => {
+    answerTurn(worker, message)
+    forwardImports(message)
+  })
   const started = supervisor.start().then((url) => {
     if (url !== undefined) logStart(log, url)
   })

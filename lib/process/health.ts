@@ -9,6 +9,7 @@ import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
 import { type Config, settings } from './settings.ts'
 import { version } from './version.ts'
+import { ask } from './worker.ts'
 
 // The program loads this file only with --health-port: without it, no request is counted.
 
@@ -133,27 +134,12 @@ class WorkerCounts {
     await delay(Math.max(0, this.#askedAt + ASK_INTERVAL_MS - performance.now()))
     this.#next = undefined
     this.#askedAt = performance.now()
-    await Promise.all([...this.#started].map(ask))
+    const read = (message: unknown): unknown => (message as SnapshotMessage | null)?.snapshot?.rest
+    const workers = [...this.#started]
+    await Promise.all(workers.map((worker) => ask(worker, ASK_MESSAGE, read, ASK_TIMEOUT_MS)))
     // node:cluster removes a worker when it has ended and its last message has arrived.
     return this.#pool.sum(this.#own(), (id) => cluster.workers?.[id] !== undefined)
   }
-}
-
-// Asks a worker for its counts, and waits until it has sent some, or has ended, or for 2 seconds.
-function ask(worker: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer)
-      worker.off('message', onMessage).off('disconnect', settle)
-      resolve()
-    }
-    const onMessage = (message: SnapshotMessage | null): void => {
-      if (message?.snapshot?.rest !== undefined) settle()
-    }
-    const timer = setTimeout(settle, ASK_TIMEOUT_MS)
-    worker.on('message', onMessage).on('disconnect', settle)
-    worker.process.send(ASK_MESSAGE, (error) => error && settle())
-  })
 }
 
 /**

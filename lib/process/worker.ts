@@ -36,6 +36,18 @@ export function requestSuccessor(): boolean {
   return true
 }
 
+const TURN_MESSAGE = 'portico:turn'
+
+/** Waits, in a worker, until the supervisor has sent the connections that it has accepted before. */
+export function untilTurn(): Promise<unknown> {
+  return ask(process, TURN_MESSAGE, (message) => message === TURN_MESSAGE || undefined, 2_000)
+}
+
+/** Answers a worker that waits for its turn. */
+export function answerTurn({ process: child }: Worker, message: unknown): void {
+  if (message === TURN_MESSAGE) child.send(message, () => {})
+}
+
 /** Leaves the cluster, in a worker: connections that it has not accepted yet go to another worker. */
 export function leaveCluster(): Promise<void> {
   const { worker } = cluster
@@ -61,18 +73,37 @@ export function answerReady(isReady: () => Promise<boolean>): void {
 }
 
 /** Asks a worker whether it is ready. Returns false if it does not answer within 2.5 seconds. */
-export function askReady(worker: Worker): Promise<boolean> {
+export async function askReady(worker: Worker): Promise<boolean> {
+  const read = (message: unknown): boolean | undefined =>
+    (message as { readonly ready?: boolean } | null)?.ready
+  return (await ask(worker, READY_MESSAGE, read, READY_TIMEOUT_MS)) === true
+}
+
+/**
+ * Sends a message to another process, and waits until one that comes back is the answer.
+ *
+ * @param read Returns the answer that a message has; undefined for another message.
+ * @returns undefined after the timeout, or if the channel closes.
+ */
+export function ask<T>(
+  peer: Worker | NodeJS.Process,
+  question: string,
+  read: (message: unknown) => T | undefined,
+  timeoutMs: number,
+): Promise<T | undefined> {
   return new Promise((resolve) => {
-    const settle = (isReady: boolean): void => {
+    const settle = (answer?: T): void => {
       clearTimeout(timer)
-      worker.off('message', onMessage)
-      resolve(isReady)
+      peer.off('message', onMessage).off('disconnect', onEnd)
+      resolve(answer)
     }
-    const onMessage = (message: { readonly ready?: unknown } | null): void => {
-      if (typeof message?.ready === 'boolean') settle(message.ready)
+    const onEnd = (): void => settle()
+    const onMessage = (message: unknown): void => {
+      const answer = read(message)
+      if (answer !== undefined) settle(answer)
     }
-    const timer = setTimeout(settle, READY_TIMEOUT_MS, false)
-    worker.on('message', onMessage)
-    worker.process.send(READY_MESSAGE, (error) => error && settle(false))
+    const timer = setTimeout(onEnd, timeoutMs)
+    peer.on('message', onMessage).on('disconnect', onEnd)
+    peer.send?.(question, undefined, undefined, (error) => error && onEnd())
   })
 }

@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { connectionOf } from './connection.ts'
 import { LINGER_MS } from './linger.ts'
 
@@ -8,6 +9,8 @@ const IDLE_GRACE_MS = 600
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
+// As many as can wait to be accepted, by the default of node:net.
+const MAX_WAITING = 511
 
 /** The connections that a server closed at its deadline. */
 export interface CloseResult {
@@ -34,11 +37,6 @@ export async function drain(
   sockets: Set<Socket>,
   timeoutMs: number,
 ): Promise<CloseResult> {
-  // Does not use close() of node:http: it destroys idle connections at once, even if a request is
-  // on its way.
-  // The server of Bun is no net.Server.
-  const { close } = server instanceof NetServer ? NetServer.prototype : server
-  const closed = new Promise((resolve) => close.call(server, resolve))
   const result = { connections: 0, actions: 0 }
   const destroy = (socket: Socket): void => {
     const { inFlight, activeResponse } = connectionOf(socket)
@@ -80,10 +78,38 @@ export async function drain(
   let timer = setTimeout(setImmediate, timeoutMs, endAll)
   const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
-  await closed
+  await acceptWaiting(server)
+  // Does not use close() of node:http: it destroys idle connections at once, even if a request is
+  // on its way.
+  // The server of Bun is no net.Server.
+  const { close } = server instanceof NetServer ? NetServer.prototype : server
+  await new Promise((resolve) => close.call(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)
   return result
+}
+
+/**
+ * Accepts the connections that wait: closing the port would reset them, and libuv accepts one in each turn of the event loop.
+ *
+ * @param turn Waits for one turn.
+ * @internal
+ */
+export async function acceptWaiting(
+  server: Server,
+  turn: () => Promise<unknown> = nextTurn,
+): Promise<void> {
+  let quietTurns = 0
+  const onConnection = (): void => {
+    quietTurns = 0
+  }
+  server.on('connection', onConnection)
+  // The first turn may be half over.
+  for (let i = 0; quietTurns < 2 && i < MAX_WAITING; i++) {
+    await turn()
+    quietTurns++
+  }
+  server.off('connection', onConnection)
 }
 
 function activityOf(socket: Socket, idle: ReadonlySet<Socket>): Activity {

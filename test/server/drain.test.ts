@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
+import { nextTick } from 'node:process'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
@@ -16,7 +17,7 @@ import {
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
-import { parse } from '../support/http.ts'
+import { bytesOf, parse, send } from '../support/http.ts'
 import { portOf, startServing } from '../support/serving.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
@@ -53,6 +54,15 @@ describe('drain()', () => {
     const closed = Promise.all([once(silent, 'close'), once(idle, 'close')])
     assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
     await closed
+  })
+
+  it('accepts the connections that wait, and responds to their requests', async (t) => {
+    const { port, service } = await startServing(t, createFront({ index: {} }))
+    const received = Array.from({ length: 50 }, () => send(port, bytesOf({ target: '/' })))
+    // The kernel has the connections, and the event loop has not accepted any.
+    await new Promise(nextTick)
+    await service.close()
+    for (const each of await Promise.all(received)) assert.match(each, /^HTTP\/1\.1 \d+/)
   })
 
   it('responds to a request that arrived on an idle connection while the event loop was blocked', async (t) => {

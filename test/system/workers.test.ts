@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 import { bytesOf, exchange } from '../support/http.ts'
@@ -169,6 +170,19 @@ describe('node server.js --workers 2, when workers crash', () => {
 })
 
 describe('node server.js --workers 2, when it stops', () => {
+  it('responds to the requests of all connections that wait', LIMIT, async (t) => {
+    const { server, port } = await startWorkers(t)
+    server.child.kill('SIGSTOP')
+    const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))
+    t.after(() => sockets.forEach((socket) => void socket.destroy()))
+    await Promise.all(sockets.map((socket) => once(socket, 'connect')))
+    const received = sockets.map((socket) => text(socket.end(bytesOf({ target: '/app/who' }))))
+    server.child.kill('SIGTERM')
+    server.child.kill('SIGCONT')
+    for (const each of await Promise.all(received)) assert.match(each, /^HTTP\/1\.1 200/)
+    assert.equal((await server.ended).code, 0)
+  })
+
   it(
     'exits with 0 when a worker had an exception directly before, and cut no action',
     LIMIT,
