@@ -1,4 +1,4 @@
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { isPromiseLike } from '../http/async.ts'
 import { readJson } from '../http/json-body.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'

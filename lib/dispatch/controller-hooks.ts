@@ -1,5 +1,5 @@
 import { type Action, checkReturned, wrapAction } from '../controllers/controller.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { isPromiseLike } from '../http/async.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { run, type Steps, wait } from './steps.ts'
 

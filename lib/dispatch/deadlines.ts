@@ -1,3 +1,4 @@
+import { outsideRequests } from '../http/async.ts'
 import { monotonicMs } from '../http/clock.ts'
 
 interface Pending {
@@ -12,7 +13,10 @@ interface Calls {
   readonly createError: () => Error
 }
 
-/** Applies one time limit to many promises, with a single timer: they expire in the order in which they were added. */
+/**
+ * Applies one time limit to many promises, with a single timer: they expire in the order in which they were added. Creates
+ * their errors outside of the context of any request.
+ */
 export class Deadlines {
   readonly #limitMs: number
   readonly #pending = new Set<Pending>()
@@ -33,7 +37,7 @@ export class Deadlines {
 
   #add(pending: Pending, promise: PromiseLike<unknown>): void {
     this.#pending.add(pending)
-    this.#timer ??= setTimeout(this.#expire, this.#limitMs)
+    this.#timer ??= outsideRequests(() => setTimeout(this.#expire, this.#limitMs))
     this.#timer.ref()
     promise.then(
       (value) => this.#take(pending)?.resolve(value as never),

@@ -1,5 +1,5 @@
 import { checkReturned } from '../controllers/controller.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { isPromiseLike } from '../http/async.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
 import { isErrorRequest } from './error-request.ts'

@@ -1,10 +1,10 @@
 import { Readable } from 'node:stream'
 import { checkReturned } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
+import { isPromiseLike } from '../http/async.ts'
 import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
 import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
 import type { FormBody } from '../http/message.ts'
 import { type HttpRequest, isRequest, stateOf, withState } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
@@ -93,6 +93,7 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
       exception = next as Error
     } catch (thrown) {
       exception = toError(thrown)
+      late.get(exception)?.abort(exception)
     }
     stateOf(loop.request).message.hideCookies(loop.response.headers)
     loop.response = responseLifecycle.reset(loop.response, exception)
@@ -106,6 +107,9 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     loop.dispatches = 0
   }
 }
+
+// What the errors of time limits abort. The timer does not: it would call the listeners outside of their request.
+const late = new WeakMap<Error, AbortController>()
 
 // Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.
 function claimLate(promise: PromiseLike<unknown>, id: string): void {
@@ -200,7 +204,7 @@ export class RequestStages {
       const [status, what] = message.source.awaitsBody ? [408, 'whole request'] : [503, 'response']
       const timeout = new HttpError(status, `No ${what} within ${limitMs} milliseconds`)
       claimLate(promise, request.id)
-      cancellation.abort(timeout)
+      late.set(timeout, cancellation)
       return timeout
     })
 

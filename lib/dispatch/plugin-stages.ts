@@ -1,4 +1,4 @@
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { isPromiseLike } from '../http/async.ts'
 import { stateOf } from '../http/request.ts'
 import { isResponse } from '../http/response.ts'
 import type { RequestRouter } from '../routing/request-router.ts'

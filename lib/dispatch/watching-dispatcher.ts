@@ -1,6 +1,6 @@
 import { createHook } from 'node:async_hooks'
 import type { Controllers } from '../controllers/controller.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
+import { isPromiseLike } from '../http/async.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Logger } from '../reporting/logger.ts'

@@ -1,6 +1,6 @@
+import { isPromiseLike } from './async.ts'
 import { readBody, tooLarge } from './body.ts'
 import { rejectionWith } from './errors.ts'
-import { isPromiseLike } from './is-promise-like.ts'
 import { FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'

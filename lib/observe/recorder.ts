@@ -1,3 +1,4 @@
+import { outsideRequests } from '../http/async.ts'
 import { HttpError } from '../http/errors.ts'
 import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
@@ -119,9 +120,10 @@ export class Recorder {
     const minute = new MinuteRecord(now - age)
     this.#minutes.push(minute)
     if (this.#minutes.length > MAX_MINUTES) this.#minutes.shift()
-    setTimeout(() => {
+    const end = (): void => {
       this.#minute = undefined
-    }, MINUTE_MS - age).unref()
+    }
+    outsideRequests(() => setTimeout(end, MINUTE_MS - age).unref())
     return minute
   }
 }

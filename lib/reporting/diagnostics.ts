@@ -4,9 +4,9 @@ import {
   type TracingChannel,
   tracingChannel,
 } from 'node:diagnostics_channel'
+import { isPromiseLike } from '../http/async.ts'
 import type { ErrorType } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
 import { copied } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'

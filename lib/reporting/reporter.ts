@@ -1,3 +1,4 @@
+import { outsideRequests } from '../http/async.ts'
 import { toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { channels } from './diagnostics.ts'
@@ -106,7 +107,9 @@ export class Reporter {
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
     // Also if nothing is logged: the flush resets the counts.
-    this.#timer ??= setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref()
+    this.#timer ??= outsideRequests(() =>
+      setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref(),
+    )
     if (!this.#isLogged(budget === this.#faults ? 'error' : 'warn')) return 'count'
     if (this.#options.development) return 'full'
     return budget.admit(fingerprint)

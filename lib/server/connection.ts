@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
@@ -106,9 +107,11 @@ export class Connection {
    *   received request continues during a pause.
    */
   startInTurn(out: ServerResponse, start: () => void, maxPauseMs = 5_000): void {
+    // Otherwise it would run in the context of the request whose response makes room for it.
+    const inContext = AsyncResource.bind(start)
     this.#queued.push(() => {
       this.#track(out)
-      start()
+      inContext()
     })
     this.#startQueued()
     if (this.#queued.length > 0) this.#pauseReading(maxPauseMs)

@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 // Imported, because each use of the global `process` calls a getter.
 import { nextTick } from 'node:process'
+import { isPromiseLike } from '../http/async.ts'
 import { monotonicMs } from '../http/clock.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
-import { isPromiseLike } from '../http/is-promise-like.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'

@@ -1,3 +1,5 @@
+import { outsideRequests } from '../http/async.ts'
+
 // The newest undici needs a newer Node than Portico does.
 const VERSIONS: Readonly<Record<string, string>> = { undici: 'undici@7' }
 
@@ -21,5 +23,14 @@ function isInstalled(name: string): boolean {
   } catch {
     // The message of Node names a file of this package, and no remedy.
     return false
+  }
+}
+
+/** Returns a function that calls another one when it is first called, and returns the promise of this call each time. */
+export function once<T>(load: () => Promise<T>): () => Promise<T> {
+  let loaded: Promise<T> | undefined
+  return () => {
+    loaded ??= outsideRequests(load)
+    return loaded
   }
 }

@@ -1,6 +1,5 @@
 import { hkdfSync, subtle, type webcrypto } from 'node:crypto'
-
-type Jose = typeof import('jose')
+import { once } from './optional-package.ts'
 
 /** Encrypts and authenticates values that a browser keeps, so that it can neither read nor change them. */
 export interface Seal {
@@ -18,7 +17,8 @@ const ALGORITHMS = {
   requiredClaims: ['data', 'exp'],
 }
 
-let jose: Promise<Jose> | undefined
+// Loaded when first needed: an import of this file then also works with require().
+const loadJose = once(() => import('jose'))
 
 /**
  * Creates a seal. A value that was sealed for one purpose cannot be opened for another one.
@@ -28,12 +28,8 @@ let jose: Promise<Jose> | undefined
  */
 export function createSeal(secrets: unknown, purpose: string): Seal {
   const raw = checkedSecrets(secrets).map((secret) => hkdfSync('sha256', secret, '', purpose, 32))
-  let imported: Promise<readonly webcrypto.CryptoKey[]> | undefined
   // Once: jose would import the bytes for each cookie, which takes half of the time.
-  const importKeys = (): Promise<readonly webcrypto.CryptoKey[]> => {
-    imported ??= Promise.all(raw.map(importKey))
-    return imported
-  }
+  const importKeys = once(() => Promise.all(raw.map(importKey)))
   return {
     async seal(data, ttlMs) {
       const { EncryptJWT } = await loadJose()
@@ -55,12 +51,6 @@ export function createSeal(secrets: unknown, purpose: string): Seal {
       return undefined
     },
   }
-}
-
-// Loaded when first needed: an import of this file then also works with require().
-function loadJose(): Promise<Jose> {
-  jose ??= import('jose')
-  return jose
 }
 
 function isExpired(seconds = 0): boolean {

@@ -1,3 +1,4 @@
+import { once } from '../session/optional-package.ts'
 import { withDeadline } from './deadline.ts'
 import { ProviderFault } from './faults.ts'
 
@@ -10,8 +11,6 @@ interface FetchInit {
   readonly headers: Headers | Readonly<Record<string, string>>
   readonly body?: unknown
 }
-
-type Undici = typeof import('undici')
 
 const MAX_BYTES = 1_048_576
 // Also `application/jwk-set+json` (RFC 7517, section 8.5).
@@ -26,7 +25,7 @@ const LATE_CODES: readonly unknown[] = [
 // The application may have given the dispatcher an interceptor that follows redirects. The types of undici lack the option.
 const NO_REDIRECTS = { maxRedirections: 0 }
 
-let undici: Promise<Undici> | undefined
+const loadUndici = once(() => import('undici'))
 
 /**
  * Creates a function that sends a request to a provider through the global dispatcher of undici. It follows no redirect,
@@ -36,8 +35,7 @@ let undici: Promise<Undici> | undefined
  */
 export function createProviderFetch(timeoutMs: number): ProviderFetch {
   return async (url, init) => {
-    undici ??= import('undici')
-    const { request } = await undici
+    const { request } = await loadUndici()
     return withDeadline(timeoutMs, async (signal) => {
       try {
         const { statusCode, headers, body } = await request(url, {

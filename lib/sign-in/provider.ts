@@ -1,4 +1,6 @@
 import type { AuthorizationServer, Client, ClientAuth, HttpRequestOptions } from 'oauth4webapi'
+import { outsideRequests } from '../http/async.ts'
+import { once } from '../session/optional-package.ts'
 import { during, ProviderFault } from './faults.ts'
 import { KeySets } from './id-token.ts'
 import { createProviderFetch, type ProviderFetch } from './provider-fetch.ts'
@@ -19,13 +21,8 @@ export const TOLERANCE_S = 60
 
 const DOCUMENT_TTL_MS = 3_600_000
 
-let loading: Promise<OAuth> | undefined
-
 /** Loads `oauth4webapi` when it is first needed. */
-export function loadOAuth(): Promise<OAuth> {
-  loading ??= import('oauth4webapi')
-  return loading
-}
+export const loadOAuth: () => Promise<OAuth> = once(() => import('oauth4webapi'))
 
 /** A provider, with the document and the keys that it has published. */
 export class Provider {
@@ -104,7 +101,7 @@ export class Provider {
   #documentOf(options: IssuerOptions): Promise<AuthorizationServer> {
     const age = Date.now() - this.#fetchedAt
     if (this.#document !== undefined && age >= 0 && age < DOCUMENT_TTL_MS) return this.#document
-    const document = this.#discover(options)
+    const document = outsideRequests(() => this.#discover(options))
     this.#document = document
     // While it is fetched, it is never too old.
     this.#fetchedAt = Date.now()

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { HttpError, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import { createFront } from '../support/front.ts'
 import {
   assertFixed,
   createWatchedFront,
@@ -25,6 +27,31 @@ describe('FrontController.handle() past limits.actionTimeoutMs', () => {
     assert.deepEqual(namesOf(run.request), ['default', 'news', 'list'])
     assert.equal(run.request.signal.aborted, true)
     assert.equal(run.errorRequest.signal.aborted, false)
+  })
+
+  it('aborts the signal of each request in its own AsyncLocalStorage context', async () => {
+    const current = new AsyncLocalStorage<string>()
+    const seen = new Map<string, unknown>()
+    const listen = ({ target, signal }: HttpRequest): void =>
+      signal.addEventListener('abort', () => seen.set(target, current.getStore()))
+    const list = (request: HttpRequest): Promise<never> => {
+      listen(request)
+      return hang()
+    }
+    const preDispatch = async (request: HttpRequest): Promise<void> => {
+      if (request.errorHandler !== undefined || request.target !== '/news/hook') return
+      listen(request)
+      await hang()
+    }
+    const front = createFront(
+      { news: { list, hook: list } },
+      { limits, plugins: [{ preDispatch }] },
+    )
+    const targets = ['/news/list?1', '/news/list?2', '/news/hook', '/news/list?3']
+    await Promise.all(
+      targets.map((target) => current.run(target, () => front.handle(new HttpRequest({ target })))),
+    )
+    assert.deepEqual(seen, new Map(targets.map((target) => [target, target])))
   })
 
   it('does not send what the action writes afterwards', async () => {

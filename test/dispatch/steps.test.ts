@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { run, type Steps, wait } from '../../lib/dispatch/steps.ts'
-import { isPromiseLike } from '../../lib/http/is-promise-like.ts'
+import { isPromiseLike } from '../../lib/http/async.ts'
 
 describe('run()', () => {
   it('returns at once when no step waits', () => {

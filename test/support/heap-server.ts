@@ -1,22 +1,29 @@
 // A server whose heap a test examines from another process: node dist/test/support/heap-server.js <kind>
 //
 // `bare` is node:http alone, `listener` is createRequestListener(), `serve` is serve(), and `access` is serve() with
-// `onAccess`. `counts` is serve() with a log that only counts the rejections, and an `onReport` that keeps the reports.
+// `onAccess`. `context` also has a store of AsyncLocalStorage for each request, and counts them. `counts` is serve() with a log that only counts the rejections, and an `onReport` that keeps the reports.
 // All have the same timeouts. The server prints its port.
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { writeHeapSnapshot } from 'node:v8'
 import {
+  type Access,
+  type BeforeMiddleware,
   createRequestListener,
   type ErrorReport,
   type HttpRequest,
   type HttpResponse,
   serve,
 } from '../../lib/index.ts'
+import { createObserver } from '../../lib/observe.ts'
+import { createSession } from '../../lib/session.ts'
 import { createFront } from './front.ts'
 
 const kind = process.argv[2]
+const current = new AsyncLocalStorage<unknown>()
+const session = createSession({ origin: 'http://localhost', secrets: ['x'.repeat(32)] })
 const keptReports: ErrorReport[] = []
 
 const front = createFront(
@@ -46,6 +53,7 @@ const front = createFront(
       async upload({ body }: HttpRequest, response: HttpResponse): Promise<void> {
         for await (const _ of body) response.text('uploaded')
       },
+      seal: (_: HttpRequest, response: HttpResponse): Promise<void> => session.write(response, {}),
       fail({ params, headers }: HttpRequest): void {
         throw new Error(`Failed with ${params.pair}, and this sentence follows (${headers.cookie})`)
       },
@@ -79,9 +87,21 @@ const respondBare: RequestListener = ({ url }, response) => {
 
 async function start(): Promise<Server> {
   const limits = { keepAliveTimeoutMs: 60_000, socketTimeoutMs: 60_000 }
-  const onAccess = kind === 'access' ? () => {} : undefined
-  if (kind === 'serve' || kind === 'access' || kind === 'counts') {
-    return (await serve(front, { port: 0, limits, onAccess })).server
+  const accesses: Record<string, (access: Access) => void> = {
+    access: () => {},
+    context: createObserver().onAccess,
+  }
+  const onAccess = accesses[`${kind}`]
+  const before: BeforeMiddleware[] = [
+    ({ url }, out, next) => {
+      if (kind !== 'context') return next()
+      // node:http keeps the time for a second, and the store of the request that first needs it.
+      out.sendDate = false
+      current.run({ url }, next)
+    },
+  ]
+  if (kind === 'serve' || kind === 'counts' || onAccess !== undefined) {
+    return (await serve(front, { port: 0, limits, onAccess, before })).server
   }
   const server = createServer(kind === 'bare' ? respondBare : createRequestListener(front))
   server.keepAliveTimeout = limits.keepAliveTimeoutMs

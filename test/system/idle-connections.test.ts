@@ -36,6 +36,17 @@ describe('An idle connection', () => {
     })
   }
 
+  it('keeps no AsyncLocalStorage store of a request when it is closed', async (t) => {
+    const server = await HeapServer.start(t, 'context')
+    for (const action of ['read', 'later', 'fail', 'nosuch', 'seal', 'stream']) {
+      const connection = await server.ask(canaryRequest(action))
+      connection.destroy()
+    }
+    // The server reads the end of the connections before this one.
+    await server.ask({ target: '/app/list' }, server.control)
+    assert.deepEqual(await server.findInHeap(/canary-\w+/g), [])
+  })
+
   it('takes little more memory than one of node:http', async (t) => {
     const bare = await heapOfConnection(t, 'bare')
     for (const kind of ['listener', 'serve', 'access']) {
