@@ -21,7 +21,7 @@ const HARMLESS_HEADERS = new Set(
     'upgrade upgrade-insecure-requests user-agent via',
     // Browsers and proxies send them with every request.
     'alt-used cdn-loop cf-visitor device-memory downlink dpr early-data ect max-forwards priority',
-    'purpose rtt save-data viewport-width width x-requested-with',
+    'purpose rtt save-data service-worker viewport-width width x-requested-with',
     // The address of the server, as its proxies saw it.
     'x-forwarded-host x-forwarded-port x-forwarded-prefix x-forwarded-proto x-forwarded-scheme',
     'x-forwarded-server x-forwarded-ssl x-scheme',

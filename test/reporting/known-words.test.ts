@@ -20,6 +20,7 @@ describe('knownWords()', () => {
       ['No article "4/0AfJohXkq9"', 'No word(7) "token(12)"'],
       ["Cannot read properties of undefined (reading 'id')", ''],
       ['The read-only connection (to the host) is closed!', ''],
+      ['A value of type symbol was thrown', ''],
       ['It was CANARY, c4n4ry, canary', 'It was word(6), token(6), word(6)'],
       ['TypeError: ERR_INVALID_ARG_TYPE -> ENOENT', ''],
       ['duplicate key (email)=(alice@example.com)', 'duplicate key (token(25))'],

@@ -279,12 +279,13 @@ describe('scrub()', () => {
       'sec-ch-ua': '"Chromium";v="124"',
       'sec-gpc': '1',
       priority: 'u=0, i',
+      'service-worker': 'script',
       'x-requested-with': 'XMLHttpRequest',
       'if-modified-since': 'Wed, 21 Oct 2015 07:28:00 GMT',
       'cdn-loop': 'cloudflare; loops=1',
       'cf-visitor': '{"scheme":"https"}',
     }
-    const text = 'no document of 2015 in navigate, XMLHttpRequest, Chromium or cloudflare'
+    const text = 'no document of 2015 in script, navigate, XMLHttpRequest, Chromium or cloudflare'
     assert.equal(scrub(text, requestOf({ headers })), text)
     const marked = requestOf({ headers: { 'if-modified-since': 'hunter2' } })
     assert.equal(scrub('no hunter2', marked), 'no [if-modified-since]')
