@@ -24,13 +24,18 @@ const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'pack
 // A class or an arrow function has the name of its variable.
 const NAMED = /\bconst ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
 
+const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
+
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
 const bundle = await rollup({
   input: Object.fromEntries(entryPoints.map((name) => [name, fileOf(name)])),
   external: [/^node:/, ...Object.keys(peerDependencies)],
   // Rollup removes what it regards as without effect, and so removed the release of a message. Terser removes unused functions.
   treeshake: false,
-  plugins: [{ name: 'version', load: withVersion }],
+  plugins: [
+    { name: 'version', load: withVersion },
+    { name: 'built-in modules', renderChunk: withoutGetters },
+  ],
   // The helper of tsc for import() reads it.
   context: 'globalThis',
 })
@@ -55,6 +60,21 @@ function fileOf(name) {
 function withVersion(id) {
   if (id !== fileOf('lib/process/version')) return undefined
   return `export function version() { return ${JSON.stringify(version)} }`
+}
+
+// An import of a built-in module calls each getter of its exports, and some load other modules: those of `node:http` load undici,
+// 320 of the 540 million instructions of a start with it on Node 24 (https://github.com/nodejs/node/issues/59686).
+// `getBuiltinModule` calls none. Instrumentations wrap it as they wrap `require`.
+function withoutGetters(code) {
+  const withoutImports = code.replace(BUILT_IN_IMPORT, (_, names, module) =>
+    names
+      .split(/, (?=\{)/)
+      .map((each) => each.replace('* as ', '').replaceAll(' as ', ': '))
+      .map((pattern) => `const ${pattern} = getBuiltinModule('${module}');`)
+      .join(''),
+  )
+  if (withoutImports === code) return null
+  return withoutImports.replace(/^(?:import|const) /m, 'const { getBuiltinModule } = process;$&')
 }
 
 function manualChunks(id, { getModuleInfo }) {

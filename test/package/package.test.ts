@@ -39,6 +39,13 @@ process.stdout.write(latest.deref() === undefined ? 'released' : 'kept')
 process.exit()
 `
 
+// Prints the modules of Node that only getters of `node:http` and `node:process` load.
+const LOADED = `import 'portico'
+
+const unneeded = ['NativeModule internal/deps/undici/undici', 'NativeModule internal/process/report']
+process.stdout.write(unneeded.filter((name) => process.moduleLoadList.includes(name)).join())
+`
+
 describe('The installed package', () => {
   const project = createFolder({ after })
   let packed: Packed
@@ -122,6 +129,15 @@ describe('The installed package', () => {
     assert.doesNotMatch(core, /\bfrom"\./)
     for (const name of ['explain', 'init', 'watch', 'supervise']) {
       assert.match(server, new RegExp(`import\\("\\./lib/chunks/${name}\\.js"\\)`))
+    }
+  })
+
+  it('calls no getter of the modules of Node that it loads', async () => {
+    writeFileIn(project, 'loaded.js', LOADED)
+    assert.equal(await run('node', 'loaded.js'), '')
+    for (const { path } of packed.files.filter((file) => file.path.endsWith('.js'))) {
+      if (path.startsWith('dist/templates/')) continue
+      assert.doesNotMatch(await readInstalled(path.replace('dist/', '')), /\bfrom"node:/, path)
     }
   })
 
