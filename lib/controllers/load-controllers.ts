@@ -1,4 +1,5 @@
-import { readdir, stat } from 'node:fs/promises'
+// Synchronously: node:fs/promises would load 12 modules of Node, 9 % of the instructions of a start on Node 24.
+import { readdirSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
 import { type Controller, type Controllers, functionsOf, isAction } from './controller.ts'
 import { loadFile } from './load-file.ts'
@@ -26,7 +27,7 @@ export interface ControllerDirectory {
  */
 export async function loadControllers(directory: string): Promise<ControllerDirectory> {
   const root = resolve(directory)
-  const { files, folders } = await readFolder(root)
+  const { files, folders } = readFolder(root)
   const modules = new Map<string, Controllers>()
   for (const folder of folders) {
     const controllers = await loadAll(join(root, folder))
@@ -62,33 +63,26 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
 }
 
 /** Returns a warning with the names of the files in a folder that has no controller; else undefined. @internal */
-export async function warningAboutFolder(
+export function warningAboutFolder(
   directory: string,
   { controllers, modules }: ControllerDirectory,
-): Promise<string | undefined> {
+): string | undefined {
   if (controllers.size + modules.size > 0) return undefined
-  const names = (await readdir(resolve(directory))).sort()
+  const names = readdirSync(resolve(directory)).sort()
   const shown = names.slice(0, MAX_SHOWN_NAMES).map((name) => JSON.stringify(name))
   const rest = names.length > MAX_SHOWN_NAMES ? ` and ${names.length - MAX_SHOWN_NAMES} more` : ''
   const found = names.length === 0 ? 'it is empty' : `it contains ${shown.join(', ')}${rest}`
   return `The folder of controllers "${directory}" has no controller (<name>.js, .mjs, .cjs, .ts or .mts): ${found}`
 }
 
-async function readFolder(folder: string): Promise<Record<'files' | 'folders', string[]>> {
-  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    throw new Error(`The folder of controllers "${folder}" can't be read: ${error.code}`)
-  })
+function readFolder(folder: string): Record<'files' | 'folders', string[]> {
+  const names = read(() => readdirSync(folder), `The folder of controllers "${folder}"`)
   const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
   // Uses stat(): for a link, readdir() returns the type of the link, not of its target.
-  const stats = await Promise.all(
-    visible.map((name) =>
-      stat(join(folder, name)).catch((error: NodeJS.ErrnoException) => {
-        throw new Error(
-          `"${join(folder, name)}" among the controllers can't be read: ${error.code}`,
-        )
-      }),
-    ),
-  )
+  const stats = visible.map((name) => {
+    const path = join(folder, name)
+    return read(() => statSync(path), `"${path}" among the controllers`)
+  })
   return {
     files: visible.filter(
       (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.([cm]?js|(?<!\.d\.)m?ts)$/.test(name),
@@ -97,9 +91,17 @@ async function readFolder(folder: string): Promise<Record<'files' | 'folders', s
   }
 }
 
+function read<T>(call: () => T, subject: string): T {
+  try {
+    return call()
+  } catch (error) {
+    throw new Error(`${subject} can't be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
 async function loadAll(folder: string, files?: readonly string[]): Promise<Controllers> {
   const controllers = new Map<string, Controller>()
-  for (const file of files ?? (await readFolder(folder)).files) {
+  for (const file of files ?? readFolder(folder).files) {
     const { name } = parse(file)
     if (controllers.has(name))
       throw new Error(`The controller "${name}" has two files in "${folder}"`)

@@ -1,4 +1,4 @@
-import { readFile, realpath } from 'node:fs/promises'
+import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, extname, join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
@@ -17,7 +17,7 @@ const ESM_SYNTAX =
  * @throws Any error of the file.
  */
 export async function loadModule(file: string): Promise<object> {
-  const type = isTypeScript(file) ? 'module' : await typeOf(file)
+  const type = isTypeScript(file) ? 'module' : typeOf(file)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
   if (type === 'commonjs') return requireFile(file)
   return import(pathToFileURL(file).href)
@@ -33,13 +33,13 @@ function isTypeScript(file: string): boolean {
   return /\.[cm]?ts$/.test(file)
 }
 
-async function typeOf(file: string): Promise<'module' | 'commonjs'> {
+function typeOf(file: string): 'module' | 'commonjs' {
   const extension = extname(file)
   if (extension === '.mjs') return 'module'
   const { type, path } =
-    extension === '.cjs' ? { type: 'commonjs' } : await packageOf(await realpath(file))
+    extension === '.cjs' ? { type: 'commonjs' } : packageOf(realpathSync.native(file))
   if (type === 'module') return 'module'
-  if (!ESM_SYNTAX.test(await syntaxErrorOf(await readFile(file, 'utf8')))) return 'commonjs'
+  if (!ESM_SYNTAX.test(syntaxErrorOf(readFileSync(file, 'utf8')))) return 'commonjs'
   if (type !== 'commonjs') return 'module'
   const remedy = path === undefined ? '' : `set "type": "module" in "${path}", or `
   throw new FileError(
@@ -48,20 +48,27 @@ async function typeOf(file: string): Promise<'module' | 'commonjs'> {
 }
 
 // Returns the next package.json in the folder of the file or above it.
-async function packageOf(
-  file: string,
-): Promise<{ readonly type?: unknown; readonly path?: string }> {
+function packageOf(file: string): { readonly type?: unknown; readonly path?: string } {
   for (let folder = dirname(file); ; folder = dirname(folder)) {
     const path = join(folder, 'package.json')
-    const text = await readFile(path, 'utf8').catch(() => undefined)
+    const text = textOf(path)
     if (text !== undefined) return { type: JSON.parse(text)?.type, path }
     if (folder === dirname(folder)) return {}
   }
 }
 
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    // Most folders have no package.json.
+    return undefined
+  }
+}
+
 // Returns the message of the syntax error that a text has as a CommonJS module; '' if there is none.
-async function syntaxErrorOf(source: string): Promise<string> {
-  const { Script } = await import('node:vm')
+function syntaxErrorOf(source: string): string {
+  const { Script } = process.getBuiltinModule('node:vm')
   try {
     new Script(`(function () {${source.replace(/^#!/, '//')}\n})`)
     return ''

@@ -1,4 +1,4 @@
-import { readFile } from 'node:fs/promises'
+import fs from 'node:fs'
 import { pathToFileURL } from 'node:url'
 
 const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g
@@ -17,7 +17,7 @@ export async function locateSyntaxError(file: string, error: Error): Promise<str
   const urls = new Set([pathToFileURL(file).href])
   // The loop also visits what it adds.
   for (const url of urls) {
-    const source = await readFile(new URL(url), 'utf8').catch(() => '')
+    const source = await fs.promises.readFile(new URL(url), 'utf8').catch(() => '')
     const line = lineOf(source, error.message, Script)
     if (line !== undefined) return `${url}:${line}`
     for (const [, specifier = ''] of source.matchAll(IMPORT)) urls.add(new URL(specifier, url).href)

@@ -1,4 +1,4 @@
-import { stat } from 'node:fs/promises'
+import { type Stats, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { loadFile, withTimeout } from '../controllers/load-file.ts'
 import { FileError } from '../controllers/load-module.ts'
@@ -41,10 +41,8 @@ const READY_TIMEOUT_MS = 2_000
 export async function loadAppFile(path: string): Promise<AppFile> {
   const file = resolve(path)
   const kind = 'The application file'
-  const stats = await stat(file).catch(({ code }: NodeJS.ErrnoException) => {
-    throw new Error(`${kind} "${file}" can't be read: ${code}`)
-  })
-  if (stats.isDirectory()) throw new Error(`${kind} "${file}" is a folder: expected a file`)
+  if (statsOf(kind, file).isDirectory())
+    throw new Error(`${kind} "${file}" is a folder: expected a file`)
   return loadFile(kind, file, async (exports) => {
     const options = await optionsOf(Reflect.get(exports, 'default'))
     try {
@@ -60,6 +58,14 @@ export async function loadAppFile(path: string): Promise<AppFile> {
       throw new FileError((error as Error).message)
     }
   })
+}
+
+function statsOf(kind: string, file: string): Stats {
+  try {
+    return statSync(file)
+  } catch (error) {
+    throw new Error(`${kind} "${file}" can't be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
 }
 
 async function optionsOf(value: unknown): Promise<FrontControllerOptions> {

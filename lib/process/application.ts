@@ -137,7 +137,7 @@ async function loadFolder(
 ): Promise<ControllerDirectory> {
   if (folder === undefined) return { controllers: new Map(), modules: new Map() }
   const loaded = await loadControllers(folder)
-  const empty = await warningAboutFolder(folder, loaded)
+  const empty = warningAboutFolder(folder, loaded)
   for (const warning of empty === undefined ? warningsAbout(loaded) : [empty]) warn(warning)
   return loaded
 }

@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs'
-import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises'
+import fs, { constants, type Stats } from 'node:fs'
+import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 
 /** The state of a file at one time. */
@@ -71,11 +71,11 @@ export class StoredFile {
 
   // Without O_NONBLOCK, open() of a FIFO waits for a writer, in one of the few threads for files, and keeps Node from ending.
   #openHandle(): Promise<FileHandle> {
-    return open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
+    return fs.promises.open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
   }
 
   async #refresh(): Promise<FileState> {
-    const state = await this.#describe(await stat(this.#file))
+    const state = await this.#describe(await fs.promises.stat(this.#file))
     if (this.#state?.id !== state.id) await this.#load(state)
     this.#checkedAt = performance.now()
     return this.#state ?? state
@@ -106,8 +106,8 @@ export class StoredFile {
   // A link may have replaced the file, or a folder above it, since the start.
   async #checkPlace(id: string, { dev, ino }: Stats): Promise<void> {
     if (id === this.#checkedId) return
-    const isReal = (await realpath(this.#file)) === this.#file
-    const found = await lstat(this.#file)
+    const isReal = (await fs.promises.realpath(this.#file)) === this.#file
+    const found = await fs.promises.lstat(this.#file)
     if (!isReal || found.ino !== ino || found.dev !== dev) {
       throw Object.assign(new Error('It is in another place'), { code: 'ENOENT' })
     }

@@ -309,7 +309,7 @@ describe('warningAboutFolder()', () => {
       ],
       [createFolder(t, { 'a/news.cjs': '' }), undefined],
     ] as const) {
-      assert.equal(await warningAboutFolder(folder, await loadControllers(folder)), expected)
+      assert.equal(warningAboutFolder(folder, await loadControllers(folder)), expected)
     }
   })
 })
