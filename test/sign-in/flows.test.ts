@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import crypto, { webcrypto } from 'node:crypto'
 import { syncBuiltinESMExports } from 'node:module'
 import { describe, it, type TestContext } from 'node:test'
-import { HttpError } from '../../lib/index.ts'
+import { HttpError, HttpRequest } from '../../lib/index.ts'
 import type { SignInOptions } from '../../lib/sign-in.ts'
 import type { Browser } from '../support/browser.ts'
 import { type Faults, sendJson } from '../support/hostile-provider.ts'
@@ -72,6 +72,20 @@ describe('The flows of a browser', () => {
     // Four of the 16, and the new one.
     assert.equal(cookieNames(client).length, 5)
     assert.equal((await goBack(client, kept)).status, 400)
+  })
+
+  it('remove at most 64 cookies at once', async (t) => {
+    const { front } = await startHostileApp(t)
+    const names = Array.from({ length: 400 }, (_, i) => `sign-in.${String(i).padStart(16, '0')}=`)
+    const cookie = names.map((name) => `__Host-${name}`).join(';')
+    const request = new HttpRequest({
+      target: beginning().replace(ORIGIN, ''),
+      headers: { cookie },
+    })
+    const { headers, status } = await front.handle(request)
+    const lines = [...headers].flatMap(([name, value]) => (name === 'Set-Cookie' ? value : []))
+    assert.equal(status, 303)
+    assert.ok(lines.length <= 65, String(lines.length))
   })
 
   it('are bound to a cookie of their own', async (t) => {
