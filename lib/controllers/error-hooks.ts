@@ -1,5 +1,5 @@
 import type { HttpRequest } from '../http/request.ts'
-import { SentParams } from '../reporting/sent-params.ts'
+import { sentParamsOf } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Controller } from './controller.ts'
 
@@ -49,6 +49,6 @@ export function hooksOfControllers(controllers: Iterable<Controller>): ErrorHook
 
 /** Reports whether a request that is not routed looks like one of a page of an identity provider. */
 export function isOfProviderPage(request: HttpRequest): boolean {
-  const found = recognizeSignIn(request, new SentParams(request), () => true)
+  const found = recognizeSignIn(request, sentParamsOf(request), () => true)
   return found?.looksLike === 'provider page'
 }

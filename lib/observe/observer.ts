@@ -2,7 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
-import { SentParams } from '../reporting/sent-params.ts'
+import { sentParamsOf } from '../reporting/sent-params.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
 import type { ServerCounts } from '../server/server-counts.ts'
@@ -56,9 +56,9 @@ export interface Observer {
   /** Returns all counts since the start. */
   readonly snapshot: () => Snapshot
   /**
-   * Serves a page at `/`, its data as `/journal.json`, `/metrics`, `/livez` and `/readyz`. Whoever reaches the port can read
-   * them: let it be reached by operators only. A request, except for the probes, needs a `Host` that is an address, `host`,
-   * or a name that is not public (`localhost`, `app`, `app.internal`).
+   * Serves a page at `/`, its data as `/journal.json`, `/metrics`, `/livez` and `/readyz`. Only operators may be able
+   * to reach the port. A request, except for the probes, needs a `Host` that is an address, `host`, or a name that is not
+   * public (`localhost`, `app`, `app.internal`).
    *
    * @throws {Error} If the server cannot listen, for example because the port is in use.
    */
@@ -103,7 +103,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       const status = responded < 400 ? statusOf(exception) : responded
       const failure = { exceptions, request, status }
       if (isClientGoneOnly(failure)) return
-      const sent = request && new SentParams(request)
+      const sent = request && sentParamsOf(request)
       recorder.recordExceptions(access, sent)
       if (request === undefined || sent === undefined) return
       faults.record(failure, access.route)

@@ -10,7 +10,7 @@ import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException, shapesAlone } from './scrubbed-exception.ts'
-import { paramNameRule, SentParams } from './sent-params.ts'
+import { paramNameRule, type SentParams, sentParamsOf } from './sent-params.ts'
 import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
@@ -75,7 +75,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
   const hasStack = options.hasStack ?? status >= 500
-  const params = request && new SentParams(request)
+  const params = request && sentParamsOf(request)
   const failedSignIn = isInstance(SignInError, exception) ? exception.signIn : undefined
   const scrubbed = (each: Error): ExceptionReport => {
     if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)

@@ -112,6 +112,14 @@ describe('FormBody', () => {
     assert.equal(form.fields, form.fields)
   })
 
+  it('decodes its bytes to a text once', (t) => {
+    const bytes = Buffer.from('a=1&b=\xff', 'latin1')
+    const { mock } = t.mock.method(bytes, 'toString')
+    const form = new FormBody(bytes)
+    assert.deepEqual([form.text, form.text], ['a=1&b=\ufffd', 'a=1&b=\ufffd'])
+    assert.equal(mock.callCount(), 1)
+  })
+
   it('keeps a leading "?", and reads bad UTF-8 as replacement characters', () => {
     assert.deepEqual([...new FormBody(Buffer.from('?a=1')).fields], [['?a', '1']])
     assert.deepEqual([...new FormBody(Buffer.from('a=\xff', 'latin1')).fields], [['a', '\ufffd']])

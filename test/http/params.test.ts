@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import querystring from 'node:querystring'
 import { describe, it } from 'node:test'
 import {
+  decodeSegment,
   exceedsFields,
   exceedsPairs,
   mergePairs,
@@ -102,6 +104,26 @@ describe('parseSearch()', () => {
 
   it('reads any name as data', () => {
     for (const name of odd) assert.deepEqual([...parseSearch(`${name}=x`)], [[name, 'x']])
+  })
+})
+
+describe('parseSearch() of escapes that are not UTF-8', () => {
+  it('leaves them to no function of Node that throws for each of them', (t) => {
+    // Node calls it after each exception. Its types do not declare it.
+    const node = querystring as unknown as { unescapeBuffer(text: string): Buffer }
+    const { mock } = t.mock.method(node, 'unescapeBuffer')
+    const search = Array.from({ length: 900 }, (_, i) => `%ff${i}=%fe`).join('&')
+    const parsed = [...parseSearch(search)]
+    assert.deepEqual([parsed.length, parsed[1]], [900, ['\ufffd1', '\ufffd']])
+    assert.equal(mock.callCount(), 0)
+  })
+})
+
+describe('decodeSegment()', () => {
+  it('does not divide a text at each of hundreds of plus signs', (t) => {
+    const { mock } = t.mock.method(String.prototype, 'split')
+    assert.equal(decodeSegment('+'.repeat(500)), ' '.repeat(500))
+    assert.equal(mock.callCount(), 0)
   })
 })
 

@@ -5,7 +5,7 @@ import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { Resolved } from '../../lib/http/request-state.ts'
 import type { Route } from '../../lib/http/route.ts'
-import { paramNameRule, SentParams } from '../../lib/reporting/sent-params.ts'
+import { paramNameRule, SentParams, sentParamsOf } from '../../lib/reporting/sent-params.ts'
 
 function paramsOf(search: string, form = '', pairs: string | URLSearchParams = ''): SentParams {
   const route = { module: 'default', controller: 'news', action: 'list', pairs }
@@ -48,6 +48,15 @@ describe('SentParams', () => {
     })
     const long = '%41+'.repeat(5_000)
     assert.deepEqual(decoded(long), { text: 'A '.repeat(256), length: 20_000 })
+  })
+})
+
+describe('sentParamsOf()', () => {
+  it('reads the parameters of a request once', () => {
+    const request = new HttpRequest({ target: '/news/list?a=1' })
+    assert.equal(sentParamsOf(request), sentParamsOf(request))
+    assert.equal(sentParamsOf(request).get('a')?.text, '1')
+    assert.notEqual(sentParamsOf(request), sentParamsOf(withState(request, {})))
   })
 })
 
