@@ -71,8 +71,12 @@ export class EntryCounts {
     this.#addParam(name, { count: 1, kinds: new Map([kindOf(shape, 1)]) })
   }
 
-  /** Returns what the journal shows. */
-  toJournalEntry(method: string, path: string): JournalEntry {
+  /** Returns what the journal shows, with all parameters or with others. */
+  toJournalEntry(
+    method: string,
+    path: string,
+    params: Iterable<readonly [string, Param]> = this.#params,
+  ): JournalEntry {
     return {
       path,
       method,
@@ -80,7 +84,7 @@ export class EntryCounts {
       firstAt: this.#firstAt,
       lastAt: this.#lastAt,
       ...(this.#hint !== undefined && { hint: this.#hint }),
-      params: Array.from(this.#params, ([name, { count, kinds }]): JournalParam => {
+      params: Array.from(params, ([name, { count, kinds }]): JournalParam => {
         const shapes = Array.from(kinds, ([kind, each]) => ({
           shape: shapeText(kind, each),
           count: each.count,

@@ -3,6 +3,7 @@ import { describe, it } from 'node:test'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { Journal } from '../../lib/observe/journal.ts'
+import { EntryCounts } from '../../lib/observe/journal-entry.ts'
 import { SentParams } from '../../lib/reporting/sent-params.ts'
 import { createFront } from '../support/front.ts'
 
@@ -93,6 +94,16 @@ describe('Journal', () => {
       'POST',
       'other',
     ])
+  })
+
+  it('lists the parameters of the entries that it shows, and of no others', async (t) => {
+    const journal = new Journal()
+    for (let i = 0; i < 3_000; i++) await record(journal, `/scan${i % 48}/sub${i % 70}/x${i}?a=1`)
+    const { mock } = t.mock.method(EntryCounts.prototype, 'toJournalEntry')
+    const { entries } = journal
+    const listed = mock.calls.filter(({ result }) => (result?.params.length ?? 0) > 0)
+    assert.ok(mock.callCount() > 400)
+    assert.equal(listed.length, entries.filter(({ params }) => params.length > 0).length)
   })
 
   it('shows no value of a request', async () => {
