@@ -17,11 +17,11 @@ const STYLE =
   '.quiet,small,dt{opacity:.75}code,pre{font:.85rem/1.6 ui-monospace,monospace}' +
   'details,.frame{margin:.4rem 0;border-radius:.4rem;background:#8881}' +
   'summary,.frame{padding:.45rem .75rem}summary{cursor:pointer}' +
-  'pre{margin:0;padding:.5rem 0;overflow-x:auto;border-top:1px solid #8883}' +
+  'pre{padding:.5rem 0;overflow-x:auto;border-top:1px solid #8883}' +
   'pre code{display:inline-block;min-width:100%}pre span,mark{display:block;padding:0 .75rem}' +
   'mark{background:#e5484d40;color:inherit}pre i{opacity:.6;font-style:normal;user-select:none}' +
-  'ul{margin:0;padding-left:1.25rem}dl{display:grid;grid-template-columns:fit-content(40%) 1fr;' +
-  'gap:.25rem 1rem;margin:0}dd{margin:0}footer{margin-top:2.5rem;border-top:1px solid #8884}'
+  'ul,dl,dd,pre{margin:0}ul{padding-left:1.25rem}dl{display:grid;gap:.25rem 1rem;' +
+  'grid-template-columns:fit-content(40%) 1fr}footer{margin-top:2.5rem;border-top:1px solid #8884}'
 
 /** Renders the page for development: what failed, where, and what can be requested instead. It has no script. */
 export function developmentPage(

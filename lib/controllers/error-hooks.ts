@@ -1,6 +1,6 @@
 import type { HttpRequest } from '../http/request.ts'
 import { sentParamsOf } from '../reporting/sent-params.ts'
-import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
+import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import type { Controller } from './controller.ts'
 
 /** A link that an error page offers. */
@@ -49,6 +49,5 @@ export function hooksOfControllers(controllers: Iterable<Controller>): ErrorHook
 
 /** Reports whether a request that is not routed looks like one of a page of an identity provider. */
 export function isOfProviderPage(request: HttpRequest): boolean {
-  const found = recognizeSignIn(request, sentParamsOf(request), () => true)
-  return found?.looksLike === 'provider page'
+  return kindOfSignIn(sentParamsOf(request)) === 'provider page'
 }

@@ -4,7 +4,7 @@ import { stateOf } from '../http/request.ts'
 import { type Failure, isRejection } from '../reporting/failure.ts'
 import { fingerprintOf } from '../reporting/fingerprint.ts'
 import type { Fault } from './snapshot.ts'
-import { addFaults, MAX_FAULTS, otherFaults } from './sum-snapshots.ts'
+import { addFaults, MAX_FAULTS, MAX_IDS, otherFaults } from './sum-snapshots.ts'
 
 /** The errors by fingerprint. Bounded, with exact counts: the oldest one makes room. */
 export class Faults {
@@ -19,50 +19,59 @@ export class Faults {
     if (exception === undefined) return
     // A report has a fingerprint already, and an id if somebody can find the error by it.
     const reported = request && stateOf(request).message.reported
-    const fingerprint = copyOf(reported?.fingerprint ?? fingerprintOf(failure))
     const kept = isRejection(failure) ? this.#rejections : this.#faults
-    const now = Date.now()
-    kept.add({
-      fingerprint,
-      type: typeOf(exception),
-      status,
-      route: route ?? '',
-      count: 1,
-      firstAt: now,
-      lastAt: now,
-      ids: reported?.id === undefined ? [] : [reported.id],
-    })
+    const fault = kept.faultOf(reported?.fingerprint ?? fingerprintOf(failure), typeOf(exception))
+    fault.status = status
+    fault.route = route ?? ''
+    fault.count++
+    fault.lastAt = Date.now()
+    if (reported?.id === undefined) return
+    fault.ids.unshift(reported.id)
+    if (fault.ids.length > MAX_IDS) fault.ids.pop()
   }
 
   get list(): readonly Fault[] {
-    const others = [...this.#faults.others, ...this.#rejections.others]
-    const all = [...this.#faults.values(), ...this.#rejections.values()]
-    return others.length === 0 ? all : [...all, otherFaults(others)]
+    const kept = [this.#faults, this.#rejections]
+    const others = kept.flatMap((each) => each.others ?? [])
+    const all: Fault[] = kept.flatMap((each) => [...each.latest.values()])
+    if (others.length > 0) all.push(otherFaults(others))
+    return structuredClone(all)
   }
 }
 
-// The latest faults, in the order of their last occurrence, and what the older ones have become.
+/** A fault whose further errors are counted. */
+type Counted = { -readonly [Name in keyof Fault]: Fault[Name] } & { readonly ids: string[] }
+
+// The latest faults, and what the older ones have become.
 class Bounded {
-  readonly #latest = new Map<string, Fault>()
-  #others: Fault | undefined
+  readonly latest = new Map<string, Counted>()
+  others: Fault | undefined
 
-  add(fault: Fault): void {
-    const { fingerprint } = fault
-    const known = this.#latest.get(fingerprint)
-    this.#latest.delete(fingerprint)
-    this.#latest.set(fingerprint, known === undefined ? fault : addFaults(fault, known))
-    if (this.#latest.size <= MAX_FAULTS / 2) return
-    const [oldest] = this.#latest.values()
-    if (oldest === undefined) return
-    this.#latest.delete(oldest.fingerprint)
-    this.#others = this.#others === undefined ? oldest : addFaults(oldest, this.#others)
+  /** Returns the fault with a fingerprint. A new one has no error yet. */
+  faultOf(fingerprint: string, type: string): Counted {
+    const known = this.latest.get(fingerprint)
+    if (known !== undefined) return known
+    if (this.latest.size === MAX_FAULTS / 2) this.#giveUpOldest()
+    const firstAt = Date.now()
+    const fault: Counted = {
+      fingerprint: copyOf(fingerprint),
+      type,
+      status: 0,
+      route: '',
+      count: 0,
+      firstAt,
+      lastAt: firstAt,
+      ids: [],
+    }
+    this.latest.set(fault.fingerprint, fault)
+    return fault
   }
 
-  values(): Iterable<Fault> {
-    return this.#latest.values()
-  }
-
-  get others(): readonly Fault[] {
-    return this.#others === undefined ? [] : [this.#others]
+  // Of several, the one that occurred first.
+  #giveUpOldest(): void {
+    const all = [...this.latest.values()]
+    const oldest = all.reduce((one, other) => (other.lastAt < one.lastAt ? other : one))
+    this.latest.delete(oldest.fingerprint)
+    this.others = this.others ? addFaults(oldest, this.others) : oldest
   }
 }

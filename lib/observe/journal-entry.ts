@@ -1,63 +1,63 @@
 import { copyOf } from '../http/params.ts'
-import { type JournalEntry, type JournalParam, OTHER } from './snapshot.ts'
+import type { Shape, ShapeKind } from '../reporting/shape.ts'
+import { type JournalEntry, type JournalParam, OTHER, type ShapeCount } from './snapshot.ts'
 
 /** Maximum number of `params` of an entry of the journal, and one for all others. */
 export const MAX_PARAMS = 24
 
-// The length in `token(21)`, and the lengths in `token(21-34)`.
-const LENGTHS = /\((\d+)(?:-(\d+))?\)/
-
-/** The shapes of one kind, such as `token(21)` and `token(34)`. */
-interface Shapes {
+/** The values of one kind, such as `token(21)` and `token(34)`. */
+interface Values {
+  readonly kind: ShapeKind
   count: number
-  lowest: number
-  highest: number
+  shortest: number
+  longest: number
 }
 
 interface Param {
   count: number
-  /** By the shape without its length, such as `token()`: there are 8 kinds. */
-  readonly kinds: Map<string, Shapes>
+  /** At most one for each of the 8 kinds. */
+  readonly values: Values[]
 }
 
-/** The counts of an entry of the journal, to which others are added. Bounded: a join takes at most some 50 µs. */
-export class EntryCounts {
-  #count = 1
-  #firstAt: number
-  #lastAt: number
-  #hint: string | undefined
+/** Requests without their parameters. */
+type Requests = Pick<JournalEntry, 'count' | 'firstAt' | 'lastAt'> & { hint?: string | undefined }
+
+/** The counts of an entry of the journal. Bounded: to add others takes at most some 50 µs. */
+export class EntryCounts implements Requests {
+  count = 0
+  firstAt: number = Number.POSITIVE_INFINITY
+  lastAt = 0
+  hint: string | undefined
   readonly #params = new Map<string, Param>()
 
-  /** Creates the counts of one request. */
-  constructor(at: number, hint: string | undefined) {
-    this.#firstAt = at
-    this.#lastAt = at
-    this.#hint = hint
-  }
-
   /** Returns the counts that an entry shows. */
-  static of({ count, firstAt, lastAt, hint, params }: JournalEntry): EntryCounts {
-    const counts = new EntryCounts(lastAt, hint)
-    counts.#count = count
-    counts.#firstAt = firstAt
-    for (const { name, count: sent, shapes } of params) {
-      counts.#addParam(name, { count: sent, kinds: new Map() })
-      for (const { shape, count: times } of shapes) {
-        counts.#addParam(name, { count: 0, kinds: new Map([kindOf(shape, times)]) })
-      }
+  static of(entry: JournalEntry): EntryCounts {
+    const counts = new EntryCounts()
+    counts.addRequests(entry)
+    for (const { name, count, shapes } of entry.params) {
+      counts.#addParams(name, { count, values: shapes.map(valuesOf) })
     }
     return counts
   }
 
+  /** Adds requests. The hint of the latest one counts. */
+  addRequests({ count, firstAt, lastAt, hint }: Requests): void {
+    this.hint = this.lastAt > lastAt ? (this.hint ?? hint) : (hint ?? this.hint)
+    this.count += count
+    this.firstAt = Math.min(this.firstAt, firstAt)
+    this.lastAt = Math.max(this.lastAt, lastAt)
+  }
+
+  /** Adds a parameter of a request. */
+  addParam(name: string, { kind, length }: Shape): void {
+    const values = [{ kind, count: 1, shortest: length, longest: length }]
+    this.#addParams(name, { count: 1, values })
+  }
+
   /** Adds others to these. */
-  add(others: EntryCounts): this {
-    const [later, earlier] = this.#lastAt > others.#lastAt ? [this, others] : [others, this]
-    this.#hint = later.#hint ?? earlier.#hint
-    this.#count += others.#count
-    this.#firstAt = Math.min(this.#firstAt, others.#firstAt)
-    this.#lastAt = later.#lastAt
-    for (const [name, param] of others.#params) this.#addParam(name, param)
-    return this
+  add(others: EntryCounts): void {
+    this.addRequests(others)
+    for (const [name, param] of others.#params) this.#addParams(name, param)
   }
 
   /** Removes the parameters. */
@@ -66,51 +66,30 @@ export class EntryCounts {
     return this
   }
 
-  /** Adds a parameter of the request. */
-  addParam(name: string, shape: string): void {
-    this.#addParam(name, { count: 1, kinds: new Map([kindOf(shape, 1)]) })
-  }
-
   /** Returns what the journal shows, with all parameters or with others. */
   toJournalEntry(
     method: string,
     path: string,
-    params: Iterable<readonly [string, Param]> = this.#params,
+    from: Iterable<readonly [string, Param]> = this.#params,
   ): JournalEntry {
-    return {
-      path,
-      method,
-      count: this.#count,
-      firstAt: this.#firstAt,
-      lastAt: this.#lastAt,
-      ...(this.#hint !== undefined && { hint: this.#hint }),
-      params: Array.from(params, ([name, { count, kinds }]): JournalParam => {
-        const shapes = Array.from(kinds, ([kind, each]) => ({
-          shape: shapeText(kind, each),
-          count: each.count,
-        }))
-        return { name, count, shapes }
-      }),
-    }
+    const { count, firstAt, lastAt, hint } = this
+    const params = Array.from(from, ([name, { count: sent, values }]): JournalParam => {
+      return { name, count: sent, shapes: values.map(toShapeCount) }
+    })
+    return { path, method, count, firstAt, lastAt, ...(hint !== undefined && { hint }), params }
   }
 
-  #addParam(name: string, { count, kinds }: Param): void {
-    const key = this.#params.has(name) || this.#params.size < MAX_PARAMS ? name : OTHER
-    const param = this.#params.get(key) ?? this.#newParam(key)
+  #addParams(name: string, { count, values }: Param): void {
+    const param = this.#paramOf(name)
     param.count += count
-    for (const [kind, added] of kinds) {
-      const known = param.kinds.get(kind)
-      if (known === undefined) param.kinds.set(kind, { ...added })
-      else {
-        known.count += added.count
-        known.lowest = Math.min(known.lowest, added.lowest)
-        known.highest = Math.max(known.highest, added.highest)
-      }
-    }
+    for (const each of values) addValues(param.values, each)
   }
 
-  #newParam(name: string): Param {
-    const param = { count: 0, kinds: new Map<string, Shapes>() }
+  #paramOf(name: string): Param {
+    const known = this.#params.get(name)
+    if (known !== undefined) return known
+    if (this.#params.size >= MAX_PARAMS && name !== OTHER) return this.#paramOf(OTHER)
+    const param: Param = { count: 0, values: [] }
     this.#params.set(copyOf(name), param)
     return param
   }
@@ -124,13 +103,24 @@ export function joinEntries(first: JournalEntry, others: readonly JournalEntry[]
   return counts.toJournalEntry(first.method, first.path)
 }
 
-// Returns `token()` and the lengths of `token(21)` or `token(21-34)`.
-function kindOf(shape: string, count: number): [kind: string, shapes: Shapes] {
-  const [text, lowest = '0', highest = lowest] = LENGTHS.exec(shape) ?? []
-  const kind = text === undefined ? shape : shape.replace(text, '()')
-  return [kind, { count, lowest: Number(lowest), highest: Number(highest) }]
+function addValues(all: Values[], added: Values): void {
+  const known = all.find(({ kind }) => kind === added.kind)
+  if (known === undefined) {
+    all.push({ ...added })
+    return
+  }
+  known.count += added.count
+  known.shortest = Math.min(known.shortest, added.shortest)
+  known.longest = Math.max(known.longest, added.longest)
 }
 
-function shapeText(kind: string, { lowest, highest }: Shapes): string {
-  return kind.replace('()', `(${lowest === highest ? lowest : `${lowest}-${highest}`})`)
+// Reads what toShapeCount() has written.
+function valuesOf({ shape, count }: ShapeCount): Values {
+  const [shortest = 0, longest = shortest] = (shape.match(/\d+/g) ?? []).map(Number)
+  return { kind: shape.replace(/[\d-]+/, '') as ShapeKind, count, shortest, longest }
+}
+
+function toShapeCount({ kind, count, shortest, longest }: Values): ShapeCount {
+  const lengths = shortest === longest ? shortest : `${shortest}-${longest}`
+  return { shape: kind.replace('()', `(${lengths})`), count }
 }

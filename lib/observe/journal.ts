@@ -4,14 +4,15 @@ import { STANDARD_METHODS } from '../http/request-line.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import { paramNameRule, type SentParams } from '../reporting/sent-params.ts'
 import { sentPathOf } from '../reporting/sent-values.ts'
-import { isName, shapeOf } from '../reporting/shape.ts'
+import { isName, readShape, shapeOf } from '../reporting/shape.ts'
 import { EntryCounts, MAX_PARAMS } from './journal-entry.ts'
 import { MAX_DEPTH, type Part, PathTree, VARYING } from './path-tree.ts'
 import type { JournalEntry } from './snapshot.ts'
 import { bounded, MAX_ENTRIES, otherEntries } from './sum-snapshots.ts'
 
 // The parts of all paths of a method. Most requests have these methods, and a client may send any other.
-const MAX_NODES = { GET: 1_000, POST: 1_000, other: 100 }
+const MAX_NODES = 1_000
+const MAX_NODES_OF_OTHERS = 100
 
 const MAX_NAMES = 1_000
 
@@ -23,18 +24,19 @@ export class Journal {
 
   /** Records a request that failed, with its parameters. */
   record(request: HttpRequest, sent: SentParams, hint?: string): void {
-    const entry = new EntryCounts(Date.now(), hint)
+    const { method } = request
+    const known = STANDARD_METHODS.includes(method) ? method : 'other'
     const rule = paramNameRule(request)
     const isSafe = rule === isName ? this.#isName : rule
+    const entry = this.#treeOf(known).add(partsOf(request, isSafe))
+    const now = Date.now()
+    entry.addRequests({ count: 1, firstAt: now, lastAt: now, hint })
     let left = MAX_PARAMS
     for (const name of sent.names) {
       if (left-- === 0) break
       const { text = '', length } = sent.get(name) ?? {}
-      entry.addParam(name === '' || isSafe(name) ? name : shapeOf(name), shapeOf(text, length))
+      entry.addParam(name === '' || isSafe(name) ? name : shapeOf(name), readShape(text, length))
     }
-    const { method } = request
-    const known = STANDARD_METHODS.includes(method) ? method : 'other'
-    this.#treeOf(known).add(partsOf(request, isSafe), entry)
   }
 
   /** Lists the entries. */
@@ -61,11 +63,9 @@ export class Journal {
   #treeOf(method: string): PathTree<EntryCounts> {
     const known = this.#trees.get(method)
     if (known !== undefined) return known
-    const maxNodes = method === 'GET' || method === 'POST' ? MAX_NODES[method] : MAX_NODES.other
-    const tree = new PathTree<EntryCounts>(maxNodes, {
-      join: (one, other) => one.add(other),
-      totalsOf: (leaf) => leaf.toTotals(),
-    })
+    const isUsual = method === 'GET' || method === 'POST'
+    const maxNodes = isUsual ? MAX_NODES : MAX_NODES_OF_OTHERS
+    const tree = new PathTree(maxNodes, () => new EntryCounts())
     this.#trees.set(method, tree)
     return tree
   }

@@ -9,7 +9,7 @@ import type { ServerCounts } from '../server/server-counts.ts'
 import { Faults } from './faults.ts'
 import { Journal } from './journal.ts'
 import { serveOperator } from './operator-server.ts'
-import { limitsByStatus, type Recorded, Recorder } from './recorder.ts'
+import { limitsByStatus, type Recorded, Recorder, routeOf } from './recorder.ts'
 import {
   type ErrorCount,
   type LimitCount,
@@ -94,7 +94,8 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   })
   return {
     onAccess(access) {
-      recorder.record(access)
+      const route = routeOf(access)
+      recorder.record(access, route)
       const { exceptions, request, status: responded } = access.response
       // Without destructuring, which calls the iterator of the list for each request.
       const exception = exceptions[0]
@@ -104,9 +105,9 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       const failure = { exceptions, request, status }
       if (isClientGoneOnly(failure)) return
       const sent = request && sentParamsOf(request)
-      recorder.recordExceptions(access, sent)
+      recorder.recordExceptions(access.response, route, sent)
       if (request === undefined || sent === undefined) return
-      faults.record(failure, access.route)
+      faults.record(failure, route)
       journal.record(request, sent, stateOf(request).message.reported?.hint)
     },
     recordError(error) {

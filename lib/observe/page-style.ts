@@ -12,10 +12,9 @@ h2{margin:2.25rem 0 .5rem;font-size:1.125rem}
 p{margin:.25rem 0}
 a{color:var(--accent)}
 code,td.name{font:.9em/1.5 ui-monospace,monospace;overflow-wrap:anywhere}
-.soft,dt,th,.axis,figcaption{color:var(--soft)}
+.soft,.zero,dt,th,.axis,figcaption{color:var(--soft)}
 .status{font-size:.875rem;font-weight:600;padding:.0625rem .625rem;border:1px solid;border-radius:1rem;color:var(--good)}
-.status.bad,.bad{color:var(--bad)}
-.zero{color:var(--soft)}
+.status.bad,.bad,.errors,.p99{color:var(--bad)}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(12rem,45%),1fr));gap:.75rem;margin:0}
 .tiles div,figure{background:var(--card);border:1px solid var(--line);border-radius:.5rem;padding:.625rem .875rem}
 dt{font-size:.8125rem}
@@ -38,7 +37,6 @@ path.grid{fill:none;stroke:var(--line);vector-effect:non-scaling-stroke}
 path.line{fill:none;stroke:currentColor;stroke-width:2;stroke-linecap:round;stroke-linejoin:round;vector-effect:non-scaling-stroke}
 .requests,.p50{color:var(--fast)}
 .p95{color:var(--mid)}
-.errors,.p99{color:var(--bad)}
 .key{margin-left:.75rem;white-space:nowrap}
 .key::before{content:"";display:inline-block;width:.625rem;height:.625rem;margin-right:.25rem;border-radius:2px;background:currentColor}
 .axis{display:flex;justify-content:space-between;font-size:.75rem;line-height:1;margin:0;font-variant-numeric:tabular-nums}

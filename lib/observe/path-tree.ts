@@ -6,11 +6,12 @@ export const VARYING: unique symbol = Symbol('varying')
 /** A part of a path: a name, or one that is shown by its position. */
 export type Part = string | typeof VARYING
 
-/** How a tree joins what belongs to two paths that have become one. */
-export interface Joins<Leaf> {
-  readonly join: (one: Leaf, other: Leaf) => Leaf
-  /** Returns what is joined in a short and constant time: the totals alone. */
-  readonly totalsOf: (leaf: Leaf) => Leaf
+/** What belongs to a path. */
+export interface Counts<Leaf> {
+  /** Adds what belongs to another path, when both become one. */
+  add(other: Leaf): void
+  /** Returns what is added in a short and constant time: the totals alone. */
+  toTotals(): Leaf
 }
 
 interface Node<Leaf> {
@@ -36,39 +37,41 @@ const MAX_MOVED = 16
 const REST = '…'
 
 /**
- * A tree of paths with something for each of them. Where a place has too many names, those that are requested least become
- * one: `/<1>`. Its size is bounded, and so is the time to add a path. Nothing that was added is lost: where paths become
- * one, it is joined, and where that would take too long, its totals are.
+ * A tree of paths with a leaf for each of them. Where a place has too many names, those that are requested least become
+ * one: `/<1>`. Its size is bounded, and so is the time to add a path. Nothing that was counted is lost: where paths become
+ * one, their leaves are added, and where that would take too long, the totals are.
  */
-export class PathTree<Leaf> {
+export class PathTree<Leaf extends Counts<Leaf>> {
   readonly #root: Node<Leaf> = newNode(0)
   readonly #maxNodes: number
-  readonly #joins: Joins<Leaf>
+  readonly #createLeaf: () => Leaf
   #nodes = 0
   // Number of nodes that this path may still move.
   #left = 0
 
   /** @param maxNodes Maximum number of parts of all paths. From half of it on, a new name counts as a part that varies. */
-  constructor(maxNodes: number, joins: Joins<Leaf>) {
+  constructor(maxNodes: number, createLeaf: () => Leaf) {
     this.#maxNodes = maxNodes
-    this.#joins = joins
+    this.#createLeaf = createLeaf
   }
 
-  /** Adds what belongs to a path. */
-  add(path: readonly Part[], leaf: Leaf): void {
+  /** Adds a path, and returns its leaf, in which the caller counts. */
+  add(path: readonly Part[]): Leaf {
     this.#left = MAX_MOVED
-    const { join } = this.#joins
     let node = this.#root
-    for (const [depth, part] of path.entries()) {
+    let depth = 0
+    for (const part of path) {
       const child = depth < MAX_DEPTH ? this.#childOf(node, part, depth) : undefined
       if (child === undefined) {
-        node.rest = joined(node.rest, leaf, join)
-        return
+        node.rest ??= this.#createLeaf()
+        return node.rest
       }
       node = child
       node.weight++
+      depth++
     }
-    node.leaf = joined(node.leaf, leaf, join)
+    node.leaf ??= this.#createLeaf()
+    return node.leaf
   }
 
   /** Lists the paths, such as `/signin/v2/<3>`. */
@@ -109,18 +112,16 @@ export class PathTree<Leaf> {
       this.#drop(from, parent)
       return
     }
-    const { join } = this.#joins
     to.weight += from.weight
-    if (from.leaf !== undefined) to.leaf = joined(to.leaf, from.leaf, join)
-    if (from.rest !== undefined) to.rest = joined(to.rest, from.rest, join)
+    if (from.leaf !== undefined) to.leaf = joined(to.leaf, from.leaf)
+    if (from.rest !== undefined) to.rest = joined(to.rest, from.rest)
     for (const [name, child] of from.children) this.#move(child, to, name, depth + 1)
   }
 
   // Keeps the totals of a node that has made room, and of all below it.
   #drop(from: Node<Leaf>, parent: Node<Leaf>): void {
-    const { join, totalsOf } = this.#joins
     for (const leaf of [from.leaf, from.rest]) {
-      if (leaf !== undefined) parent.rest = joined(parent.rest, totalsOf(leaf), join)
+      if (leaf !== undefined) parent.rest = joined(parent.rest, leaf.toTotals())
     }
     this.#nodes -= from.children.size
     for (const child of from.children.values()) this.#drop(child, parent)
@@ -131,12 +132,9 @@ function newNode<Leaf>(weight: number): Node<Leaf> {
   return { weight, age: 0, leaf: undefined, rest: undefined, children: new Map() }
 }
 
-function joined<Leaf>(
-  one: Leaf | undefined,
-  other: Leaf,
-  join: (one: Leaf, other: Leaf) => Leaf,
-): Leaf {
-  return one === undefined ? other : join(one, other)
+function joined<Leaf extends Counts<Leaf>>(one: Leaf | undefined, other: Leaf): Leaf {
+  one?.add(other)
+  return one ?? other
 }
 
 // Returns the name with the lowest weight; undefined if there is room for one more. Of several, the first one.

@@ -1,12 +1,11 @@
 import { outsideRequests } from '../http/async.ts'
-import { HttpError } from '../http/errors.ts'
-import { isInstance, statusOf, typeOf } from '../http/exceptions.ts'
+import { statusOf, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { isRejection } from '../reporting/failure.ts'
+import { type Failure, isRejection } from '../reporting/failure.ts'
 import type { SentParams } from '../reporting/sent-params.ts'
-import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
+import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { bucketOf, emptyBuckets } from './histogram.ts'
 import {
@@ -49,9 +48,7 @@ export class Recorder {
   #minute: MinuteRecord | undefined
 
   /** Counts a request whose response has been sent, or whose client has left. */
-  record(access: Access): void {
-    const { method, response, bytes, durationMs } = access
-    const route = routeOf(access)
+  record({ method, response, bytes, durationMs }: Access, route: string | null): void {
     const seconds = durationMs / 1_000
     const bucket = bucketOf(seconds)
     const record = (route !== null && this.#routes.get(route)) || this.#newRecord(route, response)
@@ -65,25 +62,28 @@ export class Recorder {
    *
    * @param sent The parameters of the request.
    */
-  recordExceptions(access: Access, sent: SentParams | undefined): void {
-    const { exceptions, request, status } = access.response
-    const route = routeOf(access)
-    const [first] = exceptions
-    exceptions.forEach((exception, i) => {
-      // The second one is that of the error action. With one, the response may have another status than it.
-      const failure = { exceptions: [exception], request: i === 0 ? request : undefined }
-      const own = statusOf(exception)
-      const worst = exceptions.length > 1 ? own : Math.max(own, status)
-      const isClients = isRejection({ ...failure, status: worst })
-      this.recordError(exception, isClients ? 'client' : 'server', route ?? '')
-    })
-    const limit = isInstance(HttpError, first) && limitsByStatus.get(statusOf(first))
+  recordExceptions(
+    { exceptions, request, status }: HttpResponse,
+    route: string | null,
+    sent: SentParams | undefined,
+  ): void {
+    const [first, ...others] = exceptions
+    if (first === undefined) return
+    const own = statusOf(first)
+    // With an exception of the error action, the response may have another status than the first one.
+    const worst = others.length === 0 ? Math.max(own, status) : own
+    const cause = causeOf({ exceptions: [first], request, status: worst })
+    this.recordError(first, cause, route ?? '')
+    for (const other of others) {
+      const failure = { exceptions: [other], status: statusOf(other) }
+      this.recordError(other, causeOf(failure), route ?? '')
+    }
+    const limit = limitsByStatus.get(own)
     const isLate = (): boolean => request?.signal.reason === first
     if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
-    if (route !== null || request === undefined || first === undefined) return
-    const signIn =
-      sent && statusOf(first) === 404 ? recognizeSignIn(request, sent, () => true) : undefined
-    const kind = signIn?.looksLike ?? typeOf(first)
+    if (route !== null || request === undefined) return
+    const signIn = sent && own === 404 ? kindOfSignIn(sent) : undefined
+    const kind = signIn ?? typeOf(first)
     this.#unrouted.add(kind, { kind })
   }
 
@@ -128,10 +128,14 @@ export class Recorder {
   }
 }
 
-// No action serves a message that is no valid HTTP, whatever its target names.
-function routeOf({ response, route }: Access): string | null {
+/** Returns the route of a request. No action serves a message that is no valid HTTP, whatever its target names. */
+export function routeOf({ response, route }: Access): string | null {
   const isRejected = response.exceptions.length > 0 && response.request?.rejection !== undefined
   return isRejected ? null : route
+}
+
+function causeOf(failure: Failure): ErrorCause {
+  return isRejection(failure) ? 'client' : 'server'
 }
 
 class RouteRecord {

@@ -4,6 +4,24 @@ import { letterPairScore } from './letter-pairs.ts'
 const MAX_EXAMINED = 1_024
 const MAX_ITEMS = 10_000
 
+/** The shape of a value without its length, such as `token()`. */
+export type ShapeKind =
+  | 'empty'
+  | 'digits()'
+  | 'word()'
+  | 'url'
+  | 'url?'
+  | 'list()'
+  | 'token()'
+  | 'text()'
+
+/** The shape of a value as data. */
+export interface Shape {
+  readonly kind: ShapeKind
+  /** Number of characters, or of the items of a list. */
+  readonly length: number
+}
+
 /**
  * Returns the shape of a value: its kind and length, and nothing of its content. Every string has a
  * shape, the first one in this table that fits:
@@ -20,16 +38,31 @@ const MAX_ITEMS = 10_000
  *
  * @param length The length of the whole value, if `value` is only its beginning: no `list(n)` then.
  */
-export function shapeOf(value: string, length: number = value.length): string {
-  const text = value.length > MAX_EXAMINED ? value.slice(0, MAX_EXAMINED) : value
-  if (length === 0) return 'empty'
-  if (/^[0-9]+$/.test(text)) return `digits(${length})`
-  if (length <= 32 && /^[A-Za-z]+(?:[-_.][A-Za-z]+)*$/.test(text)) return `word(${length})`
-  if (/^[a-z][a-z0-9+.-]*:\/\/[\x21-\x7e]*$/i.test(text)) return text.includes('?') ? 'url?' : 'url'
-  if (value.length === length && /^[\w:/?#.~+%&=-]+(?:[ ,]+[\w:/?#.~+%&=-]+)+$/.test(text)) {
-    return `list(${value.split(/[ ,]+/, MAX_ITEMS).length})`
+export function shapeOf(value: string, length?: number): string {
+  const shape = readShape(value, length)
+  return shape.kind.replace('()', `(${shape.length})`)
+}
+
+/** Does the same as {@link shapeOf}, but returns data. */
+export function readShape(value: string, length: number = value.length): Shape {
+  const kind = kindOf(value, length)
+  return { kind, length: kind === 'list()' ? value.split(/[ ,]+/, MAX_ITEMS).length : length }
+}
+
+function kindOf(value: string, length: number): ShapeKind {
+  if (!length) return 'empty'
+  const text = value.slice(0, MAX_EXAMINED)
+  if (/^\d+$/.test(text)) return 'digits()'
+  if (length <= 32 && /^[a-z]+(?:[-_.][a-z]+)*$/i.test(text)) return 'word()'
+  const isVisible = /^[!-~]+$/.test(text)
+  // Most values have no such characters, and to find that out takes less time than the patterns.
+  if (isVisible && text.includes('://') && /^[a-z][a-z\d+.-]*:\/\//i.test(text)) {
+    return text.includes('?') ? 'url?' : 'url'
   }
-  return /^[\x21-\x7e]+$/.test(text) ? `token(${length})` : `text(${length})`
+  const mayBeList = value.length === length && (!isVisible || text.includes(','))
+  // Separators, but not at the beginning or at the end. The range `+-/` is `+,-./`.
+  if (mayBeList && /^(?![ ,])[\w:?#~%&= +-/]+(?<![ ,])$/.test(text)) return 'list()'
+  return isVisible ? 'token()' : 'text()'
 }
 
 /**

@@ -53,6 +53,15 @@ const PROVIDER_PARAMETERS = [
   'signInUrl',
 ]
 
+const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
+  callback:
+    'The provider sends its users back to this path: register a controller for it, or correct the redirect_uri',
+  'provider page':
+    'This path is a page of the identity provider: a proxy or a relative link sent its user here',
+  'authorization request':
+    "The authorization endpoint seems to be set to this service; it is the identity provider's",
+}
+
 /**
  * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) whose path is not routed.
  *
@@ -64,30 +73,20 @@ export function recognizeSignIn(
   params: SentParams,
   hasController: (path: string) => boolean,
 ): SignIn | undefined {
-  const has = (name: string): boolean => params.has(name)
-  const redirectHint = (): string | undefined => redirectHintOf(request, params, hasController)
-  if ((has('code') || has('error')) && has('state')) {
-    return {
-      looksLike: 'callback',
-      hint: 'The provider sends its users back to this path: register a controller for it, or correct the redirect_uri',
-    }
-  }
-  if (PROVIDER_PARAMETERS.filter(has).length >= 2) {
-    return { looksLike: 'provider page', hint: redirectHint() ?? PROVIDER_HINT }
-  }
-  if (has('client_id') && (has('redirect_uri') || has('response_type'))) {
-    return {
-      looksLike: 'authorization request',
-      hint: redirectHint() ?? AUTHORIZATION_HINT,
-    }
-  }
-  return undefined
+  const looksLike = kindOfSignIn(params)
+  if (looksLike === undefined) return undefined
+  const hint = looksLike !== 'callback' && redirectHintOf(request, params, hasController)
+  return { looksLike, hint: hint || HINTS[looksLike] }
 }
 
-const AUTHORIZATION_HINT =
-  "The authorization endpoint seems to be set to this service; it is the identity provider's"
-const PROVIDER_HINT =
-  'This path is a page of the identity provider: a proxy or a relative link sent its user here'
+/** Returns the kind of a request that {@link recognizeSignIn} recognizes. Reads no value. */
+export function kindOfSignIn(params: SentParams): SignIn['looksLike'] | undefined {
+  const has = (name: string): boolean => params.has(name)
+  if ((has('code') || has('error')) && has('state')) return 'callback'
+  if (PROVIDER_PARAMETERS.filter(has).length > 1) return 'provider page'
+  const isAuthorization = has('client_id') && (has('redirect_uri') || has('response_type'))
+  return isAuthorization ? 'authorization request' : undefined
+}
 
 // The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000.
 const SHORT_HOST = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#]|$)/i

@@ -35,6 +35,15 @@ describe('Faults', () => {
     assert.match(fault?.fingerprint ?? '', /^EXCEPTION_OTHER TypeError .*news\/fail$/)
   })
 
+  it('lists copies, which later errors do not change', async () => {
+    const faults = new Faults()
+    const failure = await failureOf('/news/fail', silent)
+    faults.record(failure, 'news/fail')
+    const { list } = faults
+    faults.record(failure, 'news/fail')
+    assert.deepEqual([list[0]?.count, list[0]?.ids.length], [1, 1])
+  })
+
   it('has no id that nobody could find, and also errors outside of requests', async () => {
     const faults = new Faults()
     faults.record(await failureOf('/nothing'), null)

@@ -2,25 +2,28 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EntryCounts, joinEntries, MAX_PARAMS } from '../../lib/observe/journal-entry.ts'
 import { OTHER } from '../../lib/observe/snapshot.ts'
+import { readShape } from '../../lib/reporting/shape.ts'
 import { createEntry } from '../support/snapshot.ts'
 
-const shapesOf = (...shapes: readonly string[]): readonly string[] => {
-  const counts = new EntryCounts(0, undefined)
-  for (const shape of shapes) counts.addParam('a', shape)
+const shapesOf = (...values: readonly string[]): readonly string[] => {
+  const counts = new EntryCounts()
+  for (const value of values) counts.addParam('a', readShape(value))
   const [param] = counts.toJournalEntry('GET', '/').params
   return (param?.shapes ?? []).map(({ shape, count }) => `${shape} ${count}×`)
 }
 
 describe('EntryCounts', () => {
   it('joins the shapes of one kind to a range of lengths', () => {
-    const shapes = shapesOf('token(21)', 'token(34)', 'url', 'url?', 'token(9)', 'url', 'empty')
+    const token = (length: number): string => '1a'.repeat(length).slice(0, length)
+    const url = 'https://a.example/b'
+    const shapes = shapesOf(token(21), token(34), url, `${url}?c`, token(9), `${url}/d`, '')
     assert.deepEqual(shapes, ['token(9-34) 3×', 'url 2×', 'url? 1×', 'empty 1×'])
-    assert.deepEqual(shapesOf('word(5)', 'word(5)'), ['word(5) 2×'])
+    assert.deepEqual(shapesOf('words', 'agree'), ['word(5) 2×'])
   })
 
   it('counts the parameters beyond 24 as one', () => {
-    const counts = new EntryCounts(0, undefined)
-    for (let i = 0; i < 30; i++) counts.addParam(`p${i}`, 'empty')
+    const counts = new EntryCounts()
+    for (let i = 0; i < 30; i++) counts.addParam(`p${i}`, readShape(''))
     const { params } = counts.toJournalEntry('GET', '/')
     assert.equal(params.length, MAX_PARAMS + 1)
     assert.deepEqual([params.at(-1)?.name, params.at(-1)?.count], [OTHER, 6])
@@ -42,12 +45,19 @@ describe('EntryCounts', () => {
   })
 
   it('has the hint of the later one, if it has one', () => {
-    const of = (at: number, hint?: string) => new EntryCounts(at, hint)
-    const hintOf = (counts: EntryCounts) => counts.toJournalEntry('GET', '/').hint
-    assert.equal(hintOf(of(1, 'early').add(of(2, 'late'))), 'late')
-    assert.equal(hintOf(of(2, 'late').add(of(1, 'early'))), 'late')
-    assert.equal(hintOf(of(1, 'early').add(of(2))), 'early')
-    assert.equal(hintOf(of(2).add(of(1, 'early'))), 'early')
+    const of = (at: number, hint?: string): EntryCounts => {
+      const counts = new EntryCounts()
+      counts.addRequests({ count: 1, firstAt: at, lastAt: at, hint })
+      return counts
+    }
+    const hintOf = (counts: EntryCounts, others: EntryCounts): string | undefined => {
+      counts.add(others)
+      return counts.toJournalEntry('GET', '/').hint
+    }
+    assert.equal(hintOf(of(1, 'early'), of(2, 'late')), 'late')
+    assert.equal(hintOf(of(2, 'late'), of(1, 'early')), 'late')
+    assert.equal(hintOf(of(1, 'early'), of(2)), 'early')
+    assert.equal(hintOf(of(2), of(1, 'early')), 'early')
   })
 })
 

@@ -203,8 +203,9 @@ describe('An observer', () => {
     await send(port, `${target}/1.1\r\n\r\n`)
     const snapshot = observer.snapshot()
     assert.deepEqual(requestsOf(snapshot), { 'POST 4 unrouted': 1, 'POST 5 unrouted': 2 })
-    const { errors, unrouted } = snapshot
+    const { errors, unrouted, faults } = snapshot
     assert.deepEqual(errors, [{ cause: 'client', type: 'EXCEPTION_OTHER', route: '', count: 3 }])
+    assert.deepEqual([...new Set(faults.map(({ route }) => route))], [''])
     assert.deepEqual(unrouted, [{ kind: 'EXCEPTION_OTHER', count: 3 }])
   })
 

@@ -1,6 +1,16 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isName, safeName, shapeOf } from '../../lib/reporting/shape.ts'
+import { isName, readShape, safeName, shapeOf } from '../../lib/reporting/shape.ts'
+
+describe('readShape()', () => {
+  it('returns the shape of a value as data', () => {
+    assert.deepEqual(readShape('1234'), { kind: 'digits()', length: 4 })
+    assert.deepEqual(readShape('a b c'), { kind: 'list()', length: 3 })
+    assert.deepEqual(readShape(''), { kind: 'empty', length: 0 })
+    assert.deepEqual(readShape('12', 20_000), { kind: 'digits()', length: 20_000 })
+    assert.equal(readShape('https://a.example/?b').kind, 'url?')
+  })
+})
 
 describe('shapeOf()', () => {
   it('says what kind of thing a value is, the first that fits', () => {
@@ -28,6 +38,10 @@ describe('shapeOf()', () => {
       ['https://ä', 'text(9)'],
       ['openid email https://a.example/auth', 'list(3)'],
       ['a,b', 'list(2)'],
+      [',a', 'token(2)'],
+      ['a b,', 'text(4)'],
+      ['a!,b', 'token(4)'],
+      ['https://a,b', 'url'],
       ['a, b , c', 'list(3)'],
       ['1 2', 'list(2)'],
       [' a b', 'text(4)'],

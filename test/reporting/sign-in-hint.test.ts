@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { SentParams } from '../../lib/reporting/sent-params.ts'
-import { recognizeSignIn } from '../../lib/reporting/sign-in-hint.ts'
+import { kindOfSignIn, recognizeSignIn } from '../../lib/reporting/sign-in-hint.ts'
 
 const HINTS = {
   callback:
@@ -17,7 +17,10 @@ const foreign = 'redirect_uri=https%3A%2F%2Fother.example%2Felp%2Foauth.php'
 
 function recognize(search: string, host?: string, served: string[] = []) {
   const request = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
-  return recognizeSignIn(request, new SentParams(request), (path) => served.includes(path))
+  const params = new SentParams(request)
+  const signIn = recognizeSignIn(request, params, (path) => served.includes(path))
+  assert.equal(kindOfSignIn(params), signIn?.looksLike)
+  return signIn
 }
 
 describe('recognizeSignIn()', () => {
