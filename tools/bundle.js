@@ -21,8 +21,8 @@ const entryPoints = [
 const [program, library] = entryPoints.map(fileOf)
 const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'))
 
-// A class or an arrow function has the name of its variable.
-const NAMED = /\bconst ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/g
+// A class or an arrow function has the name of its variable. Those inside of a function do not need one: its frame has a name.
+const NAMED = /^(?:export )?const ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/gm
 
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
@@ -100,8 +100,7 @@ async function write(path, text) {
 
 // Shortens the code by a third. Functions and classes keep their names and stay apart, so that a stack trace is readable.
 async function shorten(text) {
-  // Many variables have a short name too, such as `end`.
-  const named = [...text.matchAll(NAMED)].map(([, name]) => name).filter(({ length }) => length > 4)
+  const named = [...text.matchAll(NAMED)].map(([, name]) => name)
   const { code } = await minify(text, {
     module: true,
     ecma: 2020,
