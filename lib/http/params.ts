@@ -115,7 +115,7 @@ function isDecoded(text: string): boolean {
 /** Decodes a segment or a field once: `+` is a space. Invalid UTF-8 becomes U+FFFD. */
 export function decodeSegment(segment: string): string {
   if (isDecoded(segment)) return segment.toWellFormed()
-  return segment.length < MAX_DECODED && isAsciiOnly(segment)
+  return isShort(segment) && isAsciiOnly(segment)
     ? decodeAscii(segment).toWellFormed()
     : decodeBytes(segment, SPACE)
 }
@@ -123,7 +123,7 @@ export function decodeSegment(segment: string): string {
 // Decodes a well-formed segment whose escapes are all ASCII.
 function decodeAscii(segment: string): string {
   if (isDecoded(segment)) return segment
-  return segment.length < MAX_DECODED
+  return isShort(segment)
     ? decodeURIComponent(replaceAll(segment, '+', ' '))
     : decodeBytes(segment, SPACE)
 }
@@ -141,8 +141,14 @@ function isAsciiOnly(text: string): boolean {
   return !/%(?![0-7][0-9a-f])/i.test(text)
 }
 
+const MAX_DECODED = 1_024
+const MAX_DECODED_WITH_PLUS = 128
+
 // Of a longer text, decodeBytes() decodes each part faster: 1,000 plus signs take 5 µs and not 25 µs.
-const MAX_DECODED = 128
+function isShort(text: string): boolean {
+  return text.length < (text.includes('+') ? MAX_DECODED_WITH_PLUS : MAX_DECODED)
+}
+
 // A longer text is not searched as a whole before its parts are.
 const MAX_SEARCHED = 16_384
 
