@@ -24,19 +24,23 @@ export function toParams<ErrorHandler>(
   sent: ReadonlyMap<string, string>,
   routed: (name: ReservedName) => string | ErrorHandler | undefined,
 ): Params<ErrorHandler> {
+  const each = (visit: (name: string, value: string | ErrorHandler) => void): void => {
+    for (const name of reservedNames) {
+      const value = routed(name)
+      if (value !== undefined) visit(name, value)
+    }
+    for (const [name, value] of sent) if (!isReserved(name)) visit(name, value)
+  }
   const params = Object.create(null)
-  // An object lists names such as `4` first; iteration keeps the order.
-  const entries: [name: string, value: unknown][] = []
-  const add = (name: string, value: unknown): void => {
+  each((name, value) => {
     params[name] = value
-    entries.push([name, value])
+  })
+  // An object lists names such as `4` first; iteration keeps the order.
+  const iterate = (): Iterator<unknown> => {
+    const entries: [name: string, value: unknown][] = []
+    each((name, value) => entries.push([name, value]))
+    return entries[Symbol.iterator]()
   }
-  for (const name of reservedNames) {
-    const value = routed(name)
-    if (value !== undefined) add(name, value)
-  }
-  for (const [name, value] of sent) if (!isReserved(name)) add(name, value)
-  const iterate = (): Iterator<unknown> => entries[Symbol.iterator]()
   return Object.defineProperty(params, Symbol.iterator, { value: iterate })
 }
 
