@@ -6,7 +6,6 @@
 // does not inline the same functions each time.
 
 import { execFileSync, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -14,6 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Load, probe } from './load.js'
 import { pathOfNode } from './nodes.js'
+import { messageOf } from './process.js'
 import { requestOf } from './workloads.js'
 
 const SERVER = fileURLToPath(new URL('server.js', import.meta.url))
@@ -49,7 +49,7 @@ async function countInstructions(node, adapter) {
     stdio: ['ignore', 'inherit', 'ignore', 'ipc'],
   })
   try {
-    const [port] = await once(child, 'message')
+    const port = await messageOf(child)
     const control = (...args) =>
       execFileSync('callgrind_control', [...args, String(child.pid)], { stdio: 'ignore' })
     const request = await requestOf(values.workload)

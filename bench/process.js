@@ -88,10 +88,12 @@ export class ServerProcess {
   }
 }
 
-/** Returns the first message of a child process that was forked to measure something. */
+/** Returns the first message of a child process. Throws an error if it ends before. */
 export async function messageOf(child) {
   const failed = once(child, 'exit').then(([code]) => {
-    throw new Error(`${child.spawnargs.at(1)} ended with exit code ${code} and sent no figures`)
+    throw new Error(
+      `"${child.spawnargs.join(' ')}" ended with exit code ${code} and sent no message`,
+    )
   })
   const [figures] = await Promise.race([once(child, 'message'), failed])
   // The child also exits after its message.

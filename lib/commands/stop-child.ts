@@ -1,10 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
-import { KILL_MESSAGE, STOP_MESSAGE } from '../process/child.ts'
+import { KILL_MESSAGE, STOP_MESSAGE, STOP_SIGNALS } from '../process/child.ts'
 import type { Config } from '../process/settings.ts'
 
 const RESEND_MS = 100
-// A terminal sends SIGINT and SIGHUP to all processes.
-const STOP_SIGNAL = /^SIG(?:TERM|INT|HUP)$/
 
 /** Returns the milliseconds that a child process may take to stop: its drain delay, its close timeout, and 3 more seconds. */
 export function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number {
@@ -67,5 +65,5 @@ export async function stopChild(
   await untilExit(child)
   clearInterval(interval)
   clearTimeout(timer)
-  return STOP_SIGNAL.test(child.signalCode ?? '') ? 0 : (exitCodeOf(child) ?? 1)
+  return STOP_SIGNALS.some((signal) => signal === child.signalCode) ? 0 : (exitCodeOf(child) ?? 1)
 }

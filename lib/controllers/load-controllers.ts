@@ -2,7 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
 import { type Controller, type Controllers, functionsOf, isAction } from './controller.ts'
-import { loadFile } from './load-file.ts'
+import { loadFile, reading } from './load-file.ts'
 
 const MAX_SHOWN_NAMES = 5
 
@@ -76,26 +76,18 @@ export function warningAboutFolder(
 }
 
 function readFolder(folder: string): Record<'files' | 'folders', string[]> {
-  const names = read(() => readdirSync(folder), `The folder of controllers "${folder}"`)
+  const names = reading(`The folder of controllers "${folder}"`, () => readdirSync(folder))
   const visible = names.filter((name) => !name.startsWith('.') && name !== 'node_modules').sort()
   // Uses stat(): for a link, readdir() returns the type of the link, not of its target.
   const stats = visible.map((name) => {
     const path = join(folder, name)
-    return read(() => statSync(path), `"${path}" among the controllers`)
+    return reading(`"${path}" among the controllers`, () => statSync(path))
   })
   return {
     files: visible.filter(
       (name, i) => stats[i]?.isFile() && /(?<!\.(test|spec))\.([cm]?js|(?<!\.d\.)m?ts)$/.test(name),
     ),
     folders: visible.filter((_, i) => stats[i]?.isDirectory()),
-  }
-}
-
-function read<T>(call: () => T, subject: string): T {
-  try {
-    return call()
-  } catch (error) {
-    throw new Error(`${subject} can't be read: ${(error as NodeJS.ErrnoException).code}`)
   }
 }
 

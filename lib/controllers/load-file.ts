@@ -48,6 +48,21 @@ export function withTimeout<T>(
   return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
+/**
+ * Calls a function that reads files.
+ *
+ * @param subject What it reads: the first words of the message, such as `The folder "app"`.
+ * @throws {Error} With the error code of the system.
+ * @internal
+ */
+export function reading<T>(subject: string, call: () => T): T {
+  try {
+    return call()
+  } catch (error) {
+    throw new Error(`${subject} can't be read: ${(error as NodeJS.ErrnoException).code}`)
+  }
+}
+
 // Returns the message of an error, and the first location in its stack that is outside this package.
 async function reasonOf(file: string, error: Error): Promise<string> {
   const { message, stack = '' } = error

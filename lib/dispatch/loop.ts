@@ -108,7 +108,8 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
   }
 }
 
-// What the errors of time limits abort. The timer does not: it would call the listeners outside of their request.
+// The controller that the loop aborts when it catches the error of a time limit. If the timer aborted it, its listeners would
+// run outside of the context of their request.
 const late = new WeakMap<Error, AbortController>()
 
 // Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.

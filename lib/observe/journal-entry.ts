@@ -66,7 +66,7 @@ export class EntryCounts implements Requests {
     return this
   }
 
-  /** Returns what the journal shows, with all parameters or with others. */
+  /** Returns what the journal shows, with these parameters (default: all of the entry). */
   toJournalEntry(
     method: string,
     path: string,

@@ -6,11 +6,11 @@ export const VARYING: unique symbol = Symbol('varying')
 /** A part of a path: a name, or one that is shown by its position. */
 export type Part = string | typeof VARYING
 
-/** What belongs to a path. */
+/** The leaf of a path: counts that can be added to those of another path. */
 export interface Counts<Leaf> {
-  /** Adds what belongs to another path, when both become one. */
+  /** Adds the counts of another path, when both paths become one. */
   add(other: Leaf): void
-  /** Returns what is added in a short and constant time: the totals alone. */
+  /** Returns the totals alone, which can be added in a short and constant time. */
   toTotals(): Leaf
 }
 

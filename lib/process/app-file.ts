@@ -1,6 +1,6 @@
-import { type Stats, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadFile, withTimeout } from '../controllers/load-file.ts'
+import { loadFile, reading, withTimeout } from '../controllers/load-file.ts'
 import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import { type FrontControllerOptions, isRecord } from '../dispatch/options.ts'
@@ -41,7 +41,7 @@ const READY_TIMEOUT_MS = 2_000
 export async function loadAppFile(path: string): Promise<AppFile> {
   const file = resolve(path)
   const kind = 'The application file'
-  if (statsOf(kind, file).isDirectory())
+  if (reading(`${kind} "${file}"`, () => statSync(file)).isDirectory())
     throw new Error(`${kind} "${file}" is a folder: expected a file`)
   return loadFile(kind, file, async (exports) => {
     const options = await optionsOf(Reflect.get(exports, 'default'))
@@ -58,14 +58,6 @@ export async function loadAppFile(path: string): Promise<AppFile> {
       throw new FileError((error as Error).message)
     }
   })
-}
-
-function statsOf(kind: string, file: string): Stats {
-  try {
-    return statSync(file)
-  } catch (error) {
-    throw new Error(`${kind} "${file}" can't be read: ${(error as NodeJS.ErrnoException).code}`)
-  }
 }
 
 async function optionsOf(value: unknown): Promise<FrontControllerOptions> {

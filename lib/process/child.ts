@@ -6,6 +6,9 @@ export const STOP_MESSAGE = 'portico:stop'
 /** The message that makes a supervisor kill its workers at once. If it were killed itself, a busy worker would stay. */
 export const KILL_MESSAGE = 'portico:kill'
 
+/** The signals that end a process that does not listen for them. A terminal sends the last two to all processes. */
+export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
+
 /**
  * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal
  * and systemd send them to every process of a group, but a child must stop only when its parent decides.
@@ -13,7 +16,7 @@ export const KILL_MESSAGE = 'portico:kill'
  * @param kill Called when the parent process kills the workers of this one.
  */
 export function onStopMessage(stop: () => void, kill = (): void => {}): void {
-  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, () => {})
+  for (const signal of STOP_SIGNALS) process.on(signal, () => {})
   process.on('message', (message) => {
     if (message === STOP_MESSAGE) stop()
     if (message === KILL_MESSAGE) kill()

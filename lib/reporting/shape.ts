@@ -60,8 +60,8 @@ function kindOf(value: string, length: number): ShapeKind {
     return text.includes('?') ? 'url?' : 'url'
   }
   const mayBeList = value.length === length && (!isVisible || text.includes(','))
-  // Separators, but not at the beginning or at the end. The range `+-/` is `+,-./`.
-  if (mayBeList && /^(?![ ,])[\w:?#~%&= +-/]+(?<![ ,])$/.test(text)) return 'list()'
+  // Separators, but not at the beginning or at the end.
+  if (mayBeList && /^(?![ ,])[\w:/?#.~+%&= ,-]+(?<![ ,])$/.test(text)) return 'list()'
   return isVisible ? 'token()' : 'text()'
 }
 
