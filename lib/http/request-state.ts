@@ -5,7 +5,14 @@ import { checkNames } from './check-options.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
-import { mergePairs, mergeSearch, type Params, parsePairs, toParams } from './params.ts'
+import {
+  eachDecodedField,
+  eachDecodedPair,
+  type Params,
+  parsePairs,
+  toParams,
+  type Visit,
+} from './params.ts'
 import { authorityOf, splitTarget } from './request-line.ts'
 import { type Route, toQuery, type UrlOptions, type UrlParams } from './route.ts'
 
@@ -132,8 +139,11 @@ export class RequestState<ErrorHandler> {
 
   /** The merged parameters of form, query string and pairs, including reserved names that a client sent. */
   get params(): ReadonlyMap<string, string> {
-    this.#params ??= this.#mergeParams()
-    return this.#params
+    if (this.#params !== undefined) return this.#params
+    const params = new Map<string, string>()
+    this.eachParam((name, value) => params.set(name, value))
+    this.#params = params
+    return params
   }
 
   /** Returns a parameter of the merged view; a reserved name has the value that routing set. */
@@ -153,7 +163,7 @@ export class RequestState<ErrorHandler> {
 
   /** All parameters of the merged view by name, with the reserved names. */
   get view(): Params<ErrorHandler> {
-    this.#view ??= toParams<ErrorHandler>(this.params, (name) => this.param(name))
+    this.#view ??= toParams<ErrorHandler>(this)
     return this.#view
   }
 
@@ -187,15 +197,16 @@ export class RequestState<ErrorHandler> {
     return this.#cancellation
   }
 
-  // Merges in reverse order of precedence (form, query, pairs): later entries overwrite.
-  #mergeParams(): ReadonlyMap<string, string> {
-    const params = new Map<string, string>()
-    mergeSearch(this.form?.text ?? '', params)
-    mergeSearch(splitTarget(this.target).search, params)
+  /**
+   * Visits the parameters that the client sent, including reserved names, in reverse order of precedence (form, query, pairs):
+   * later ones overwrite.
+   */
+  eachParam(visit: Visit): void {
+    eachDecodedField(this.form?.text ?? '', visit)
+    eachDecodedField(splitTarget(this.target).search, visit)
     const pairs = this.route?.pairs ?? ''
-    if (typeof pairs === 'string') mergePairs(pairs, params)
-    else for (const [name, value] of pairs) params.set(name, value)
-    return params
+    if (typeof pairs === 'string') eachDecodedPair(pairs, visit)
+    else for (const [name, value] of pairs) visit(name, value)
   }
 }
 

@@ -3,13 +3,14 @@ import querystring from 'node:querystring'
 import { describe, it } from 'node:test'
 import {
   decodeSegment,
+  eachDecodedField,
+  eachDecodedPair,
   exceedsFields,
   exceedsPairs,
-  mergePairs,
-  mergeSearch,
   parsePairs,
   parseSearch,
   reservedNames,
+  type Visit,
 } from '../../lib/http/params.ts'
 
 const odd = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', 'then', 'valueOf', '0', '']
@@ -127,7 +128,7 @@ describe('decodeSegment()', () => {
   })
 })
 
-describe('mergeSearch() and mergePairs()', () => {
+describe('eachDecodedField() and eachDecodedPair()', () => {
   const pieces = [
     'a',
     'b=',
@@ -147,6 +148,11 @@ describe('mergeSearch() and mergePairs()', () => {
     'a=1',
     '__proto__',
   ]
+
+  const into =
+    (map: Map<string, string>): Visit =>
+    (name, value) =>
+      map.set(name, value)
 
   // The same choices in every run.
   function* randomTexts(count: number): Generator<string> {
@@ -176,8 +182,8 @@ describe('mergeSearch() and mergePairs()', () => {
   it('agree with URLSearchParams on the last value of each name', () => {
     for (const text of randomTexts(20_000)) {
       const [search, path] = [new Map<string, string>(), new Map<string, string>()]
-      mergeSearch(text, search)
-      mergePairs(text, path)
+      eachDecodedField(text, into(search))
+      eachDecodedPair(text, into(path))
       assert.deepEqual([...search], [...new Map(standard(text))], JSON.stringify(text))
       assert.deepEqual([...path], [...new Map(standardPairs(text))], JSON.stringify(text))
       assert.deepEqual([...parseSearch(text)], standard(text), JSON.stringify(text))
@@ -187,8 +193,8 @@ describe('mergeSearch() and mergePairs()', () => {
 
   it('let later entries overwrite earlier ones', () => {
     const merged = new Map([['a', '0']])
-    mergeSearch('a=1&b=1', merged)
-    mergePairs('b/2/c/2', merged)
+    eachDecodedField('a=1&b=1', into(merged))
+    eachDecodedPair('b/2/c/2', into(merged))
     assert.deepEqual(
       [...merged],
       [
@@ -201,7 +207,7 @@ describe('mergeSearch() and mergePairs()', () => {
 
   it('read any number of fields without "="', () => {
     const merged = new Map<string, string>()
-    mergeSearch('a&'.repeat(500_000), merged)
+    eachDecodedField('a&'.repeat(500_000), into(merged))
     assert.deepEqual([...merged], [['a', '']])
   })
 })
