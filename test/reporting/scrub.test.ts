@@ -397,6 +397,16 @@ describe('scrub()', () => {
     assert.ok(normalize.mock.callCount() < 12_000, `${normalize.mock.callCount()}`)
   })
 
+  it('folds no short piece of a value that stays as it is', (t) => {
+    const normalize = t.mock.method(String.prototype, 'normalize')
+    for (const piece of [',\u4e2d', '.1\u{20000}']) {
+      const body = `a=${piece.repeat(8_000)}`
+      const request = withState(requestOf({}), { form: new FormBody(Buffer.from(body)) })
+      assert.equal(scrub('plain', request), 'plain')
+    }
+    assert.ok(normalize.mock.callCount() < 100, `${normalize.mock.callCount()}`)
+  })
+
   it('folds no character twice, and none that stays as it is', (t) => {
     const normalize = t.mock.method(String.prototype, 'normalize')
     const ideographs = Array.from({ length: 10_000 }, (_, i) => String.fromCharCode(0x4e00 + i))
