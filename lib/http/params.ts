@@ -98,13 +98,14 @@ export type Visit = (name: string, value: string) => void
 /** Visits each field of `name=value&...`, as it was sent. */
 export function eachField(search: string, visit: Visit): void {
   let equals = -1
-  for (let start = 0; start < search.length; ) {
+  for (let start = 0; start < search.length; start++) {
+    if (search[start] === '&') continue
     const end = indexOrEnd(search, '&', start)
     // Searched once for all fields that have none: fields without values would take a time that grows with their square.
     if (equals < start) equals = indexOrEnd(search, '=', start)
     const nameEnd = Math.min(equals, end)
-    if (end > start) visit(search.slice(start, nameEnd), search.slice(nameEnd + 1, end))
-    start = end + 1
+    visit(search.slice(start, nameEnd), search.slice(nameEnd + 1, end))
+    start = end
   }
 }
 
@@ -207,10 +208,11 @@ function hexDigit(byte = 0): number {
 export function exceedsFields(search: string, limit: number): boolean {
   if (search.length <= 2 * limit) return false
   let fields = 0
-  for (let start = 0; start < search.length && fields <= limit; ) {
-    const end = indexOrEnd(search, '&', start)
-    if (end > start) fields++
-    start = end + 1
+  for (let start = 0; start < search.length && fields <= limit; start++) {
+    // A form may have a million empty fields: to search for the end of each would take five times as long.
+    if (search[start] === '&') continue
+    fields++
+    start = indexOrEnd(search, '&', start)
   }
   return fields > limit
 }

@@ -230,6 +230,13 @@ describe('exceedsFields()', () => {
     assert.equal(exceedsFields(`${thousand}&a`, 1000), true)
   })
 
+  it('does not search for the end of each empty field', (t) => {
+    const { mock } = t.mock.method(String.prototype, 'indexOf')
+    assert.equal(exceedsFields(`a${'&'.repeat(5_000)}b`, 1), true)
+    assert.deepEqual([...parseSearch(`é=1${'&'.repeat(5_000)}b=2`)].length, 2)
+    assert.ok(mock.callCount() < 20, `${mock.callCount()}`)
+  })
+
   it('does not count empty fields', () => {
     assert.equal(exceedsFields('&&&&a=1&&&&', 1), false)
     assert.equal(exceedsFields('&&&&a=1&&&&b', 1), true)
