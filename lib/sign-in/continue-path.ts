@@ -11,7 +11,8 @@ const CONTROL = /\p{Cc}/u
  * A browser reads `//host` and `/\host` as another host, and it removes tabs and line breaks before it does.
  */
 export function continuePath(value: unknown): string {
-  if (typeof value !== 'string' || !isOwnPath(value)) return '/'
+  // Encoded, a path is never shorter. A form may have one of 1 MB, which would take 0.1 s.
+  if (typeof value !== 'string' || value.length > MAX_BYTES || !isOwnPath(value)) return '/'
   const [path = ''] = value.split(/[?#]/, 1)
   if (!isOwnPath(decodePercent(path))) return '/'
   const encoded = value.toWellFormed().replace(/[^\x21-\x7e]+/g, encodeURIComponent)

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import {
   assertRedirect,
@@ -81,6 +82,15 @@ describe('continue', () => {
       const signOut = { form: { continue: sent } }
       assertRedirect(await client.send(`${ORIGIN}/elp/sign-out`, signOut), expected)
     }
+  })
+
+  it('is not encoded if it is too long', async (t) => {
+    const { browser } = await startHostileApp(t)
+    const client = browser()
+    const encode = t.mock.method(globalThis, 'encodeURIComponent')
+    const signOut = { form: { continue: `/${'\u00e4a'.repeat(10_000)}` } }
+    assertRedirect(await client.send(`${ORIGIN}/elp/sign-out`, signOut), '/')
+    assert.ok(encode.mock.callCount() < 100, `${encode.mock.callCount()}`)
   })
 
   it('is not read from the return', async (t) => {
