@@ -294,6 +294,16 @@ describe('withPublicFiles', () => {
     )
   })
 
+  it('reads few elements of a long Accept-Encoding', async (t) => {
+    const { fetch } = await serveFolder(t, { 'app.js': 'plain', 'app.js.br': 'brotli' })
+    const trim = t.mock.method(String.prototype, 'trim')
+    for (const accepted of [`br${',a'.repeat(7_000)}`, `br;q=1${';a'.repeat(7_000)}`]) {
+      const { headers } = await fetch('/app.js', { 'Accept-Encoding': accepted })
+      assert.equal(headers['content-encoding'], 'br')
+    }
+    assert.ok(trim.mock.callCount() < 200, `${trim.mock.callCount()}`)
+  })
+
   it('lists the files at the start, and sends a changed file', async (t) => {
     const { folder, fetch } = await serveFolder(t, { 'a.txt': 'old' })
     const file = join(folder, 'a.txt')
