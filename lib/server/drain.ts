@@ -11,6 +11,8 @@ const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
 // As many as can wait to be accepted, by the default of node:net.
 const MAX_WAITING = 511
+// One or two, by where in a turn of the event loop the last connection is destroyed.
+const MAX_CLOSING_TURNS = 10
 
 /** The connections that a server closed at its deadline. */
 export interface CloseResult {
@@ -86,6 +88,8 @@ export async function drain(
   await new Promise((resolve) => close.call(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)
+  // The server closes before its last connections do, and a response that was cut is logged when its connection closes.
+  for (let turns = 0; sockets.size > 0 && turns < MAX_CLOSING_TURNS; turns++) await nextTurn()
   return result
 }
 

@@ -193,6 +193,24 @@ describe('drain()', () => {
     finish.resolve()
   })
 
+  it('is settled after onAccess was called for the response that it cuts', async (t) => {
+    const index = (_: unknown, response: HttpResponse): void => {
+      response.body = new Readable({ read() {} })
+      response.body.push('first')
+    }
+    const cut: string[] = []
+    const service = await serve(createFront({ stream: { index } }), {
+      port: 0,
+      closeTimeoutMs: 20,
+      onAccess: ({ response }) => void cut.push(response.request?.target ?? ''),
+    })
+    const client = connectTo(t, service)
+    client.write(keepAliveBytesOf({ target: '/stream' }))
+    await once(client, 'data')
+    assert.deepEqual(await service.close(), { connections: 1, actions: 1 })
+    assert.deepEqual(cut, ['/stream'])
+  })
+
   for (const [what, bytes] of [
     ['a first request', 'GET / HT'],
     ['a second request that arrived with the first', `${keepAliveBytesOf({ target: '/' })}G`],
