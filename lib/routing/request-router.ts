@@ -159,6 +159,10 @@ export class RequestRouter {
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
+    const isKnown = (name: string): boolean =>
+      name === '' || this.#settings.isRegistered?.(name) === true
+    // Not an origin, which may have a user and a password, and not a segment that a `*` drops.
+    if (!raw.startsWith('/') || !path.split('/').every(isKnown)) return
     const copied = { ...this.#table.routePath(path, facts), actionName: nameOf?.(route) }
     this.#remembered.set(copy, { path, q, rejection, route: copied })
   }

@@ -67,12 +67,20 @@ const front = createFront(
         response.json(writeHeapSnapshot(request.query.get('file') ?? undefined)),
     },
   },
-  kind === 'counts'
-    ? {
-        logger: { error() {}, warn() {}, info() {}, isLevelEnabled: (level) => level === 'error' },
-        onReport: (report) => void keptReports.push(report),
-      }
-    : { logger: { error() {}, warn() {}, info() {} } },
+  {
+    routes: { rest: { path: '/rest/*', defaults: { controller: 'app', action: 'list' } } },
+    ...(kind === 'counts'
+      ? {
+          logger: {
+            error() {},
+            warn() {},
+            info() {},
+            isLevelEnabled: (level) => level === 'error',
+          },
+          onReport: (report) => void keptReports.push(report),
+        }
+      : { logger: { error() {}, warn() {}, info() {} } }),
+  },
 )
 
 const respondBare: RequestListener = ({ url }, response) => {

@@ -23,6 +23,10 @@ describe('An idle connection', () => {
       // Node copies a name of 13 characters and more only if it must.
       await server.ask({ target: '/signin-callback/authorization-code?code=canary-code' })
       await server.ask({ target: '/app/authorization-code?code=canary-action' })
+      // The memo of the router has registered names only.
+      for (const target of ['/rest/canary-token', 'http://user:canary-password@host/app/list']) {
+        await server.ask({ target })
+      }
       await server.ask({ target: '/nosuch', headers: [['Accept', 'text/html;x=canary-accept']] })
       await server.ask({ ...canaryRequest('read'), method: 'HEAD' })
       await server.ask({ ...canaryRequest('save', [form]), method: 'POST', body: 'f=canary-form' })
