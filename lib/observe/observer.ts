@@ -2,6 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
+import { forgetLastMatch } from '../reporting/printable.ts'
 import { sentParamsOf } from '../reporting/sent-params.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
@@ -109,6 +110,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       if (request === undefined || sent === undefined) return
       faults.record(failure, route)
       journal.record(request, sent, stateOf(request).message.reported?.hint)
+      forgetLastMatch()
     },
     recordError(error) {
       const exception = toError(error)

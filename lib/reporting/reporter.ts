@@ -7,6 +7,7 @@ import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
+import { forgetLastMatch } from './printable.ts'
 import { claim } from './scrubbed-exception.ts'
 
 /** The options of a {@link Reporter}. */
@@ -73,6 +74,7 @@ export class Reporter {
     } catch (error) {
       this.#logObserverError(error)
     }
+    forgetLastMatch()
   }
 
   /** Logs the counts of errors at once, as at the end of a process, and renews the budgets. */

@@ -341,6 +341,15 @@ describe('The size of what an observer keeps', () => {
     assert.equal(sumOf(text, 'portico_errors_total', { type: 'EXCEPTION_NO_ACTION' }), 25_000)
     assert.equal(sumOf(text, 'portico_request_duration_seconds_count'), 100_000)
   })
+
+  it('leaves no part of a request as the last match of an expression', async () => {
+    const observer = createObserver()
+    const front = createFront(controllers)
+    for (const path of ['/news/fail', '/nope/c4n4ry', '/news/%ff']) {
+      await handleAll(front, observer, [`${path}?code=c4n4ry`])
+      assert.equal(RegExp.$_, '')
+    }
+  })
 })
 
 function total(numbers: readonly number[]): number {

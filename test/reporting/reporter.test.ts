@@ -228,6 +228,15 @@ describe('Reporter.report()', () => {
     assert.doesNotMatch(JSON.stringify(lines), /c4n4ry/)
   })
 
+  it('leaves no part of a request as the last match of an expression', (t) => {
+    const { report } = reporting(t)
+    const target = '/nope/c4n4ry?code=c4n4ry'
+    for (const [i, status] of [500, 404, 501].entries()) {
+      report(new HttpError(status), status, new HttpRequest({ target: `${target}${i}` }))
+      assert.equal(RegExp.$_, '')
+    }
+  })
+
   it('reports nothing about a client that went away', (t) => {
     const reports: ErrorReport[] = []
     const { report, reporter, lines } = reporting(t, {
