@@ -63,20 +63,19 @@ function eachReserved<ErrorHandler>(
  * is a space. A last key without a value is dropped.
  */
 export function parsePairs(path: string): URLSearchParams {
-  return collect(eachPair, path)
+  return collect(eachDecodedPair, path)
 }
 
 /** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
 export function parseSearch(search: string): URLSearchParams {
   // Node.js 20 misreads "é" beside an invalid escape, and for each part that is not UTF-8 it throws an exception: 3 µs.
-  if (!IS_ASCII.test(search) || !isAsciiOnly(search)) return collect(eachField, search)
+  if (!IS_ASCII.test(search) || !isAsciiOnly(search)) return collect(eachDecodedField, search)
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
 function collect(each: (text: string, visit: Visit) => void, text: string): URLSearchParams {
   const pairs: [string, string][] = []
-  const decode = decoderOf(text)
-  each(text, (name, value) => pairs.push([decode(name), decode(value)]))
+  each(text, (name, value) => pairs.push([name, value]))
   return new URLSearchParams(pairs)
 }
 
