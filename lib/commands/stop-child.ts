@@ -1,4 +1,5 @@
 import type { ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
 import { KILL_MESSAGE, STOP_MESSAGE, STOP_SIGNALS } from '../process/child.ts'
 import type { Config } from '../process/settings.ts'
 
@@ -9,17 +10,17 @@ export function stopTimeoutMs({ drainDelayMs, closeTimeoutMs }: Config): number 
   return drainDelayMs + closeTimeoutMs + 3_000
 }
 
-/** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it. */
+/** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it, negative if it was not created. */
 export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | undefined {
   return exitCode ?? (signalCode === null ? undefined : 1)
 }
 
 /**
- * Waits until a child process has ended. Does not use once(), which rejects if there is an `error`: node:cluster emits one
- * if it replies to a worker that has just died.
+ * Waits until a child process has ended, or until the system has failed to create it, which emits only `error`. node:cluster also
+ * emits `error` if it replies to a worker that has just died.
  */
 export async function untilExit(child: ChildProcess): Promise<void> {
-  if (exitCodeOf(child) === undefined) await new Promise((resolve) => child.once('exit', resolve))
+  while (exitCodeOf(child) === undefined) await once(child, 'exit').catch(() => {})
 }
 
 /**

@@ -3,7 +3,7 @@ import { onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
 import { logStart, rejectInheritedSocket } from '../process/listen.ts'
 import { loadHealth } from '../process/load-health.ts'
-import { createLog } from '../process/output.ts'
+import { createLog, EXIT_FAILURE } from '../process/output.ts'
 import { onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
@@ -19,8 +19,7 @@ export async function run({ config }: CommandLine): Promise<number> {
   rejectInheritedSocket('--workers')
   const log = await createLog(config)
   logWarnings(log)
-  const { workers, port, host } = config
-  const options = { workers, port, host, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
+  const options = { ...config, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
   const supervisor = new Supervisor(options)
   const stopped = new Promise<void>((stop) => {
     if (isWatched()) onStopMessage(stop, () => supervisor.kill())
@@ -42,9 +41,9 @@ export async function run({ config }: CommandLine): Promise<number> {
     await Promise.race([started, stopped])
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error
-    // The worker has printed the problem.
+    if (error.exitCode < 1) log.error({ event: 'worker' }, error.message)
     supervisor.kill()
-    return error.exitCode
+    return Math.max(error.exitCode, EXIT_FAILURE)
   }
   await stopped
   const exitCode = await supervisor.stop()

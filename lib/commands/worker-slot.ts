@@ -1,4 +1,6 @@
+import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
+import { getSystemErrorName } from 'node:util'
 import { askReady, REPLACE_MESSAGE, urlIn } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
@@ -124,12 +126,13 @@ export class WorkerSlot {
   #watch(worker: Worker, hasAsked: boolean): void {
     this.#retire()
     this.#worker = worker
+    const { pid } = worker.process
     const startedAt = performance.now()
     const replace = (reason: string, fields: object = {}): void => {
       if (worker !== this.#worker || worker === this.#lost) return
       this.#lost = worker
       this.#failures = performance.now() - startedAt > STEADY_MS ? 0 : this.#failures + 1
-      this.#replaceLater(worker, reason, fields, MAX_DELAY_MS)
+      this.#replaceLater(`Worker ${pid} ${reason}`, { pid, ...fields }, MAX_DELAY_MS)
     }
     worker.on('message', (message) => {
       if (message === REPLACE_MESSAGE) replace('had an exception')
@@ -141,12 +144,11 @@ export class WorkerSlot {
     if (hasAsked) replace('had an exception')
   }
 
-  #replaceLater(worker: Worker, reason: string, fields: object, maxDelayMs: number): void {
+  #replaceLater(reason: string, fields: object, maxDelayMs: number): void {
     const delayMs = this.#starting === undefined ? this.#delayMs(maxDelayMs) : 0
-    const { pid } = worker.process
     this.#options.logger.error(
-      { event: 'worker', pid, ...fields, delayMs },
-      `Worker ${pid} ${reason}; a new worker starts in ${delayMs} ms`,
+      { event: 'worker', ...fields, delayMs },
+      `${reason}; a new worker starts in ${delayMs} ms`,
     )
     // A reload has started the successor.
     if (this.#starting !== undefined) return
@@ -156,12 +158,12 @@ export class WorkerSlot {
   }
 
   // Tries again after a successor that did not start, unless the old worker still serves well.
-  #recover({ worker, exitCode: code }: WorkerError): void {
+  #recover({ pid, exitCode: code, message }: WorkerError): void {
     const serves = this.#worker !== undefined && this.#worker !== this.#lost
     if (this.#isStopped || serves) return
     this.#retire()
     this.#failures++
-    this.#replaceLater(worker, `ended (${code})`, { code }, MAX_START_DELAY_MS)
+    this.#replaceLater(message, { pid, code }, MAX_START_DELAY_MS)
   }
 
   #delayMs(maximum: number): number {
@@ -177,21 +179,27 @@ export class WorkerSlot {
 
 /** The error of a worker that ended before it listened. */
 export class WorkerError extends Error {
-  readonly worker: Worker
+  readonly pid: number | undefined
+  /** 0 if a signal ended the worker, negative if the system did not create it: it has then not printed why. */
   readonly exitCode: number
 
-  constructor(worker: Worker, exitCode: number) {
-    super(`A worker ended with exit code ${exitCode} before it listened`)
-    this.worker = worker
-    this.exitCode = exitCode
+  constructor({ pid, exitCode, signalCode }: ChildProcess) {
+    const code = exitCode ?? 0
+    const reason = code < 0 ? getSystemErrorName(code) : (signalCode ?? `exit code ${code}`)
+    super(`A worker ended with ${reason} before it listened`)
+    this.pid = pid
+    this.exitCode = code
   }
 }
 
 // Waits for a worker to listen. Ends it if that takes too long, and fails if it ends.
-async function unlessEnded(worker: Worker, listening: Promise<string>): Promise<string> {
-  const timer = setTimeout(() => worker.process.kill('SIGKILL'), READY_TIMEOUT_MS)
-  const ended = untilExit(worker.process).then(() => {
-    throw new WorkerError(worker, worker.process.exitCode ?? 1)
+async function unlessEnded(
+  { process: child }: Worker,
+  listening: Promise<string>,
+): Promise<string> {
+  const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS)
+  const ended = untilExit(child).then(() => {
+    throw new WorkerError(child)
   })
   return Promise.race([listening, ended]).finally(() => clearTimeout(timer))
 }

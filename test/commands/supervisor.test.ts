@@ -137,6 +137,34 @@ describe('Supervisor', () => {
     assert.equal(workers().length, 2)
   })
 
+  it('keeps trying while the system creates no process', async (t) => {
+    const { supervisor, lines, logged, place } = supervised(t)
+    await supervisor.start()
+    const [victim] = workers()
+    place('missing')
+    victim?.process.kill('SIGKILL')
+    await logged('worker')
+    await logged('worker')
+    await supervisor.reload()
+    assert.match(
+      lines[1] ?? '',
+      /^A worker ended with ENOENT before it listened; a new worker starts in 200 ms$/,
+    )
+    assert.ok(lines.includes('Reload aborted: A worker ended with ENOENT before it listened'))
+    place('.')
+    await supervisor.reload()
+    assert.equal(lines.at(-1), 'All workers were replaced')
+    assert.equal(workers().length, 2)
+  })
+
+  it('rejects start() if the system creates no process', async (t) => {
+    const { supervisor, place } = supervised(t)
+    place('missing')
+    await assert.rejects(supervisor.start(), {
+      message: 'A worker ended with ENOENT before it listened',
+    })
+  })
+
   it('waits at most 1 second after a worker that listened', async (t) => {
     const { supervisor, lines, logged } = supervised(t)
     await supervisor.start()
@@ -286,6 +314,8 @@ interface Supervised {
   readonly supervisor: Supervisor
   /** Sets the behaviour of the workers that start from now on. */
   readonly behave: (behaviour: Behaviour) => void
+  /** Sets the folder of the workers that start from now on. */
+  readonly place: (name: string) => void
   readonly lines: string[]
   /** Waits for the next line with an event. */
   readonly logged: (event: string) => Promise<void>
@@ -325,10 +355,11 @@ function supervised(
     writeFileIn(folder, 'behaviour.json', JSON.stringify(now))
   behave(behaviour)
   const exec = join(folder, 'worker.mjs')
-  cluster.setupPrimary({ exec, args: [], execArgv: [], silent: true })
+  cluster.setupPrimary({ exec, cwd: folder, args: [], execArgv: [], silent: true })
   return {
     supervisor,
     behave,
+    place: (name) => cluster.setupPrimary({ cwd: join(folder, name) }),
     lines,
     logged: (event) => {
       const { promise, resolve } = deferred()

@@ -51,7 +51,26 @@ const PATIENT = '--close-timeout-ms=600000'
 // A server that does not do what a test waits for would otherwise block the test run.
 const LIMIT = { timeout: 60_000 }
 
+// Ends its own process, as the system does without memory.
+const KILLED = `process.kill(process.pid, 'SIGKILL')`
+
 describe('node server.js --workers 2, when workers crash', () => {
+  it(
+    'logs that the first worker was killed before it listened, and exits with 1',
+    LIMIT,
+    async (t) => {
+      const controllers = createFolder(t, { 'app.mjs': KILLED })
+      const { ended } = new ServerProcess(t, [
+        '--workers=2',
+        '--port=0',
+        `--controllers=${controllers}`,
+      ])
+      const { code, stdout } = await ended
+      assert.equal(code, 1)
+      assert.equal(logLinesOf(stdout)[0].message, 'A worker ended with SIGKILL before it listened')
+    },
+  )
+
   it(
     'accepts connections and requests all the time, with slow responses in flight',
     LIMIT,
