@@ -137,6 +137,10 @@ export class WorkerSlot {
     worker.on('message', (message) => {
       if (message === REPLACE_MESSAGE) replace('had an exception')
     })
+    // node:cluster sends no more connections to a worker that had no free file descriptor for one.
+    worker.process.on('internalMessage', (message) => {
+      if (message.cmd === 'NODE_HANDLE_NACK') replace('has no free file descriptor')
+    })
     worker.once('exit', (code, signal) => {
       replace(`ended (${signal || code})`, { code, signal })
       if (worker === this.#worker) this.#worker = undefined

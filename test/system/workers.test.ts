@@ -1,13 +1,18 @@
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
+import { createInterface } from 'node:readline'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 import { bytesOf, exchange } from '../support/http.ts'
 import { Load } from '../support/load.ts'
 import { acceptsConnections } from '../support/ports.ts'
+import { repositoryFile } from '../support/repository.ts'
+import { childEnvironment } from '../support/run-node.ts'
 import { isRunning, logLinesOf, ServerProcess } from '../support/server-process.ts'
+import { portOf } from '../support/serving.ts'
 
 const APP = `
 import { once } from 'node:events'
@@ -336,6 +341,47 @@ async function waitUntilAccepted(port: number): Promise<void> {
 function newOf(bodies: ReadonlySet<string>, old: ReadonlySet<number>): string[] {
   return [...bodies].filter((body) => !old.has(Number(body)))
 }
+
+// No ServerProcess: a shell sets the limit for the program and its workers.
+describe('node server.js --workers 1, with few file descriptors', () => {
+  it(
+    'replaces a worker that has no descriptor for a connection, and serves again',
+    LIMIT,
+    async (t) => {
+      const folder = createFolder(t, { 'app.mjs': APP })
+      const args = ['dist/server.js', '--workers=1', '--port=0', `--controllers=${folder}`]
+      const limited = 'ulimit -n 200; exec "$0" "$@"'
+      const child = spawn('sh', ['-c', limited, process.execPath, ...args], {
+        cwd: repositoryFile('.'),
+        env: childEnvironment(),
+        stdio: ['ignore', 'pipe', 'ignore'],
+      })
+      t.after(() => child.kill('SIGKILL'))
+      const lines = createInterface({ input: child.stdout })
+      const [start] = await once(lines, 'line')
+      const logged = once(lines, 'line')
+      const port = portOf(JSON.parse(start).url)
+      const sockets: Socket[] = []
+      let lost: string | undefined
+      logged.then(([line]) => {
+        lost = line
+      })
+      // One by one: the supervisor has few descriptors too.
+      while (lost === undefined) {
+        const socket = connect(port, '127.0.0.1').on('error', () => {})
+        t.after(() => void socket.destroy())
+        sockets.push(socket)
+        socket.write('GET /app/who HTTP/1.1\r\nHost: a.example\r\n\r\n')
+        await Promise.race([once(socket, 'data'), logged])
+      }
+      assert.match(lost, /Worker \d+ has no free file descriptor; a new worker starts in 100 ms/)
+      for (const socket of sockets) socket.destroy()
+      assert.equal((await exchange(port, { target: '/app/who' })).status, 200)
+      child.kill('SIGTERM')
+      assert.deepEqual(await once(child, 'close'), [0, null])
+    },
+  )
+})
 
 describe('node server.js --watch --workers', () => {
   for (const cause of ['a change', 'a second signal']) {
