@@ -66,11 +66,16 @@ function withVersion(id) {
 // 320 of the 540 million instructions of a start with it on Node 24 (https://github.com/nodejs/node/issues/59686).
 // `getBuiltinModule` calls none. Instrumentations wrap it as they wrap `require`.
 function withoutGetters(code) {
+  const variables = new Map()
   const withoutImports = code.replace(BUILT_IN_IMPORT, (_, names, module) =>
     names
       .split(/, (?=\{)/)
       .map((each) => each.replace('* as ', '').replaceAll(' as ', ': '))
-      .map((pattern) => `const ${pattern} = getBuiltinModule('${module}');`)
+      .map((pattern) => {
+        const source = variables.get(module) ?? `getBuiltinModule('${module}')`
+        if (!pattern.startsWith('{')) variables.set(module, pattern)
+        return `const ${pattern} = ${source};`
+      })
       .join(''),
   )
   if (withoutImports === code) return null
