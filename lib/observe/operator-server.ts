@@ -33,6 +33,8 @@ interface Page {
 // A request is small. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
 const MAX_CONNECTIONS = 64
+// Longer than an answer to `/readyz` takes.
+const STALLED_MS = 5_000
 // More than the supervisor waits for its workers.
 const READY_TIMEOUT_MS = 3_000
 const PLAIN = 'text/plain; charset=utf-8'
@@ -70,7 +72,7 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
  * The status of `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503,
  * also if `isReady` fails or takes longer than 3 seconds.
  * A page needs a `Host` that may be that of this server. The server accepts 64 connections at a time, closes one whose
- * request takes longer than 2 seconds, and each one after its response.
+ * request takes longer than 2 seconds or that reads nothing for 5 seconds, and each one after its response.
  *
  * @returns The server, as soon as it listens.
  */
@@ -99,6 +101,7 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
     else await pipeline(pieces, response).catch(() => {})
   })
   server.maxConnections = MAX_CONNECTIONS
+  server.timeout = STALLED_MS
   server.listen(options.port, options.host)
   await once(server, 'listening')
   return server

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { type AddressInfo, connect } from 'node:net'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { describe, it, type TestContext } from 'node:test'
 import { toMetrics } from '../../lib/observe/exposition.ts'
 import { type OperatorOptions, serveOperator } from '../../lib/observe/operator-server.ts'
@@ -186,6 +186,23 @@ describe('A page of an operator', () => {
     socket.destroy()
     await once(socket, 'close')
     assert.equal((await exchange(port, { target: '/livez' })).status, 200)
+  })
+
+  it('ends after 5 seconds with the connection of a client that does not read it', {
+    timeout: 20_000,
+  }, async (t) => {
+    const routes = Array.from({ length: 20_000 }, (_, i) => createRoute(`news/a${i}`, i))
+    const snapshot = () => createSnapshot({ routes })
+    const server = await serveOperator({ ...OPTIONS, snapshot })
+    t.after(() => server.close().closeAllConnections())
+    const accepted: Promise<Socket[]> = once(server, 'connection')
+    const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    t.after(() => client.destroy())
+    client.write(bytesOf({ target: '/metrics' }))
+    const [connection] = await accepted
+    assert.ok(connection)
+    await once(connection, 'close')
+    assert.ok(connection.bytesWritten > 0)
   })
 
   it('is a 500 if the counts fail', async (t) => {
