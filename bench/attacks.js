@@ -33,6 +33,8 @@ const forms = {
   '48 kB of Hangul, escaped in three ways': `a=%2541%5Cn%26lt%3B${hangul(16_000)}&b=1`,
   '65 kB of combining marks': `a=\n&amp;%252525252541${'\u0301\uff9e'.repeat(13_000)}`,
   '18 kB of short pieces that are not ASCII': `a=\n&b=${'đ,'.repeat(7_000)}`,
+  '65 kB of ideographs between commas': `a=\n&b=${',中'.repeat(16_000)}`,
+  'empty fields, `&&...`': ['', '&'],
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
 }
 

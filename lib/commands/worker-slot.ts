@@ -137,7 +137,8 @@ export class WorkerSlot {
     worker.on('message', (message) => {
       if (message === REPLACE_MESSAGE) replace('had an exception')
     })
-    // node:cluster sends no more connections to a worker that had no free file descriptor for one.
+    // node:cluster sends no more connections to a worker that had no free file descriptor for one. Only a message of its own,
+    // which Node does not document, tells so (workers.test.ts).
     worker.process.on('internalMessage', (message) => {
       if (message.cmd === 'NODE_HANDLE_NACK') replace('has no free file descriptor')
     })
