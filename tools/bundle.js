@@ -66,6 +66,7 @@ function withVersion(id) {
 // 320 of the 540 million instructions of a start with it on Node 24 (https://github.com/nodejs/node/issues/59686).
 // `getBuiltinModule` calls none. Instrumentations wrap it as they wrap `require`.
 function withoutGetters(code) {
+  // The variables of the modules that are imported as a whole, too.
   const variables = new Map()
   const withoutImports = code.replace(BUILT_IN_IMPORT, (_, names, module) =>
     names

@@ -6,8 +6,8 @@ interface MediaRange {
 
 const ALL: readonly MediaRange[] = [{ type: '*', subtype: '*', q: 1 }]
 
-// Later ranges are ignored: no client needs more, and each one costs time.
-const MAX_RANGES = 64
+/** The number of elements of an `Accept` header that are read: no client needs more, and each one costs time. */
+export const MAX_ELEMENTS = 64
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
 // Matches a media range, its parameters and its weight (RFC 9110, section 12.5.1).
@@ -49,7 +49,7 @@ export function accepted<T extends string>(
 
 function parseRanges(accept: string): MediaRange[] {
   const ranges: MediaRange[] = []
-  for (const element of accept.split(',', MAX_RANGES)) {
+  for (const element of accept.split(',', MAX_ELEMENTS)) {
     const [, type, subtype, q = '1'] = MEDIA_RANGE.exec(element.trim()) ?? []
     if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) continue
     ranges.push({ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) })
@@ -66,7 +66,7 @@ function rankOf(offer: string, ranges: readonly MediaRange[]): number {
     const specific = specificity(range, offer)
     if (specific <= mostSpecific) continue
     mostSpecific = specific
-    rank = range.q && (range.q * 3_000 + specific) * MAX_RANGES + (MAX_RANGES - 1 - i)
+    rank = range.q && (range.q * 3_000 + specific) * MAX_ELEMENTS + (MAX_ELEMENTS - 1 - i)
   }
   return rank
 }

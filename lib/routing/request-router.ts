@@ -148,23 +148,27 @@ export class RequestRouter {
     const routed = { path, q, rejection, route: this.#table.routePath(path, facts) }
     const isMemorable = rejection === undefined && raw.length <= MAX_REMEMBERED_LENGTH
     if (isMemorable && routed.route.pairs === '' && !facts.isRead) {
-      this.#remember(raw, routed.route, facts)
+      this.#remember(raw, routed, facts)
     }
     return routed
   }
 
-  #remember(raw: string, route: Route, facts: RequestFacts): void {
+  #remember(raw: string, routed: RoutedPath, facts: RequestFacts): void {
     const { hasAction, basePath, nameOf } = this.#options
-    if (!hasAction(route)) return
+    if (!hasAction(routed.route) || !this.#hasOnlyNames(raw, routed.path)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
-    const isKnown = (name: string): boolean =>
-      name === '' || this.#settings.isRegistered?.(name) === true
-    // Not an origin, which may have a user and a password, and not a segment that a `*` drops.
-    if (!raw.startsWith('/') || !path.split('/').every(isKnown)) return
-    const copied = { ...this.#table.routePath(path, facts), actionName: nameOf?.(route) }
-    this.#remembered.set(copy, { path, q, rejection, route: copied })
+    const route = this.#table.routePath(path, facts)
+    const actionName = nameOf?.(route)
+    this.#remembered.set(copy, { path, q, rejection, route: { ...route, actionName } })
+  }
+
+  // An origin may have a user and a password, and a `*` drops a last segment.
+  #hasOnlyNames(raw: string, path: string): boolean {
+    const isName = (segment: string): boolean =>
+      segment === '' || this.#settings.isRegistered?.(segment) === true
+    return raw.startsWith('/') && path.split('/').every(isName)
   }
 
   // With plugins, a request is rewritten before it is routed. Another front controller, with another

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { MAX_ELEMENTS } from '../http/accept.ts'
 import { checkNames } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
@@ -188,14 +189,11 @@ async function sendStored(
   return response
 }
 
-// Later elements are ignored: no client needs more, and 16,000 would take 4 ms.
-const MAX_ENCODINGS = 64
-
 // A weight of 0 rejects an encoding.
 function acceptsEncoding(accepted: string, encoding: string): boolean {
   const element = accepted
     .toLowerCase()
-    .split(',', MAX_ENCODINGS)
+    .split(',', MAX_ELEMENTS)
     .map((each) => each.split(';', 2).map((part) => part.trim()))
     .find(([name]) => name === encoding)
   return element !== undefined && !/^q=0(?:\.0{0,3})?$/.test(element[1] ?? '')

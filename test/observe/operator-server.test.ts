@@ -178,8 +178,7 @@ describe('A page of an operator', () => {
   })
 
   it('ends with the connection of a client that leaves in its middle', async (t) => {
-    const routes = Array.from({ length: 20_000 }, (_, i) => createRoute(`news/a${i}`, i))
-    const port = await served(t, { snapshot: () => createSnapshot({ routes }) })
+    const port = await served(t, { snapshot: createLongSnapshot })
     const socket = connect(port, '127.0.0.1')
     socket.write(bytesOf({ target: '/metrics' }))
     await once(socket, 'data')
@@ -191,9 +190,7 @@ describe('A page of an operator', () => {
   it('ends after 5 seconds with the connection of a client that does not read it', {
     timeout: 20_000,
   }, async (t) => {
-    const routes = Array.from({ length: 20_000 }, (_, i) => createRoute(`news/a${i}`, i))
-    const snapshot = () => createSnapshot({ routes })
-    const server = await serveOperator({ ...OPTIONS, snapshot })
+    const server = await serveOperator({ ...OPTIONS, snapshot: createLongSnapshot })
     t.after(() => server.close().closeAllConnections())
     const accepted: Promise<Socket[]> = once(server, 'connection')
     const client = connect((server.address() as AddressInfo).port, '127.0.0.1')
@@ -255,4 +252,11 @@ async function served(t: TestContext, options: Partial<OperatorOptions>): Promis
   const server = await serveOperator({ ...OPTIONS, ...options })
   t.after(() => void server.close())
   return (server.address() as AddressInfo).port
+}
+
+// The page of its metrics fits into no buffer of the system.
+function createLongSnapshot(): Snapshot {
+  return createSnapshot({
+    routes: Array.from({ length: 20_000 }, (_, i) => createRoute(`news/a${i}`, i)),
+  })
 }

@@ -69,17 +69,13 @@ const front = createFront(
   },
   {
     routes: { rest: { path: '/rest/*', defaults: { controller: 'app', action: 'list' } } },
-    ...(kind === 'counts'
-      ? {
-          logger: {
-            error() {},
-            warn() {},
-            info() {},
-            isLevelEnabled: (level) => level === 'error',
-          },
-          onReport: (report) => void keptReports.push(report),
-        }
-      : { logger: { error() {}, warn() {}, info() {} } }),
+    logger: {
+      error() {},
+      warn() {},
+      info() {},
+      ...(kind === 'counts' && { isLevelEnabled: (level: string) => level === 'error' }),
+    },
+    onReport: kind === 'counts' ? (report) => void keptReports.push(report) : undefined,
   },
 )
 
