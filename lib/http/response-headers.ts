@@ -4,14 +4,7 @@ import { validateHeaderName, validateHeaderValue } from 'node:http'
 export type HeaderValue = string | number | readonly string[]
 
 // Only the server sets these fields: if two fields disagree about the end of a message, requests can be smuggled.
-const FRAMING: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const FRAMING = /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
 /** Sets a header without checks. Use it only for names and values that are constants of this program. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: string) => void
@@ -169,8 +162,9 @@ function isSameName(one: string, other: string): boolean {
  */
 export function checkHeader(name: string, value: HeaderValue): readonly string[] {
   validateHeaderName(name)
-  const key = name.toLowerCase()
-  if (FRAMING.has(key)) throw new TypeError(`The header "${key}" can only be set by the server`)
+  if (FRAMING.test(name)) {
+    throw new TypeError(`The header "${name.toLowerCase()}" can only be set by the server`)
+  }
   const values = typeof value === 'string' ? [value] : [value].flat().map(textOf)
   if (values.length === 0 || values.some((each) => typeof each !== 'string')) {
     throw new TypeError(
@@ -179,7 +173,8 @@ export function checkHeader(name: string, value: HeaderValue): readonly string[]
   }
   for (const each of values) validateHeaderValue(name, each)
   // One proxy reads `0x5` as five, and another proxy reads it as zero.
-  if (key === 'content-length' && !(values.length === 1 && /^\d{1,15}$/.test(values[0] ?? ''))) {
+  const isLength = isSameName(name, 'Content-Length')
+  if (isLength && !(values.length === 1 && /^\d{1,15}$/.test(values[0] ?? ''))) {
     throw new TypeError('Expected the header "content-length" to be one whole number')
   }
   return values

@@ -22,7 +22,8 @@ export function fingerprintOf(failure: Failure): string {
   const { module, controller, action } = safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
-    return [typeOf(first), ...signInOf(first), names].join(' ')
+    const signIn = signInOf(first)
+    return `${typeOf(first)} ${signIn && `${signIn} `}${names}`
   }
   const names = [controller, action].map((name) => fold(withoutLength(name)))
   return faultOf(first, failure, names.join('/'))
@@ -37,15 +38,15 @@ function faultOf(exception: Error, { exceptions, request }: Failure, names: stri
   // Not scrubbed, so it names only classes.
   const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
   const location = safeLocationOf(raw, scrubber)
-  const parts = [typeOf(exception), shown, location, ...signInOf(exception), names]
+  const parts = [typeOf(exception), shown, location, signInOf(exception), names]
   return parts.filter((part) => part !== '').join(' ')
 }
 
 // Provider and step of a sign-in that failed: all of them fail in the same action.
-function signInOf(exception: Error): readonly string[] {
-  if (!isInstance(SignInError, exception)) return []
+function signInOf(exception: Error): string {
+  if (!isInstance(SignInError, exception)) return ''
   const { provider, step } = exception.signIn
-  return [`${provider}/${step}`]
+  return `${provider}/${step}`
 }
 
 // The locations that no value of their request contained.
