@@ -138,7 +138,9 @@ function nameAndValue(name: string, value: string): string {
   if (typeof value !== 'string' || !value.isWellFormed()) {
     throw new TypeError(`Expected the value of the cookie "${name}" to be a well-formed string`)
   }
-  const text = value.replace(ESCAPED, encodeURIComponent)
+  // Escaped, a value is never shorter. A form may have one of 1 MB, which would take 0.3 s.
+  const isLong = value.length > MAX_COOKIE_BYTES
+  const text = isLong ? value : value.replace(ESCAPED, encodeURIComponent)
   if (name.length + text.length > MAX_COOKIE_BYTES) {
     throw new TypeError(`Expected the cookie "${name}" to have at most ${MAX_COOKIE_BYTES} bytes`)
   }

@@ -142,6 +142,14 @@ describe('ResponseCookies', () => {
     )
   })
 
+  it('does not escape a value that is too long in any case', (t) => {
+    const { mock } = t.mock.method(globalThis, 'encodeURIComponent')
+    assert.throws(() => line('a', '"'.repeat(4_097)), /^TypeError: .* at most 4096 bytes$/)
+    assert.equal(mock.callCount(), 0)
+    assert.throws(() => line('a', '"'.repeat(1_366)), /^TypeError: .* at most 4096 bytes$/)
+    assert.equal(line('a', '"'.repeat(1_365))?.slice(0, 8), 'a=%22%22')
+  })
+
   it('keeps a line that the action has set itself', () => {
     const headers = new ResponseHeaders().set('set-cookie', 'own=1; path=/')
     new ResponseCookies(headers).set('a', '1')
