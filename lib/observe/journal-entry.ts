@@ -32,12 +32,16 @@ export class EntryCounts implements Requests {
 
   /** Returns the counts that an entry shows. */
   static of(entry: JournalEntry): EntryCounts {
-    const counts = new EntryCounts()
-    counts.addRequests(entry)
+    return new EntryCounts().addEntry(entry)
+  }
+
+  /** Adds the counts that an entry shows. */
+  addEntry(entry: JournalEntry): this {
+    this.addRequests(entry)
     for (const { name, count, shapes } of entry.params) {
-      counts.#addParams(name, { count, values: shapes.map(valuesOf) })
+      this.#addParams(name, { count, values: shapes.map(valuesOf) })
     }
-    return counts
+    return this
   }
 
   /** Adds requests. The hint of the latest one counts. */
@@ -51,7 +55,9 @@ export class EntryCounts implements Requests {
   /** Adds a parameter of a request. */
   addParam(name: string, { kind, length }: Shape): void {
     const values = [{ kind, count: 1, shortest: length, longest: length }]
-    this.#addParams(name, { count: 1, values })
+    // A name that stays must not keep the request. The names of entries are copies already.
+    const isNew = this.#params.size < MAX_PARAMS && !this.#params.has(name)
+    this.#addParams(isNew ? copyOf(name) : name, { count: 1, values })
   }
 
   /** Adds others to these. */
@@ -90,7 +96,7 @@ export class EntryCounts implements Requests {
     if (known !== undefined) return known
     if (this.#params.size >= MAX_PARAMS && name !== OTHER) return this.#paramOf(OTHER)
     const param: Param = { count: 0, values: [] }
-    this.#params.set(copyOf(name), param)
+    this.#params.set(name, param)
     return param
   }
 }
@@ -99,7 +105,7 @@ export class EntryCounts implements Requests {
 export function joinEntries(first: JournalEntry, others: readonly JournalEntry[]): JournalEntry {
   if (others.length === 0) return first
   const counts = EntryCounts.of(first)
-  for (const other of others) counts.add(EntryCounts.of(other))
+  for (const other of others) counts.addEntry(other)
   return counts.toJournalEntry(first.method, first.path)
 }
 
@@ -114,13 +120,19 @@ function addValues(all: Values[], added: Values): void {
   known.longest = Math.max(known.longest, added.longest)
 }
 
-// Reads what toShapeCount() has written.
+// Reads what toShapeCount() has written. With expressions, the sum of three full journals took 36 ms and not 14.
 function valuesOf({ shape, count }: ShapeCount): Values {
-  const [shortest = 0, longest = shortest] = (shape.match(/\d+/g) ?? []).map(Number)
-  return { kind: shape.replace(/[\d-]+/, '') as ShapeKind, count, shortest, longest }
+  const start = shape.indexOf('(') + 1
+  if (start === 0) return { kind: shape as ShapeKind, count, shortest: 0, longest: 0 }
+  const lengths = shape.slice(start, -1)
+  const dash = lengths.indexOf('-')
+  const shortest = Number(dash < 0 ? lengths : lengths.slice(0, dash))
+  const longest = dash < 0 ? shortest : Number(lengths.slice(dash + 1))
+  return { kind: `${shape.slice(0, start)})` as ShapeKind, count, shortest, longest }
 }
 
 function toShapeCount({ kind, count, shortest, longest }: Values): ShapeCount {
+  if (!kind.endsWith(')')) return { shape: kind, count }
   const lengths = shortest === longest ? shortest : `${shortest}-${longest}`
-  return { shape: kind.replace('()', `(${lengths})`), count }
+  return { shape: `${kind.slice(0, -1)}${lengths})`, count }
 }

