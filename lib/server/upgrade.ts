@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -70,7 +71,8 @@ function takeOver(
     else if (socket.writable) pass()
   }
   if (activeResponse === undefined) finish()
-  else hold(socket, activeResponse, finish)
+  // Otherwise the listeners would run in the context of the request whose response ends.
+  else hold(socket, activeResponse, AsyncResource.bind(finish))
 }
 
 // Does what node:http no longer does while responses are sent. Returns a function that ends this.

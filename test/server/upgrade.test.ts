@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { type Duplex, Readable } from 'node:stream'
@@ -119,6 +120,23 @@ describe('handleUpgrades()', () => {
       await once(socket, 'close')
     })
   }
+
+  it('runs no listener in the AsyncLocalStorage context of the request before it', async (t) => {
+    const current = new AsyncLocalStorage<string>()
+    const later: Actions[string] = async (_, response) => {
+      await new Promise(setImmediate)
+      return response.text(`(${current.getStore()})`)
+    }
+    const { port, service } = await serveActions(
+      t,
+      { later },
+      { before: [({ url = '' }, _, next) => current.run(url, next)] },
+    )
+    service.server.on('upgrade', (_, socket: Duplex) => socket.end(`(${current.getStore()})`))
+    const first = 'GET /app/later HTTP/1.1\r\nHost: a\r\n\r\n'
+    const received = await send(port, first + accepted)
+    assert.deepEqual(received.match(/\(.*?\)/g), ['(/app/later)', '(undefined)'])
+  })
 
   it('rejects an upgrade after the stop has begun', async (t) => {
     const { port, upgraded, service } = await start(t)
