@@ -67,20 +67,24 @@ const ESCAPES: readonly EscapeKind[] = [
 const MAX_FORMS = 6
 
 /**
- * Returns the forms of a text in which a value may stand: as it is, and with each kind of escape decoded (percent-encoding,
- * backslashes as in JSON, HTML), also several times. Six forms at most; all of them folded.
+ * Returns the forms of a text in which a value may stand: as it is, with each kind of escape decoded (percent-encoding,
+ * backslashes as in JSON, HTML), and with all kinds decoded, also several times. Six forms at most; all of them folded.
  */
 export function* formsOf(text: string): Generator<TextForm> {
-  const forms: TextForm[] = [{ text, starts: identity(text.length) }]
+  const first: TextForm = { text, starts: identity(text.length) }
+  const seen = new Set<string>()
   const known = new Map<string, string>()
-  for (const form of forms) {
-    yield foldForm(form, known)
-    for (const kind of ESCAPES) {
-      if (forms.length === MAX_FORMS || !form.text.includes(kind.sign)) continue
-      const decoded = decodeForm(form, kind)
-      if (forms.some((other) => other.text === decoded.text)) continue
-      forms.push(decoded)
+  let all = first
+  for (let i = 0; seen.size < MAX_FORMS; i++) {
+    const kind = ESCAPES[i - 1]
+    let form = kind ? decodeForm(first, kind) : all
+    if (i > ESCAPES.length) {
+      form = ESCAPES.reduce(decodeForm, all)
+      if (form.text === all.text) return
+      all = form
     }
+    if (!seen.has(form.text)) yield foldForm(form, known)
+    seen.add(form.text)
   }
 }
 
@@ -164,8 +168,8 @@ function foldForm(form: TextForm, known: Map<string, string>): TextForm {
   })
 }
 
-function decodeForm(form: TextForm, { pattern, decode }: EscapeKind): TextForm {
-  return mapForm(form, form.text, pattern, decode)
+function decodeForm(form: TextForm, { sign, pattern, decode }: EscapeKind): TextForm {
+  return form.text.includes(sign) ? mapForm(form, form.text, pattern, decode) : form
 }
 
 function mapForm(

@@ -438,6 +438,28 @@ describe('scrub()', () => {
     }
   })
 
+  it('finds what several escapings have made of a value, whatever other escapes the texts have', () => {
+    const value = 'é"á"ú"ó"í"ñ"ü'
+    const json = (text: string): string =>
+      JSON.stringify(text)
+        .slice(1, -1)
+        .replace(/[^ -~]/g, (letter) => `\\u00${letter.charCodeAt(0).toString(16)}`)
+    const html = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('"', '&quot;')
+    const escaped = [
+      html(json(value)),
+      json(html(value)),
+      json(json(value)),
+      html(html(value)),
+      encodeURIComponent(json(json(value))),
+      json(encodeURIComponent(encodeURIComponent(value))),
+    ]
+    const request = sent(encodeURIComponent(value))
+    for (const text of escaped) {
+      const other = 'GET /a%20b?c&amp;d "\\t"'
+      assert.equal(scrub(`${other} (${text})`, request), `${other} ([p])`, text)
+    }
+  })
+
   it('finds what an application has decoded in a value', () => {
     for (const [value, text] of [
       ['{"pw":"a\\u0062c\\u0064ef\\u0067h"}', 'abcdefgh'],
