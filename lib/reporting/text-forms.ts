@@ -71,20 +71,25 @@ const MAX_FORMS = 6
  * backslashes as in JSON, HTML), and with all kinds decoded, also several times. Six forms at most; all of them folded.
  */
 export function* formsOf(text: string): Generator<TextForm> {
-  const first: TextForm = { text, starts: identity(text.length) }
   const seen = new Set<string>()
   const known = new Map<string, string>()
-  let all = first
-  for (let i = 0; seen.size < MAX_FORMS; i++) {
-    const kind = ESCAPES[i - 1]
-    let form = kind ? decodeForm(first, kind) : all
-    if (i > ESCAPES.length) {
-      form = ESCAPES.reduce(decodeForm, all)
-      if (form.text === all.text) return
-      all = form
-    }
-    if (!seen.has(form.text)) yield foldForm(form, known)
+  for (const form of decodedFormsOf(text)) {
+    if (seen.has(form.text)) continue
+    yield foldForm(form, known)
     seen.add(form.text)
+    if (seen.size === MAX_FORMS) return
+  }
+}
+
+function* decodedFormsOf(text: string): Generator<TextForm> {
+  let form: TextForm = { text, starts: identity(text.length) }
+  yield form
+  for (const kind of ESCAPES) yield decodeForm(form, kind)
+  let next = ESCAPES.reduce(decodeForm, form)
+  while (next.text !== form.text) {
+    yield next
+    form = next
+    next = ESCAPES.reduce(decodeForm, form)
   }
 }
 
