@@ -12,10 +12,6 @@ export type Returned = void | HttpRequest | HttpResponse
  * A function that handles a request. It fills in the response, which it may return, or it returns another request to be
  * dispatched next.
  *
- * The property `methods` of the function lists the HTTP methods that it accepts. Any other method gets
- * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is. The property `limits` replaces limits of the front
- * controller for this action.
- *
  * @example
  * export function save(request, response) { response.redirect('/news') }
  * save.methods = ['POST']
@@ -23,7 +19,10 @@ export type Returned = void | HttpRequest | HttpResponse
  */
 export interface Action {
   (request: HttpRequest, response: HttpResponse): Returned | Promise<Returned>
-  /** The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). */
+  /**
+   * The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). Any other one gets
+   * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
+   */
   methods?: readonly string[]
   /** Limits that replace those of the front controller for this action, such as those of an upload. */
   limits?: Partial<LimitOverrides>
