@@ -8,7 +8,7 @@ import type { RoutePatterns } from '../routing/route-pattern.ts'
 import type { Router } from '../routing/router.ts'
 import type { Plugin } from './plugin.ts'
 
-/** Limits of one request (SPEC section 7). */
+/** Limits of one request. */
 export interface Limits extends FormLimits {
   /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number

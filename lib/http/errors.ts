@@ -100,7 +100,7 @@ export let nameClaims: {
   has(error: NoControllerError): boolean
 }
 
-/** The error if no controller has the requested name (SPEC section 5: code 0, no previous). */
+/** The error if no controller has the requested name. Its `code` is 0. */
 export class NoControllerError extends HttpError {
   declare readonly type: 'EXCEPTION_NO_CONTROLLER'
   /** The name as requested, such as `signin`. */

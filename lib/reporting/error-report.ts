@@ -14,7 +14,7 @@ import { paramNameRule, type SentParams, sentParamsOf } from './sent-params.ts'
 import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
-/** A report: plain data about an error, without the values of its request (SPEC section 8). */
+/** A report: plain data about an error, without the values of its request. */
 export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> {
   /** The UUID of the request. */
   readonly id: string

@@ -12,7 +12,7 @@ import { createRequestListener } from './request-listener.ts'
 import { ServerCounter, type ServerCounts } from './server-counts.ts'
 import { handleUpgrades } from './upgrade.ts'
 
-/** Limits of the server and its connections (SPEC section 7). */
+/** Limits of the server and its connections. */
 export interface ServerLimits extends HeaderLimits {
   /** Maximum number of bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
