@@ -99,7 +99,8 @@ export class WorkerSlot {
     this.#young?.process.kill('SIGTERM')
   }
 
-  #start(): Promise<string> {
+  // Is async, so that it rejects when fork() throws: Node emits an error with EMFILE and some other codes, and throws ENOMEM.
+  async #start(): Promise<string> {
     // An error is a failed write to a worker that has died: its exit follows.
     const worker = cluster.fork().on('error', () => {})
     keepUnblocked(worker.process)

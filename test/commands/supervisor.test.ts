@@ -137,33 +137,34 @@ describe('Supervisor', () => {
     assert.equal(workers().length, 2)
   })
 
-  it('keeps trying while the system creates no process', async (t) => {
-    const { supervisor, lines, logged, place } = supervised(t)
-    await supervisor.start()
-    const [victim] = workers()
-    place('missing')
-    victim?.process.kill('SIGKILL')
-    await logged('worker')
-    await logged('worker')
-    await supervisor.reload()
-    assert.match(
-      lines[1] ?? '',
-      /^A worker ended with ENOENT before it listened; a new worker starts in 200 ms$/,
-    )
-    assert.ok(lines.includes('Reload aborted: A worker ended with ENOENT before it listened'))
-    place('.')
-    await supervisor.reload()
-    assert.equal(lines.at(-1), 'All workers were replaced')
-    assert.equal(workers().length, 2)
-  })
-
-  it('rejects start() if the system creates no process', async (t) => {
-    const { supervisor, place } = supervised(t)
-    place('missing')
-    await assert.rejects(supervisor.start(), {
-      message: 'A worker ended with ENOENT before it listened',
+  // Node emits the first code, and throws the second one, as it does ENOMEM.
+  for (const [cwd, code, problem] of [
+    ['missing', 'ENOENT', 'A worker ended with ENOENT before it listened'],
+    ['worker.mjs', 'ENOTDIR', 'spawn ENOTDIR'],
+  ] as const) {
+    it(`keeps trying while the system creates no process (${code})`, async (t) => {
+      const { supervisor, lines, logged, place } = supervised(t)
+      await supervisor.start()
+      const [victim] = workers()
+      place(cwd)
+      victim?.process.kill('SIGKILL')
+      await logged('worker')
+      await logged('worker')
+      await supervisor.reload()
+      assert.equal(lines[1], `${problem}; a new worker starts in 200 ms`)
+      assert.ok(lines.includes(`Reload aborted: ${problem}`))
+      place('.')
+      await supervisor.reload()
+      assert.equal(lines.at(-1), 'All workers were replaced')
+      assert.equal(workers().length, 2)
     })
-  })
+
+    it(`rejects start() if the system creates no process (${code})`, async (t) => {
+      const { supervisor, place } = supervised(t)
+      place(cwd)
+      await assert.rejects(supervisor.start(), { message: problem })
+    })
+  }
 
   it('waits at most 1 second after a worker that listened', async (t) => {
     const { supervisor, lines, logged } = supervised(t)
