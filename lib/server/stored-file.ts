@@ -18,6 +18,8 @@ export interface FileState {
 const MAX_CACHED_FILE_BYTES = 65_536
 const MAX_CACHE_BYTES = 33_554_432
 const MAX_AGE_MS = 1_000
+// Two changes of a file may have the same time: it has steps of 4 ms in Linux before 6.13, and of up to 2 s in some file systems.
+const TIME_STEP_MS = 2_000
 
 /** Counts the bytes of the contents in memory. */
 export interface Cache {
@@ -109,15 +111,16 @@ export class StoredFile {
     const isReal = (await fs.promises.realpath(this.#file)) === this.#file
     const found = await fs.promises.lstat(this.#file)
     if (!isReal || found.ino !== ino || found.dev !== dev) {
-      throw Object.assign(new Error('It is in another place'), { code: 'ENOENT' })
+      throw Object.assign(new Error('It was moved'), { code: 'ENOENT' })
     }
     this.#checkedId = id
   }
 
   async #describe(stats: Stats): Promise<FileState> {
-    if (!stats.isFile()) throw Object.assign(new Error('It is not a file'), { code: 'EISDIR' })
+    if (!stats.isFile()) throw Object.assign(new Error('Not a file'), { code: 'EISDIR' })
     const { dev, ino, ctimeMs, size, mtimeMs } = stats
-    const id = `${dev}:${ino}:${ctimeMs}`
+    // A file that has just changed may be half written: each look at it reads it again.
+    const id = `${dev}:${ino}:${Math.min(Date.now(), ctimeMs + TIME_STEP_MS)}`
     await this.#checkPlace(id, stats)
     const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
     return {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import {
+import fs, {
+  appendFileSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -317,6 +318,21 @@ describe('withPublicFiles', () => {
     while (after.body === 'old') after = await fetch('/a.txt')
     assert.equal(after.body, 'new content')
     assert.notEqual(after.headers.etag, before.headers.etag)
+  })
+
+  it('sends a file that was half written when it was read, and has the same time', async (t) => {
+    const { folder, fetch } = await serveFolder(t, { 'a.txt': 'ha' })
+    const { stat } = fs.promises
+    const ctimeMs = Date.now()
+    // As the coarse times of Linux before 6.13.
+    t.mock.method(fs.promises, 'stat', async (file: string) =>
+      Object.assign(await stat(file), { ctimeMs }),
+    )
+    assert.equal((await fetch('/a.txt')).body, 'ha')
+    appendFileSync(join(folder, 'a.txt'), 'lf')
+    const { now } = performance
+    t.mock.method(performance, 'now', () => now.call(performance) + 2_000)
+    assert.equal((await fetch('/a.txt')).body, 'half')
   })
 
   it('sends a file that replaced one of the same size and time', async (t) => {
