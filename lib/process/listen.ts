@@ -62,7 +62,7 @@ export function failToListen(
 /**
  * Rejects a socket inherited by socket activation, for a flag that can't use it.
  *
- * @throws {ConfigError} If there is an inherited socket.
+ * @throws {ConfigError} If there is an inherited socket, or several.
  */
 export function rejectInheritedSocket(flag: string): void {
   if (inheritedSocket() === undefined) return
@@ -72,7 +72,10 @@ export function rejectInheritedSocket(flag: string): void {
 // Socket activation: systemd, or a program with the same protocol, opens the socket and passes it on.
 function inheritedSocket(): number | undefined {
   const { LISTEN_FDS, LISTEN_PID } = process.env
-  return LISTEN_PID === String(process.pid) && Number(LISTEN_FDS) > 0 ? FIRST_FD : undefined
+  const count = LISTEN_PID === String(process.pid) ? Number(LISTEN_FDS) : 0
+  // The clients of another socket would wait for ever.
+  if (count > 1) throw new ConfigError([`LISTEN_FDS is ${count}, not 1`])
+  return count > 0 ? FIRST_FD : undefined
 }
 
 /** Logs that the program listens, and reports it to a watcher. */

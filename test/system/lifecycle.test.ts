@@ -478,6 +478,16 @@ describe('node server.js with a socket that already listens', () => {
     assert.deepEqual([status, stderr], [1, `portico: ${problem}\n`])
   })
 
+  it('rejects two sockets: it would not answer the clients of the second', () => {
+    const command = 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$@"'
+    const { status, stderr } = spawnSync(
+      'sh',
+      ['-c', command, 'sh', process.execPath, serverFile],
+      { encoding: 'utf8', env: childEnvironment(), timeout: 10_000 },
+    )
+    assert.deepEqual([status, stderr], [2, 'portico: LISTEN_FDS is 2, not 1\n'])
+  })
+
   it('ignores a socket that is meant for another process', async (t) => {
     const server = new ServerProcess(t, ['--port=0'], { LISTEN_PID: '1', LISTEN_FDS: '1' })
     assert.equal((await exchange(await server.port(), { target: '/' })).status, 200)
