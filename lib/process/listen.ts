@@ -82,5 +82,6 @@ function inheritedSocket(): number | undefined {
 export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   logger.info(fields, `Portico ${fields.version} listens on ${url}`)
-  reportListening(Number(new URL(url).port))
+  // Without URL, which has no port 80, and rejects the zone of an address (fe80::1%eth0).
+  reportListening(Number(/\d+$/.exec(url)))
 }
