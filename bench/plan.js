@@ -19,7 +19,9 @@ const FRAMEWORKS = ['polka', 'h3', 'hono', 'express', 'koa', 'fastify']
 const ADAPTERS = [...Object.keys(OWN), ...FRAMEWORKS]
 const WORKLOADS = OWN.bare
 
-const WARM = { warmMs: 1_500, warmRequests: 20_000 }
+// V8 still compiles for about 32,000 requests, and a server with more code for longer: after 20,000, W4p of Portico took 1.44 of
+// bare node:http on Node 26, and 1.2 from 40,000 on.
+const WARM = { warmMs: 4_000, warmRequests: 40_000 }
 
 const FULL = {
   // For Portico and the control, whose goals need more precision. Figures differ more between processes
