@@ -31,6 +31,17 @@ export function cut(request) {
 }
 `
 
+const STARTED = `
+export default {}
+export function started({ server }) {
+  server.on('upgrade', (message, socket) => {
+    const accept = 's3pPLMBiTxaQ9kYGzzhZRbK+xOo='
+    const head = ['HTTP/1.1 101 Switching Protocols', 'Connection: Upgrade', 'Upgrade: websocket']
+    socket.end([...head, 'Sec-WebSocket-Accept: ' + accept, '', message.url].join('\\r\\n'))
+  })
+}
+`
+
 interface Proxy {
   readonly name: string
   /** The file in deploy/. */
@@ -205,6 +216,20 @@ for (const proxy of proxies) {
       }
     })
 
+    it('passes on a WebSocket, and an upgrade to no other protocol', async (t) => {
+      const site = await startSite(t, proxy)
+      const upgrade = (protocol: string): Promise<string> =>
+        send(
+          site.port,
+          `GET /app/client HTTP/1.1\r\nHost: a.example\r\nConnection: close, Upgrade\r\nUpgrade: ${protocol}\r\n` +
+            // The example of RFC 6455, section 1.3.
+            'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+        )
+      const { status, body } = parse(await upgrade('WebSocket'))
+      assert.deepEqual([status, body], [101, '/app/client'])
+      assert.equal(parse(await upgrade('h2c')).status, 200)
+    })
+
     it('serves a client of HTTP/1.0 that sends no host', async (t) => {
       const site = await startSite(t, proxy)
       const { status, body } = parse(await send(site.port, 'GET /app/client HTTP/1.0\r\n\r\n'))
@@ -230,6 +255,7 @@ async function startSite(
   edit = (config: string): string => config,
 ): Promise<Site> {
   const folder = createFolder(t, { 'app.mjs': APP })
+  const app = createFolder(t, { 'started.mjs': STARTED })
   const [port = 0, ...ports] = await findFreePorts(5)
   const [one, oneHealth, two, twoHealth] = ports
   const config = join(folder, proxy.file)
@@ -253,6 +279,7 @@ async function startSite(
       '--drain-delay-ms=1000',
       '--trust-proxy=127.0.0.1',
       `--controllers=${folder}`,
+      `--app=${join(app, 'started.mjs')}`,
     ])
     await instance.url()
     return instance
