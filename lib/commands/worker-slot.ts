@@ -99,10 +99,9 @@ export class WorkerSlot {
     this.#young?.process.kill('SIGTERM')
   }
 
-  // Is async, so that it rejects when fork() throws: Node emits an error with EMFILE and some other codes, and throws ENOMEM.
   async #start(): Promise<string> {
     // An error is a failed write to a worker that has died: its exit follows.
-    const worker = cluster.fork().on('error', () => {})
+    const worker = fork().on('error', () => {})
     keepUnblocked(worker.process)
     this.#young = worker
     const listening = new Promise<string>((resolve) => {
@@ -183,18 +182,31 @@ export class WorkerSlot {
   }
 }
 
+type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>>
+
 /** The error of a worker that ended before it listened. */
 export class WorkerError extends Error {
   readonly pid: number | undefined
   /** 0 if a signal ended the worker, negative if the system did not create it: it has then not printed why. */
   readonly exitCode: number
 
-  constructor({ pid, exitCode, signalCode }: ChildProcess) {
+  constructor({ pid, exitCode, signalCode }: Ended) {
     const code = exitCode ?? 0
     const reason = code < 0 ? getSystemErrorName(code) : (signalCode ?? `exit code ${code}`)
     super(`A worker ended with ${reason} before it listened`)
     this.pid = pid
     this.exitCode = code
+  }
+}
+
+// Node emits an error with EMFILE and some other codes, and throws the others, such as ENOMEM.
+function fork(): Worker {
+  try {
+    return cluster.fork()
+  } catch (error) {
+    const { errno: exitCode } = error as NodeJS.ErrnoException
+    if (exitCode === undefined) throw error
+    throw new WorkerError({ exitCode })
   }
 }
 
