@@ -20,8 +20,8 @@ export type Returned = void | HttpRequest | HttpResponse
 export interface Action {
   (request: HttpRequest, response: HttpResponse): Returned | Promise<Returned>
   /**
-   * The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). Any other one gets
-   * 405 with `Allow`, `OPTIONS` gets 204, and `HEAD` is allowed if `GET` is.
+   * The allowed methods, in upper case, such as `['GET', 'POST']` (default: all but TRACE and CONNECT). Any other method
+   * gets 405 with `Allow`, except `OPTIONS`, which gets 204, and `HEAD`, which is allowed if `GET` is.
    */
   methods?: readonly string[]
   /** Limits that replace those of the front controller for this action, such as those of an upload. */

@@ -3,8 +3,7 @@ import { FORBIDDEN_METHODS, type Method, STANDARD_METHODS } from '../http/reques
 import { type Action, checkAction, wrapAction } from './controller.ts'
 
 /**
- * Restricts an action to methods. Any other method gets 405 with `Allow`, `OPTIONS` gets 204, and `HEAD`
- * is allowed if `GET` is.
+ * Restricts an action to methods, as {@link Action.methods} does.
  *
  * The action itself stays unchanged: the returned function has the restriction. If restrictions are nested,
  * the outermost counts.

@@ -120,7 +120,7 @@ function addValues(all: Values[], added: Values): void {
   known.longest = Math.max(known.longest, added.longest)
 }
 
-// Reads what toShapeCount() has written. With expressions, the sum of three full journals took 36 ms and not 14.
+// Reads what toShapeCount() has written. By hand: regular expressions and copies of names took more than half of the time of a sum.
 function valuesOf({ shape, count }: ShapeCount): Values {
   const start = shape.indexOf('(') + 1
   if (start === 0) return { kind: shape as ShapeKind, count, shortest: 0, longest: 0 }

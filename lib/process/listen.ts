@@ -62,7 +62,7 @@ export function failToListen(
 /**
  * Rejects a socket inherited by socket activation, for a flag that can't use it.
  *
- * @throws {ConfigError} If there is an inherited socket, or several.
+ * @throws {ConfigError} If there is an inherited socket.
  */
 export function rejectInheritedSocket(flag: string): void {
   if (inheritedSocket() === undefined) return
@@ -82,6 +82,6 @@ function inheritedSocket(): number | undefined {
 export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   logger.info(fields, `Portico ${fields.version} listens on ${url}`)
-  // Without URL, which has no port 80, and rejects the zone of an address (fe80::1%eth0).
+  // Not with new URL(url): its port is empty for port 80, and it rejects the zone of an address (fe80::1%eth0).
   reportListening(Number(/\d+$/.exec(url)))
 }

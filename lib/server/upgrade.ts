@@ -71,7 +71,7 @@ function takeOver(
     else if (socket.writable) pass()
   }
   if (activeResponse === undefined) finish()
-  // Otherwise the listeners would run in the context of the request whose response ends.
+  // Bound, because `close` is emitted in the context of the earlier request, and the listeners must not run there.
   else hold(socket, activeResponse, AsyncResource.bind(finish))
 }
 
