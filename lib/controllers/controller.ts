@@ -24,7 +24,7 @@ export interface Action {
    * gets 405 with `Allow`, except `OPTIONS`, which gets 204, and `HEAD`, which is allowed if `GET` is.
    */
   methods?: readonly string[]
-  /** Limits that replace those of the front controller for this action, such as those of an upload. */
+  /** Limits that replace those of the front controller for this action. */
   limits?: Partial<LimitOverrides>
 }
 

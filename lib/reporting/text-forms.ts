@@ -84,8 +84,13 @@ export function* formsOf(text: string): Generator<TextForm> {
 function* decodedFormsOf(text: string): Generator<TextForm> {
   let form: TextForm = { text, starts: identity(text.length) }
   yield form
-  for (const kind of ESCAPES) yield decodeForm(form, kind)
-  let next = ESCAPES.reduce(decodeForm, form)
+  let next = form
+  for (const kind of ESCAPES) {
+    const alone = decodeForm(form, kind)
+    yield alone
+    // Most texts have one kind of escapes, and it is not decoded twice.
+    next = next === form ? alone : decodeForm(next, kind)
+  }
   while (next.text !== form.text) {
     yield next
     form = next
