@@ -22,6 +22,8 @@ interface Param {
 /** Requests without their parameters. */
 type Requests = Pick<JournalEntry, 'count' | 'firstAt' | 'lastAt'> & { hint?: string | undefined }
 
+type Copy = (name: string) => string
+
 /** The counts of an entry of the journal. Bounded: to add others takes at most some 50 µs. */
 export class EntryCounts implements Requests {
   count = 0
@@ -56,8 +58,7 @@ export class EntryCounts implements Requests {
   addParam(name: string, { kind, length }: Shape): void {
     const values = [{ kind, count: 1, shortest: length, longest: length }]
     // A name that stays must not keep the request. The names of entries are copies already.
-    const isNew = this.#params.size < MAX_PARAMS && !this.#params.has(name)
-    this.#addParams(isNew ? copyOf(name) : name, { count: 1, values })
+    this.#addParams(name, { count: 1, values }, copyOf)
   }
 
   /** Adds others to these. */
@@ -85,18 +86,18 @@ export class EntryCounts implements Requests {
     return { path, method, count, firstAt, lastAt, ...(hint !== undefined && { hint }), params }
   }
 
-  #addParams(name: string, { count, values }: Param): void {
-    const param = this.#paramOf(name)
+  #addParams(name: string, { count, values }: Param, copy: Copy = String): void {
+    const param = this.#paramOf(name, copy)
     param.count += count
     for (const each of values) addValues(param.values, each)
   }
 
-  #paramOf(name: string): Param {
+  #paramOf(name: string, copy: Copy): Param {
     const known = this.#params.get(name)
     if (known !== undefined) return known
-    if (this.#params.size >= MAX_PARAMS && name !== OTHER) return this.#paramOf(OTHER)
+    if (this.#params.size >= MAX_PARAMS && name !== OTHER) return this.#paramOf(OTHER, String)
     const param: Param = { count: 0, values: [] }
-    this.#params.set(name, param)
+    this.#params.set(copy(name), param)
     return param
   }
 }
