@@ -21,7 +21,7 @@ const WORKLOADS = OWN.bare
 
 // V8 still compiles for about 32,000 requests, and a server with more code for longer: after 20,000, W4p of Portico took 1.44 of
 // bare node:http on Node 26, and after 40,000 between 1.2 and 1.31.
-const WARM = { warmMs: 4_000, warmRequests: 40_000 }
+export const WARM = { warmMs: 4_000, warmRequests: 40_000 }
 
 const FULL = {
   // For Portico and the control, whose goals need more precision. Figures differ more between processes
@@ -36,7 +36,7 @@ const FULL = {
   idleConnections: [1_000, 9_900],
   // Of 64 busy connections, the heap is read after the last number.
   busy: { connections: 64, steps: [20_000, 100_000, 1_000_000] },
-  tails: { rounds: 3, turns: 4, turnMs: 1_000, share: 0.7, warmRequests: 40_000 },
+  tails: { rounds: 3, turns: 4, turnMs: 1_000, share: 0.7, warmRequests: WARM.warmRequests },
   workerMs: 3_000,
   inProcess: { rounds: 15, requests: 200_000 },
 }

@@ -2,8 +2,9 @@
 
 import { compare } from './compare.js'
 import { divideCores } from './machine.js'
+import { WARM } from './plan.js'
 
-const PLAN = { rounds: 7, slices: 6, sliceMs: 120, warmMs: 1_500, warmRequests: 20_000 }
+const PLAN = { rounds: 7, slices: 6, sliceMs: 120, ...WARM }
 
 const subjects = ['public-sirv', 'public-portico'].map((adapter) => ({ adapter, workload: 'F1' }))
 const [{ ratio, one, other }] = await compare(subjects, PLAN, divideCores()?.server)

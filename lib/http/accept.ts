@@ -6,7 +6,7 @@ interface MediaRange {
 
 const ALL: readonly MediaRange[] = [{ type: '*', subtype: '*', q: 1 }]
 
-/** The number of elements of an `Accept` header that are read: no client needs more, and each one costs time. */
+/** The number of elements of a header such as `Accept` that are read: no client needs more, and each one costs time. */
 export const MAX_ELEMENTS = 64
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
