@@ -112,7 +112,7 @@ async function shorten(text) {
     ecma: 2020,
     keep_classnames: true,
     keep_fnames: true,
-    compress: { passes: 2, inline: false, reduce_funcs: false },
+    compress: { passes: 2, inline: false, reduce_funcs: false, hoist_funs: true },
     mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory.
     format: { max_line_len: 8_000, ascii_only: true },
