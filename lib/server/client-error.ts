@@ -9,6 +9,8 @@ import { LINGER_MS } from './linger.ts'
 
 interface ParserError extends Error {
   readonly code?: string
+  /** What the parser expected: a text of its own, without bytes of the client. */
+  readonly reason?: string
   /** The bytes that the parser rejected. Never logged: they may contain secrets. */
   readonly rawPacket?: Buffer
 }
@@ -19,6 +21,8 @@ type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
+  // Node reports HTTP/1.1 and a line feed alone with the same code.
+  'Expected CRLF after version': 400,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
@@ -58,9 +62,12 @@ export function watchEnd(message: IncomingMessage): void {
   })
 }
 
-function statusOf({ code = '', rawPacket }: ParserError, maxTargetBytes: number): number {
+function statusOf(
+  { code = '', reason = '', rawPacket }: ParserError,
+  maxTargetBytes: number,
+): number {
   if (code === 'HPE_HEADER_OVERFLOW' && isTargetTooLong(rawPacket, maxTargetBytes)) return 414
-  return STATUSES[code] ?? 400
+  return STATUSES[reason] ?? STATUSES[code] ?? 400
 }
 
 function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): boolean {

@@ -18,6 +18,8 @@ describe('handleClientErrors()', () => {
     ['an invalid method', 'HELLO / HTTP/1.1\r\n\r\n', 400, 'HPE_INVALID_METHOD'],
     ['the start of a TLS handshake', Buffer.from('16030102000100', 'hex'), 400, 'HPE_INVALID_METHOD'],
     ['a target with a space', 'GET /a b HTTP/1.1\r\nHost: a\r\n\r\n', 400, 'HPE_INVALID_CONSTANT'],
+    ['line feeds alone', 'GET / HTTP/1.1\nHost: a\n\n', 400, 'HPE_INVALID_VERSION'],
+    ['a version of its own', 'GET / HTTP/7.7\r\nHost: a\r\n\r\n', 505, 'HPE_INVALID_VERSION'],
     ['a field without a colon', `${head}nocolon\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
     ['a folded field', `${head}X: a\r\n b\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
     ['a space before the colon', `${head}Content-Length : 5\r\n\r\n`, 400, 'HPE_INVALID_HEADER_TOKEN'],
@@ -155,7 +157,7 @@ function minimalResponse(status: number): string {
   // biome-ignore format: a table
   const phrases: Record<number, string> = {
     400: 'Bad Request', 408: 'Request Timeout', 413: 'Payload Too Large', 414: 'URI Too Long',
-    431: 'Request Header Fields Too Large',
+    431: 'Request Header Fields Too Large', 505: 'HTTP Version Not Supported',
   }
   return `HTTP/1.1 ${status} ${phrases[status]}\r\nConnection: close\r\nCache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\nContent-Length: 0\r\n\r\n`
 }
