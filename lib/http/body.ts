@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream'
 import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
 
-/** The message of the error for a body that is read twice. */
-export const READ_ALREADY = 'The body has already been read: keep the result of the first read'
+const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
 const BLOCK_BYTES = 65_536
 
@@ -75,6 +74,11 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
 export function failedBody(error: HttpError): Readable {
   const body: Readable = new Readable({ read: () => void body.destroy(error) })
   return ignoreErrors(body)
+}
+
+/** Returns the body for a second read. */
+export function consumedBody(): Readable {
+  return failedBody(new HttpError(500, READ_ALREADY))
 }
 
 /** Returns the error for a body past its limit. */

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { type BodySource, failedBody, READ_ALREADY } from '../http/body.ts'
-import { ClientGoneError, HttpError } from '../http/errors.ts'
+import { type BodySource, consumedBody, failedBody } from '../http/body.ts'
+import { ClientGoneError, type HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
@@ -110,7 +110,7 @@ export class IncomingRequest implements HttpRequestInit {
     if (fault !== undefined && !message.complete) return failedBody(fault)
     if (isFirst) return this.#readFirst()
     const isConsumed = this.#bodyState === 'consumed' || message.readableEnded
-    return isConsumed ? failedBody(new HttpError(500, READ_ALREADY)) : this.expose()
+    return isConsumed ? consumedBody() : this.expose()
   }
 
   // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 %

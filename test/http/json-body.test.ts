@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
+import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { type JsonOptions, readJson } from '../../lib/http/json-body.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
@@ -55,6 +56,19 @@ describe('readJson()', () => {
     await assert.rejects(read('[1,2]', JSON_TYPE, { maxBytes: 4 }), tooLarge)
     const declared = { ...JSON_TYPE, 'content-length': '5' }
     await assert.rejects(read('[1]', declared, { maxBytes: 4 }), tooLarge)
+  })
+
+  it('reads a body once, also one in memory', async () => {
+    for (const body of ['[1]', Buffer.from('[1]'), Readable.from([Buffer.from('[1]')])]) {
+      const request = new HttpRequest({ target: '/', headers: JSON_TYPE, body })
+      const unread = request.body
+      assert.deepEqual(await readJson(request), [1])
+      await assert.rejects(readJson(request), {
+        status: 500,
+        message: 'The body has already been read: keep the result of the first read',
+      })
+      assert.equal(unread.readableDidRead, false)
+    }
   })
 
   it('respects the limit of the front controller, over a socket', async (t) => {
