@@ -33,9 +33,10 @@ export async function run(line: CommandLine): Promise<number> {
     onStopSignal(stop)
     onHangup(ownLog, stop)
   })
+  let exitCode = 0
   const stopEarly = (): number => {
     if (!cluster.isWorker) ownLog.info({ event: 'stop' }, 'Stopped before it listened')
-    return 0
+    return exitCode
   }
   const health = await loadHealth(line.config)
   const application = await Promise.race([loadApplication(line, ownLog), requested])
@@ -46,7 +47,6 @@ export async function run(line: CommandLine): Promise<number> {
     front.report(error)
   }
   let isServing = true
-  let exitCode = 0
   let reason = ''
   // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
@@ -63,8 +63,8 @@ export async function run(line: CommandLine): Promise<number> {
   })
   reportListen()
   const { onAccess } = health?.observer ?? {}
-  // In a worker, node:cluster never settles it if the supervisor has ended.
-  const service = await Promise.race([listen(application, log, onAccess), requested])
+  // It never settles in a worker whose supervisor has ended, or if Node throws outside of it: without `--allow-net`.
+  const service = await Promise.race([listen(application, log, onAccess), stopped])
   if (service === undefined) return stopEarly()
   health?.observer.watch(service)
   // Before any connection is accepted. A failure is an exception outside of any request.

@@ -182,7 +182,9 @@ export class WorkerSlot {
   }
 }
 
-type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>>
+type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>> & {
+  readonly reason?: string | undefined
+}
 
 /** The error of a worker that ended before it listened. */
 export class WorkerError extends Error {
@@ -190,10 +192,11 @@ export class WorkerError extends Error {
   /** 0 if a signal ended the worker, negative if the system did not create it: it has then not printed why. */
   readonly exitCode: number
 
-  constructor({ pid, exitCode, signalCode }: Ended) {
+  constructor({ pid, exitCode, signalCode, reason }: Ended) {
     const code = exitCode ?? 0
-    const reason = code < 0 ? getSystemErrorName(code) : (signalCode ?? `exit code ${code}`)
-    super(`A worker ended with ${reason} before it listened`)
+    const name = code < 0 ? getSystemErrorName(code) : `exit code ${code}`
+    const ending = reason ?? signalCode ?? name
+    super(`A worker ended with ${ending} before it listened`)
     this.pid = pid
     this.exitCode = code
   }
@@ -204,9 +207,9 @@ function fork(): Worker {
   try {
     return cluster.fork()
   } catch (error) {
-    const { errno: exitCode } = error as NodeJS.ErrnoException
-    if (exitCode === undefined) throw error
-    throw new WorkerError({ exitCode })
+    // A missing permission has no number.
+    const { errno: exitCode = -1, code: reason } = error as NodeJS.ErrnoException
+    throw new WorkerError({ exitCode, reason })
   }
 }
 

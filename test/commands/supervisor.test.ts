@@ -169,6 +169,18 @@ describe('Supervisor', () => {
     })
   }
 
+  it('rejects start() if the program may not create a process', async (t) => {
+    const { supervisor } = supervised(t)
+    const code = 'ERR_ACCESS_DENIED'
+    t.mock.method(cluster, 'fork', () => {
+      throw Object.assign(new Error('Access to this API has been restricted'), { code })
+    })
+    await assert.rejects(supervisor.start(), (error) => {
+      const message = `A worker ended with ${code} before it listened`
+      return error instanceof WorkerError && error.exitCode < 0 && error.message === message
+    })
+  })
+
   it('waits at most 1 second after a worker that listened', async (t) => {
     const { supervisor, lines, logged } = supervised(t)
     await supervisor.start()

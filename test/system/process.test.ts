@@ -102,6 +102,17 @@ describe('node server.js', () => {
     )
   })
 
+  // As Node 26 does with --permission, but without --allow-net.
+  it('exits with 1 if Node throws while it begins to listen', async (t) => {
+    const patch = `const { Server } = process.getBuiltinModule('node:net')
+      Server.prototype.listen = () => process.nextTick(() => { throw new Error('No access') })`
+    const preload = `--import=data:text/javascript,${encodeURIComponent(patch)}`
+    const { code, stdout } = await new ServerProcess(t, ['--port', '0'], { NODE_OPTIONS: preload })
+      .ended
+    assert.equal(code, 1)
+    assert.match(stdout, /"level":"error".*\n.*"message":"Stopped before it listened"/)
+  })
+
   it('prints its version and its options', async (t) => {
     const { version } = JSON.parse(readFileSync(repositoryFile('package.json'), 'utf8'))
     const printed = await new ServerProcess(t, ['--version']).ended
