@@ -145,7 +145,8 @@ class Translation {
       case 'Route':
       case 'Route_Static':
         this.#reportOthers(name, node, known)
-        if (/(?:^|\/):?@/.test(route ?? '')) return this.#reportAll(name, node, 'is translated')
+        if (/(?:^|\/):?@/.test(route ?? ''))
+          return this.#reportAll(name, node, 'is left out: it is translated')
         return { path: route ?? '', ...common, ...abstract }
       case 'Route_Regex': {
         this.#reportOthers(name, node, [...known, 'map', 'reverse'])
