@@ -9,6 +9,7 @@ const DECLARATION =
   /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|let|type) (\w+)/
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const COMMENT = /\/\*.*?\*\//gs
+const COMMENT_OR_SEMICOLON = new RegExp(`${COMMENT.source}|;$`, 'gms')
 
 /**
  * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public
@@ -119,12 +120,14 @@ function withoutAsterisk(start) {
   return start.endsWith('/') ? '\n*/' : '\n'
 }
 
-// Without indentation, and without the asterisks of docstrings, the declarations are 10 % shorter.
+// Without indentation, asterisks of docstrings, and semicolons at the end of a line, the declarations are 11 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
     return text
       .replace(/^(?: {4})+/gm, '')
-      .replace(COMMENT, (docstring) => docstring.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk))
+      .replace(COMMENT_OR_SEMICOLON, (found) =>
+        found === ';' ? '' : found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk),
+      )
   }
   const written = [...needed].map((name) => names.get(name))
   return text.replace(/\{[^}]*\}/, `{ ${written.join(', ')} }`)

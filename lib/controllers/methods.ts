@@ -21,22 +21,12 @@ export function methods(allowed: readonly Method[], action: Action): Action {
   return Object.assign(wrapAction(run, action), { methods: Object.freeze([...checked]) })
 }
 
-/**
- * Restricts an action to `GET` (and `HEAD`); see {@link methods}.
- *
- * @example
- * export const list = get((request, response) => response.json([]))
- */
+/** Restricts an action to `GET` (and `HEAD`); see {@link methods}. */
 export function get(action: Action): Action {
   return methods(['GET'], action)
 }
 
-/**
- * Restricts an action to `POST`; see {@link methods}.
- *
- * @example
- * export const save = post((request, response) => response.redirect('/news'))
- */
+/** Restricts an action to `POST`; see {@link methods}. */
 export function post(action: Action): Action {
   return methods(['POST'], action)
 }

@@ -18,8 +18,7 @@ export type ParamsAction<Params> = (
  * Validates the parameters of a request by a schema before the action runs. If they are invalid, the
  * response is a 400 with a list of the issues.
  *
- * The schema is one of zod, valibot, arktype, or any other library of Standard Schema v1. It validates one
- * object of strings: the merged view of path, query string and form, without the reserved names.
+ * The schema validates one object of strings: the merged view of path, query string and form, without the reserved names.
  *
  * @example
  * const Article = z.object({ id: z.coerce.number().int() })
@@ -74,8 +73,6 @@ export function withJson<Schema extends StandardSchemaV1>(
 /**
  * Reads and validates the JSON body of a request like {@link withJson}, outside an action.
  *
- * @example
- * const { title } = await validateJson(request, z.object({ title: z.string() }))
  * @returns The value that the schema returned.
  * @throws {HttpError} 415, 413 or 400, as {@link withJson} describes.
  * @throws {TypeError} If the schema is invalid.

@@ -1,7 +1,17 @@
 import type { BlockList } from 'node:net'
 import type { Controller, Controllers } from '../controllers/controller.ts'
 import { welcomeController } from '../controllers/welcome-controller.ts'
-import { Checks, checkedLimits, checkNames } from '../http/check-options.ts'
+import {
+  BOOLEAN,
+  Checks,
+  checkedLimits,
+  checkOptions,
+  FUNCTION,
+  type Kind,
+  OBJECT,
+  OTHER,
+  STRINGS,
+} from '../http/check-options.ts'
 import { networks } from '../http/forwarded.ts'
 import { checkedHeaders, type DefaultHeaders } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
@@ -21,23 +31,23 @@ import {
 import { checkPlugin, type Plugin } from './plugin.ts'
 import { WatchingDispatcher } from './watching-dispatcher.ts'
 
-const OPTIONS: readonly (keyof FrontControllerOptions)[] = [
-  'controllers',
-  'modules',
-  'names',
-  'basePath',
-  'router',
-  'routes',
-  'plugins',
-  'headers',
-  'limits',
-  'logger',
-  'onReport',
-  'logParams',
-  'trustProxy',
-  'development',
-  'showValues',
-]
+const OPTIONS: Readonly<Record<keyof FrontControllerOptions, Kind>> = {
+  controllers: OTHER,
+  modules: OTHER,
+  names: OTHER,
+  basePath: OTHER,
+  router: OTHER,
+  routes: OTHER,
+  plugins: OTHER,
+  headers: OBJECT,
+  limits: OBJECT,
+  logger: OTHER,
+  onReport: FUNCTION,
+  logParams: STRINGS,
+  trustProxy: STRINGS,
+  development: BOOLEAN,
+  showValues: BOOLEAN,
+}
 
 /**
  * Checked options with their defaults: every module with its controllers, including the built-in ones.
@@ -68,9 +78,9 @@ export function checkedOptions(
   options: OptionsWithMaps,
   errorController: Controller,
 ): CheckedOptions {
-  const { router, routes = {}, plugins = [], logger, development } = options
+  const { router, routes = {}, plugins = [], logger, trustProxy = [], development } = options
   const checks = new Checks()
-  checks.run(() => checkNames('options', options, OPTIONS))
+  checks.run(() => checkOptions<FrontControllerOptions>('options', options, OPTIONS))
   const names = checks.run(() => namesOf(options.names ?? 'exact')) ?? nameKeys.exact
   checks.run(() => checkRouter(options))
   checks.run(() => {
@@ -89,8 +99,8 @@ export function checkedOptions(
     headers: checks.run(() => checkedHeaders(options.headers ?? {})),
     limits: checks.run(() => checkedLimits(DEFAULT_LIMITS, options.limits ?? {})),
     logger: checks.run(() => checkedLogger(logger)),
-    onReport: checks.run(() => checkedFunction('onReport', options.onReport)),
-    trusted: checks.run(() => networks(options.trustProxy ?? [])),
+    onReport: options.onReport,
+    trusted: checks.run(() => networks(STRINGS[1](trustProxy) ? trustProxy : [])),
     dispatcher: checks.run(() =>
       development ? new WatchingDispatcher(modules, names, logger) : new Dispatcher(modules, names),
     ),
@@ -146,13 +156,6 @@ function checkedLogger(logger: Logger | undefined): Logger | undefined {
     }
   }
   return logger
-}
-
-function checkedFunction<T>(name: string, value: T): T {
-  if (value !== undefined && typeof value !== 'function') {
-    throw new TypeError(`Expected "${name}" to be a function`)
-  }
-  return value
 }
 
 function checkedBasePath(basePath: string): string {

@@ -1,4 +1,5 @@
 import type { Controller, Controllers, NamedControllers } from '../controllers/controller.ts'
+import { checkObject } from '../http/check-options.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import type { HeaderValue } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
@@ -98,6 +99,7 @@ export interface OptionsWithMaps extends FrontControllerOptions {
  * @internal
  */
 export function withMaps(options: FrontControllerOptions): OptionsWithMaps {
+  checkObject('options', options)
   const modules = toMap<NamedControllers>(options.modules ?? {}, 'modules')
   return {
     ...options,

@@ -116,7 +116,11 @@ export function register(
     throw new TypeError(`No URL can name the ${kind} "${name}"`)
   const other = names.get(key)
   if (other !== undefined) {
-    throw new TypeError(`No URL can distinguish the ${kind} "${name}" from "${other}"`)
+    throw new TypeError(
+      name === other
+        ? `The ${kind} "${name}" exists already`
+        : `No URL can distinguish the ${kind} "${name}" from "${other}"`,
+    )
   }
   names.set(key, name)
   return key

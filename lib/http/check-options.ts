@@ -10,9 +10,13 @@ export class Checks {
     try {
       return check()
     } catch (error) {
-      this.#errors.push(error as Error)
+      this.add(error as Error)
       return undefined as T
     }
+  }
+
+  add(error: Error): void {
+    this.#errors.push(error)
   }
 
   /** @throws The error of the check that failed; of several, one TypeError with a line for each. */
@@ -60,9 +64,55 @@ export function definedLimits<T extends object>(
   return Object.fromEntries(defined) as T
 }
 
+/** What an option must be, and the check of a value that is not undefined. */
+export type Kind = readonly [expected: string, isValid: (value: unknown) => boolean]
+
+/** An option that has a check of its own. */
+export const OTHER: Kind = ['', () => true]
+export const BOOLEAN: Kind = ['true or false', (value) => typeof value === 'boolean']
+export const FUNCTION: Kind = ['a function', (value) => typeof value === 'function']
+export const STRING: Kind = ['a string', (value) => typeof value === 'string']
+export const STRINGS: Kind = [
+  'a list of strings',
+  (value) => Array.isArray(value) && value.every(STRING[1]),
+]
+/** An object with names. A list or a Map would have none, and so no effect. */
+export const OBJECT: Kind = ['an object', (value) => isObject(value) && !(Symbol.iterator in value)]
+
+/**
+ * Checks the names of options, and the kinds of their values.
+ *
+ * @param what Names the options in a message.
+ * @throws {TypeError} If they are no object, or if a name or a kind is wrong; the message has a line for each.
+ */
+export function checkOptions<T extends object>(
+  what: string,
+  options: T,
+  kinds: Readonly<Record<keyof T, Kind>>,
+): void {
+  checkObject(what, options)
+  const checks = new Checks()
+  checks.run(() => checkNames(what, options, Object.keys(kinds)))
+  for (const [name, [expected, isValid]] of Object.entries<Kind>(kinds)) {
+    const value = options[name as keyof T]
+    if (value === undefined || isValid(value)) continue
+    checks.add(new TypeError(`Expected "${name}" to be ${expected}`))
+  }
+  checks.end()
+}
+
+/** @throws {TypeError} If options are no object, or a list or a Map of them. */
+export function checkObject(what: string, options: unknown): void {
+  if (!OBJECT[1](options)) throw new TypeError(`Expected the ${what} in an object`)
+}
+
 /** @throws {TypeError} If an object has unknown names: a misspelt one would have no effect. */
 export function checkNames(what: string, object: object, known: readonly string[]): void {
   const unknown = Object.keys(object).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}`)
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
 }

@@ -2,15 +2,20 @@ import { STATUS_CODES } from 'node:http'
 import { isNativeError } from 'node:util/types'
 import { checkHeader } from './response-headers.ts'
 
-/** The kinds of errors, under the names that Zend Framework 1 gave them. */
-export const errorTypes = [
+/** The kind of an error, under its name in Zend Framework 1: which 404 it is, or another error. */
+export type ErrorType =
+  | 'EXCEPTION_NO_CONTROLLER'
+  | 'EXCEPTION_NO_ACTION'
+  | 'EXCEPTION_NO_ROUTE'
+  | 'EXCEPTION_OTHER'
+
+/** @internal */
+export const errorTypes: readonly ErrorType[] = [
   'EXCEPTION_NO_CONTROLLER',
   'EXCEPTION_NO_ACTION',
   'EXCEPTION_NO_ROUTE',
   'EXCEPTION_OTHER',
-] as const
-/** The kind of an error, under its name in Zend Framework 1: which 404 it is, or another error. */
-export type ErrorType = (typeof errorTypes)[number]
+]
 
 /** The options of an {@link HttpError}. */
 export interface HttpErrorOptions {

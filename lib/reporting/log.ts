@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { checkNames } from '../http/check-options.ts'
+import { checkOptions, type Kind, OTHER } from '../http/check-options.ts'
 import type { Logger } from './logger.ts'
 import { jsonLine } from './printable.ts'
 
@@ -7,6 +7,11 @@ import { jsonLine } from './printable.ts'
 export const logLevels = ['info', 'warn', 'error', 'silent'] as const
 /** The minimum level of a log. */
 export type LogLevel = 'info' | 'warn' | 'error' | 'silent'
+
+const LEVEL: Kind = [
+  `one of ${logLevels.join(', ')}`,
+  (level) => logLevels.includes(level as LogLevel),
+]
 
 /** The options of {@link createLogger}. */
 export interface LoggerOptions {
@@ -36,7 +41,9 @@ export type Fields = Readonly<Record<string, unknown>>
  * @throws {TypeError} If an option is unknown.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  checkNames('options', options, ['stream', 'level'])
+  checkOptions('options', options, { stream: OTHER, level: LEVEL })
+  if (typeof options.stream?.write !== 'function')
+    throw new TypeError('Expected "stream" to be a stream')
   return new Log(options)
 }
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { BOOLEAN, checkOptions } from '../http/check-options.ts'
 import { HttpRequest } from '../http/request.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
 import { protocolOf } from './incoming-request.ts'
@@ -38,6 +39,7 @@ export interface MiddlewareOptions extends ListenerOptions {
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   const { fallThrough = false, ...listenerOptions } = options
   const listener = createRequestListener(handler, listenerOptions)
+  checkOptions('options', { fallThrough }, { fallThrough: BOOLEAN })
   if (fallThrough && typeof handler.serves !== 'function') {
     throw new TypeError('Expected a handler with a function "serves" for the option "fallThrough"')
   }

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { MAX_ELEMENTS } from '../http/accept.ts'
-import { checkNames } from '../http/check-options.ts'
+import { checkOptions, OBJECT, OTHER } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
 import { splitTarget, withoutOrigin } from '../http/request-line.ts'
@@ -62,7 +62,7 @@ export function withPublicFiles(
   folder: string,
   options: PublicFilesOptions = {},
 ): Handler {
-  checkNames('options', options, ['cacheControl', 'basePath', 'headers'])
+  checkOptions('options', options, { cacheControl: OTHER, basePath: OTHER, headers: OBJECT })
   return sendFiles(handler, listPublicFolder(folder, options.basePath ?? ''), options)
 }
 

@@ -1,5 +1,12 @@
 import type { RequestListener } from 'node:http'
-import { checkedLimits, checkNames } from '../http/check-options.ts'
+import {
+  checkedLimits,
+  checkOptions,
+  FUNCTION,
+  type Kind,
+  OBJECT,
+  OTHER,
+} from '../http/check-options.ts'
 import { canHoldId } from '../http/response-headers.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
@@ -8,15 +15,15 @@ import { Exchange } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
 
-const OPTIONS: readonly (keyof ListenerOptions)[] = [
-  'headerLimits',
-  'closing',
-  'maxPauseMs',
-  'onAccess',
-  'before',
-  'idHeader',
-  'expectsContinue',
-]
+const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
+  headerLimits: OBJECT,
+  closing: OTHER,
+  maxPauseMs: OTHER,
+  onAccess: FUNCTION,
+  before: OTHER,
+  idHeader: OTHER,
+  expectsContinue: OTHER,
+}
 
 /**
  * Creates a listener for `node:http` that responds to every request with a handler.
@@ -32,7 +39,7 @@ export function createRequestListener(
   if (typeof handler?.handle !== 'function') {
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
-  checkNames('options', options, OPTIONS)
+  checkOptions('options', options, OPTIONS)
   const { idHeader } = options
   if (idHeader !== undefined && !canHoldId(idHeader)) {
     throw new TypeError(

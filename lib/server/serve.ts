@@ -1,7 +1,7 @@
 import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkedLimits, checkNames } from '../http/check-options.ts'
+import { checkedLimits, checkOptions, type Kind, OBJECT, OTHER } from '../http/check-options.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import type { BeforeMiddleware } from './before.ts'
 import { handleClientErrors } from './client-error.ts'
@@ -95,16 +95,16 @@ export interface Service {
   close(): Promise<CloseResult>
 }
 
-const OPTIONS: readonly (keyof ServeOptions)[] = [
-  'port',
-  'host',
-  'fd',
-  'limits',
-  'closeTimeoutMs',
-  'onAccess',
-  'before',
-  'idHeader',
-]
+const OPTIONS: Readonly<Record<keyof ServeOptions, Kind>> = {
+  port: OTHER,
+  host: OTHER,
+  fd: OTHER,
+  limits: OBJECT,
+  closeTimeoutMs: OTHER,
+  onAccess: OTHER,
+  before: OTHER,
+  idHeader: OTHER,
+}
 
 /**
  * Starts a server that responds to every request with a handler.
@@ -116,7 +116,7 @@ const OPTIONS: readonly (keyof ServeOptions)[] = [
  * @throws {Error} If the server cannot listen, for example because the port is in use.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {
-  checkNames('options', options, OPTIONS)
+  checkOptions('options', options, OPTIONS)
   const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000 } = options
   const { onAccess, before, idHeader } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})

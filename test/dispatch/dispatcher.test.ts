@@ -44,7 +44,7 @@ describe('new Dispatcher()', () => {
       message: 'No URL can distinguish the controller "USER.ADMIN" from "user-admin"',
     })
     assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
-      message: 'No URL can distinguish the action "foo-bar" from "foo-bar"',
+      message: 'The action "foo-bar" exists already',
     })
     const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
     assert.doesNotThrow(() => new Dispatcher(modules, nameKeys.exact))

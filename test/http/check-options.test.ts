@@ -36,11 +36,75 @@ describe('The options of public functions', () => {
       nested: () => nested([], wrong),
       readJson: () => readJson(request, wrong),
       serve: () => serve(front, wrong),
+      HttpRequest: () => new HttpRequest({ target: '/', ...wrong }),
     }
     for (const [name, run] of Object.entries(functions)) {
       const message = /^There is no "misspelt" or "typo" among the /
       await assert.rejects(async () => run(), { name: 'TypeError', message }, name)
     }
+  })
+
+  it('have values of their kind', async (t) => {
+    const front = new FrontController()
+    const folder = createFolder(t)
+    const stream = new Writable()
+    const functions: [(options: never) => unknown, object, RegExp][] = [
+      [(options) => new FrontController(options), { logParams: 'page' }, /"logParams" .* strings$/],
+      [(options) => new FrontController(options), { logParams: [1] }, /"logParams" .* strings$/],
+      [
+        (options) => new FrontController(options),
+        { trustProxy: '10.0.0.1' },
+        /^Expected "trustProxy"/,
+      ],
+      [
+        (options) => new FrontController(options),
+        { development: 'false' },
+        /"development" .* true or/,
+      ],
+      [
+        (options) => new FrontController(options),
+        { headers: new Map() },
+        /"headers" to be an object$/,
+      ],
+      [
+        (options) => new FrontController(options),
+        { headers: new Headers() },
+        /"headers" .* object$/,
+      ],
+      [
+        (options) => new FrontController(options),
+        { headers: [['a', 'b']] },
+        /"headers" .* object$/,
+      ],
+      [(options) => new FrontController(options), { limits: 3 }, /"limits" to be an object$/],
+      [(options) => new FrontController(options), new Map(), /^Expected the options in an object$/],
+      [() => new FrontController(null as never), {}, /^Expected the options in an object$/],
+      [(options) => serve(front, options), { onAccess: 3 }, /"onAccess" to be a function$/],
+      [(options) => serve(front, options), { limits: [] }, /"limits" to be an object$/],
+      [(options) => createRequestListener(front, options), { onAccess: {} }, /"onAccess"/],
+      [
+        (options) => createMiddleware(front, options),
+        { fallThrough: 'no' },
+        /"fallThrough" .* false$/,
+      ],
+      [(options) => withPublicFiles(front, folder, options), { headers: new Map() }, /"headers"/],
+      [(options) => createLogger(options), {}, /^Expected "stream" to be a stream$/],
+      [
+        (options) => createLogger(options),
+        { stream, level: 'debug' },
+        /"level" to be one of info,/,
+      ],
+    ]
+    for (const [run, options, message] of functions) {
+      await assert.rejects(async () => run(options as never), { name: 'TypeError', message })
+    }
+    const options = {
+      limits: undefined,
+      headers: Object.create(null),
+      logParams: [],
+      trustProxy: [],
+    }
+    assert.doesNotThrow(() => new FrontController({ ...options, development: false }))
   })
 
   it('are checked for the limits of a request listener', () => {
