@@ -59,7 +59,8 @@ function takeOver(
   connection.hasLastRequest = true
   connection.isDetached = true
   // node:http has removed its listeners: without a listener, a reset would end the process.
-  stream.on('error', () => stream.destroy())
+  // No closure: it would keep the message, with its headers, as long as the other protocol uses the connection.
+  stream.on('error', stream.destroy)
   if (hasLastRequest) {
     attend(socket)
     startReading(socket.resume())

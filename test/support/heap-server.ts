@@ -2,6 +2,7 @@
 //
 // `bare` is node:http alone, `listener` is createRequestListener(), `serve` is serve(), and `access` is serve() with
 // `onAccess`. `context` also has a store of AsyncLocalStorage for each request, and counts them. `counts` is serve() with a log that only counts the rejections, and an `onReport` that keeps the reports.
+// `upgrade` is serve() with a listener that leaves the connection to another protocol.
 // All have the same timeouts. The server prints its port.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
@@ -89,6 +90,8 @@ const respondBare: RequestListener = ({ url }, response) => {
   response.end(text)
 }
 
+const SWITCHING = 'HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: chat\r\n\r\n'
+
 async function start(): Promise<Server> {
   const limits = { keepAliveTimeoutMs: 60_000, socketTimeoutMs: 60_000 }
   const accesses: Record<string, (access: Access) => void> = {
@@ -104,8 +107,10 @@ async function start(): Promise<Server> {
       current.run({ url }, next)
     },
   ]
-  if (kind === 'serve' || kind === 'counts' || onAccess !== undefined) {
-    return (await serve(front, { port: 0, limits, onAccess, before })).server
+  if (['serve', 'counts', 'upgrade'].includes(`${kind}`) || onAccess !== undefined) {
+    const { server } = await serve(front, { port: 0, limits, onAccess, before })
+    if (kind === 'upgrade') server.on('upgrade', (_, stream) => void stream.write(SWITCHING))
+    return server
   }
   const server = createServer(kind === 'bare' ? respondBare : createRequestListener(front))
   server.keepAliveTimeout = limits.keepAliveTimeoutMs

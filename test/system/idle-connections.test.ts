@@ -40,6 +40,21 @@ describe('An idle connection', () => {
     })
   }
 
+  it('keeps nothing of its upgrade while another protocol uses it', async (t) => {
+    const server = await HeapServer.start(t, 'upgrade')
+    const upgrade = canaryRequest('chat', [
+      ['Connection', 'upgrade'],
+      ['Upgrade', 'chat'],
+    ])
+    const connection = await server.ask(upgrade)
+    connection.write('a frame')
+    const pipelined = await server.ask({ target: '/app/list' })
+    pipelined.write(keepAliveBytesOf(canaryRequest('later')) + keepAliveBytesOf(upgrade))
+    let received = ''
+    while (!received.includes(' 101 ')) received += await once(pipelined, 'data')
+    assert.deepEqual(await server.findInHeap(/canary-\w+/g), [])
+  })
+
   it('keeps no AsyncLocalStorage store of a request when it is closed', async (t) => {
     const server = await HeapServer.start(t, 'context')
     for (const action of ['read', 'later', 'fail', 'nosuch', 'seal', 'stream']) {
