@@ -166,8 +166,8 @@ function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: Htt
 
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const label = labelOf(name)
-  const own = name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field
-  yield [label, own]
+  if (label !== name) yield [label, name]
+  yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
   if (name === 'cookie') yield* cookieValues(label, field)
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()

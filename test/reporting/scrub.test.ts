@@ -199,6 +199,13 @@ describe('scrub()', () => {
     assert.equal(scrub(`no ${TOKEN}`, request), 'no [value]')
   })
 
+  it('finds the name of a header that does not look like a name', () => {
+    const request = requestOf({ headers: { 'x-k7rq9zm2x4vw8bt1': '1', 'x-tenant': '1' } })
+    const text = 'Invalid character in header content ["x-k7rq9zm2x4vw8bt1"], not x-tenant'
+    const shown = 'Invalid character in header content ["[value]"], not x-tenant'
+    assert.equal(scrub(text, request), shown)
+  })
+
   it('searches for a header that code has removed, and for one that it has added', () => {
     const request = requestOf({ headers: { 'X-Key': TOKEN } })
     const headers = request.headers as Record<string, string>
