@@ -13,6 +13,8 @@ import { Supervisor } from './supervisor.ts'
 import { forwardImports } from './watcher.ts'
 import { WorkerError } from './worker-slot.ts'
 
+const SIGNAL_MS = 100
+
 /** Serves with `--workers`: starts the workers, which serve, and keeps them running. */
 export async function run({ config }: CommandLine): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
@@ -34,9 +36,13 @@ export async function run({ config }: CommandLine): Promise<number> {
     answerTurn(worker, message)
     forwardImports(message)
   })
-  const started = supervisor.start().then((url) => {
-    if (url !== undefined) logStart(log, url)
-  })
+  const started = supervisor.start().then(
+    (url) => {
+      if (url !== undefined) logStart(log, url)
+    },
+    // Of a signal to all processes, this one may learn after the end of a worker.
+    (error) => new Promise((_, reject) => setTimeout(reject, SIGNAL_MS, error)),
+  )
   try {
     await Promise.race([started, stopped])
   } catch (error) {

@@ -9,6 +9,11 @@ export const KILL_MESSAGE = 'portico:kill'
 /** The signals that end a process that does not listen for them. A terminal sends the last two to all processes. */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
+/** Sends a message to the parent process. If that has ended, nobody misses the message. */
+export function post(message: unknown): void {
+  process.send?.(message, () => {})
+}
+
 /**
  * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal
  * and systemd send them to every process of a group, but a child must stop only when its parent decides.
@@ -21,8 +26,8 @@ export function onStopMessage(stop: () => void, kill = (): void => {}): void {
     if (message === STOP_MESSAGE) stop()
     if (message === KILL_MESSAGE) kill()
   })
-  // Without this, node:cluster ends a worker at once when the supervisor dies.
-  if (cluster.worker) cluster.worker.exitedAfterDisconnect = true
+  // Without this, node:cluster ends a worker at once when the supervisor dies, or fails to write to it.
+  if (cluster.worker) cluster.worker.on('error', () => {}).exitedAfterDisconnect = true
   process.on('disconnect', stop)
   // The parent may have ended while the controllers were loading.
   if (!process.connected) stop()

@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
+import { post } from './child.ts'
 
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
@@ -8,13 +9,12 @@ export const REPLACE_MESSAGE = 'portico:replace'
 
 /** Reports to the supervisor, if there is one, that this process is about to listen. */
 export function reportListen(): void {
-  if (cluster.isWorker) process.send?.(LISTEN_MESSAGE)
+  if (cluster.isWorker) post(LISTEN_MESSAGE)
 }
 
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  // The channel may close in the meantime.
-  if (cluster.isWorker) process.send?.({ 'portico:url': url }, undefined, undefined, () => {})
+  if (cluster.isWorker) post({ 'portico:url': url })
 }
 
 // The event `listening` of node:cluster also comes from a server that the application opens.
@@ -31,8 +31,7 @@ export function urlIn(message: unknown): string | undefined {
  */
 export function requestSuccessor(): boolean {
   if (!cluster.isWorker || !process.connected) return false
-  // The channel may close in the meantime: the process then stops anyway.
-  process.send?.(REPLACE_MESSAGE, undefined, undefined, () => {})
+  post(REPLACE_MESSAGE)
   return true
 }
 
@@ -67,8 +66,7 @@ const READY_TIMEOUT_MS = 2_500
 export function answerReady(isReady: () => Promise<boolean>): void {
   if (!cluster.isWorker) return
   process.on('message', async (message) => {
-    if (message === READY_MESSAGE)
-      process.send?.({ ready: await isReady() }, undefined, undefined, () => {})
+    if (message === READY_MESSAGE) post({ ready: await isReady() })
   })
 }
 

@@ -337,6 +337,36 @@ describe('node server.js --workers 2', () => {
     assert.equal(await acceptsConnections(port), false)
   })
 
+  it('logs nothing if the supervisor is killed while a worker loads', async (t) => {
+    const busy = `process.kill(process.ppid, 'SIGKILL')
+      const end = Date.now() + 300
+      while (Date.now() < end);
+      exports.index = () => {}`
+    const folder = createFolder(t, { 'busy.cjs': busy })
+    const server = new ServerProcess(t, ['--workers=1', '--port=3000', `--controllers=${folder}`])
+    const { signal, stdout, stderr } = await server.ended
+    assert.deepEqual([signal, stdout, stderr], ['SIGKILL', '', ''])
+  })
+
+  it('exits with 0 if a signal to all processes ends a worker first', async (t) => {
+    const folder = createFolder(t, {
+      'signal.mjs': `import { spawn } from 'node:child_process'
+        import cluster from 'node:cluster'
+        if (cluster.isWorker) {
+          spawn('sh', ['-c', 'sleep 0.01; kill ' + process.ppid], { detached: true, stdio: 'ignore' })
+          process.kill(process.pid, 'SIGTERM')
+        }`,
+    })
+    const options = { NODE_OPTIONS: `--import=file://${folder}/signal.mjs` }
+    const server = new ServerProcess(t, ['--workers=1', '--port=0'], options)
+    const { code, stdout, stderr } = await server.ended
+    assert.deepEqual([code, stderr], [0, ''])
+    assert.deepEqual(
+      logLinesOf(stdout).map(({ message }) => message),
+      ['Stopped, and all workers too'],
+    )
+  })
+
   for (const [what, args, stderr] of [
     ['a bad setting', ['--port=x'], /^portico: --port is "x": [^\n]*\n$/],
     // Each worker may print it.
