@@ -159,7 +159,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
     return result
   }
   return {
-    url: urlOf(server.address()),
+    url: urlOf(server.address() as AddressInfo | null),
     server,
     closing,
     get counts() {
@@ -198,9 +198,9 @@ function createLimitedServer(limits: ServerLimits): Server {
   return server
 }
 
-function urlOf(address: AddressInfo | string | null): string {
-  if (address === null || typeof address === 'string') return `unix:${address}`
-  return httpUrl(address.address, address.port)
+// An inherited UNIX socket has no address.
+function urlOf(address: AddressInfo | null): string {
+  return address === null ? 'unix:inherited' : httpUrl(address.address, address.port)
 }
 
 /** Returns the URL of an address and a port, with an IPv6 address in brackets. */

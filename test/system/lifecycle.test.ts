@@ -494,6 +494,21 @@ describe('node server.js with a socket that already listens', () => {
     assert.deepEqual(await ended, [0, null])
   })
 
+  it('logs a UNIX socket, whose path Node does not know', async (t) => {
+    const socket = createServer().listen(join(createFolder(t), 'socket'))
+    t.after(() => socket.close())
+    await once(socket, 'listening')
+    const { fd } = (socket as Server & { _handle: { fd: number } })._handle
+    const command = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$0" "$@"'
+    const child = spawn('sh', ['-c', command, process.execPath, serverFile], {
+      stdio: ['ignore', 'pipe', 'ignore', fd],
+      env: childEnvironment(),
+    })
+    t.after(() => child.kill('SIGKILL'))
+    const [line] = await once(child.stdout ?? child, 'data')
+    assert.equal(JSON.parse(String(line)).url, 'unix:inherited')
+  })
+
   it('names the descriptor if it is no socket', () => {
     const command = 'LISTEN_PID=$$ LISTEN_FDS=1 exec "$@" 3>&-'
     const { status, stderr } = spawnSync(
@@ -508,15 +523,17 @@ describe('node server.js with a socket that already listens', () => {
     assert.deepEqual([status, stderr], [1, `portico: ${problem}\n`])
   })
 
-  it('rejects two sockets: it would not answer the clients of the second', () => {
-    const command = 'LISTEN_PID=$$ LISTEN_FDS=2 exec "$@"'
-    const { status, stderr } = spawnSync(
-      'sh',
-      ['-c', command, 'sh', process.execPath, serverFile],
-      { encoding: 'utf8', env: childEnvironment(), timeout: 10_000 },
-    )
-    assert.deepEqual([status, stderr], [2, 'portico: LISTEN_FDS is 2, not 1\n'])
-  })
+  for (const number of ['2', 'x']) {
+    it(`rejects LISTEN_FDS=${number}: it would not answer the clients of the other sockets`, () => {
+      const command = `LISTEN_PID=$$ LISTEN_FDS=${number} exec "$@"`
+      const { status, stderr } = spawnSync(
+        'sh',
+        ['-c', command, 'sh', process.execPath, serverFile],
+        { encoding: 'utf8', env: childEnvironment(), timeout: 10_000 },
+      )
+      assert.deepEqual([status, stderr], [2, `portico: LISTEN_FDS is ${number}, not 1\n`])
+    })
+  }
 
   it('ignores a socket that is meant for another process', async (t) => {
     const server = new ServerProcess(t, ['--port=0'], { LISTEN_PID: '1', LISTEN_FDS: '1' })
