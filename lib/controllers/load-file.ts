@@ -75,13 +75,13 @@ async function reasonOf(file: string, error: Error): Promise<string> {
 
 /** Returns the first line of the message of an error, with its location outside of this package. @internal */
 export function lineOf({ message, stack = '' }: Error, location = locationIn(stack)): string {
-  return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
+  return [String(message).split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }
 
 // The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
-// begins with path and line.
+// begins with path and line. A file may throw an error with any values.
 function locationIn(stack: string): string | undefined {
-  const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
+  const locations = String(stack).match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
   return locations
     .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
     .find((each) => !isOfPortico(each))

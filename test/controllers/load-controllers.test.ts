@@ -107,6 +107,7 @@ describe('loadControllers()', () => {
       ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
       ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
       ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
+      ['throw Object.assign(new Error(), { message: 1, stack: 2 })', () => '1'],
       [
         '\nexport function (',
         (_, url) => `Function statements require a function name, at ${url}:2`,
