@@ -48,13 +48,11 @@ function isAllowed(request: HttpRequest, origins: readonly string[]): boolean {
   return site === undefined && origin === originOf(request)
 }
 
-const DEFAULT_PORTS = { http: ':80', https: ':443' } as const
+const DEFAULT_PORTS = { http: /:80$/, https: /:443$/ } as const
 
 // An Origin has no default port. Does not parse the host: that takes 0.2 s for a long one in other characters than ASCII.
 function originOf({ client: { protocol, host } }: HttpRequest): string {
-  const origin = `${protocol}://${host.toLowerCase()}`
-  const port = DEFAULT_PORTS[protocol]
-  return origin.endsWith(port) ? origin.slice(0, -port.length) : origin
+  return `${protocol}://${host.toLowerCase()}`.replace(DEFAULT_PORTS[protocol], '')
 }
 
 function checkOrigin(origin: string): void {

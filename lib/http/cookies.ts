@@ -1,6 +1,6 @@
 import { checkNames } from './check-options.ts'
 import { decodePercent } from './params.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import { linesOf, type ResponseHeaders, setUnchecked } from './response-headers.ts'
 
 /** The attributes of a cookie. The defaults are `Path=/; HttpOnly; SameSite=Lax`. */
 export interface CookieAttributes {
@@ -36,6 +36,7 @@ const ATTRIBUTES: readonly (keyof CookieAttributes)[] = [
   'sameSite',
   'partitioned',
 ]
+// A year beyond 9999 has no form in a cookie.
 const MAX_TIME = Date.UTC(10_000, 0)
 
 const NAME = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
@@ -90,6 +91,9 @@ function decoded(raw: string): string {
  */
 export class ResponseCookies {
   readonly #headers: ResponseHeaders
+  // The field lines that were set last, and the line of each cookie: to read all of them for each of 3,200 cookies took 11 s.
+  #lines: string | readonly string[] = []
+  readonly #cookies = new Map<string, string>()
 
   /** @internal */
   constructor(headers: ResponseHeaders) {
@@ -107,8 +111,18 @@ export class ResponseCookies {
     const start = nameAndValue(name, value)
     const line = [start, ...attributeTexts(name, attributes)].join('; ')
     const key = identityOf(line)
-    const lines = this.#lines.filter((each) => identityOf(each) !== key)
-    this.#headers.set('Set-Cookie', [...lines, line])
+    const lines = linesOf(this.#headers, 'Set-Cookie')
+    if (lines !== this.#lines) {
+      this.#cookies.clear()
+      for (const each of [lines].flat()) {
+        const own = identityOf(each)
+        // Other code may set a cookie twice, such as with and without `Partitioned`.
+        this.#cookies.set(this.#cookies.has(own) ? each : own, each)
+      }
+    }
+    this.#cookies.delete(key)
+    this.#lines = [...this.#cookies.set(key, line).values()]
+    setUnchecked(this.#headers, 'Set-Cookie', this.#lines)
     return this
   }
 
@@ -121,13 +135,6 @@ export class ResponseCookies {
   delete(name: string, attributes: Omit<CookieAttributes, 'maxAgeSeconds' | 'expires'> = {}): this {
     const secure = attributes.secure ?? PREFIX.test(name)
     return this.set(name, '', { ...attributes, secure, maxAgeSeconds: 0, expires: new Date(0) })
-  }
-
-  get #lines(): readonly string[] {
-    for (const [name, value] of this.#headers) {
-      if (name.toLowerCase() === 'set-cookie') return [value].flat()
-    }
-    return []
   }
 }
 
@@ -163,7 +170,8 @@ function attributeTexts(name: string, attributes: CookieAttributes): readonly st
     maxAgeSeconds === undefined || Number.isSafeInteger(maxAgeSeconds),
     'a whole number as "maxAgeSeconds"',
   )
-  check(expires === undefined || !Number.isNaN(dateOf(expires)), 'a valid Date as "expires"')
+  const isDate = expires instanceof Date && expires.getTime() < MAX_TIME
+  check(expires === undefined || isDate, 'a valid Date as "expires"')
   check(Object.hasOwn(SAME_SITE, sameSite), '"strict", "lax" or "none" as "sameSite"')
   for (const flag of [httpOnly, secure, partitioned]) {
     check(typeof flag === 'boolean', 'true or false as "httpOnly", "secure" and "partitioned"')
@@ -188,21 +196,13 @@ function isText(value: unknown, pattern: RegExp): boolean {
   return typeof value === 'string' && value.length <= MAX_ATTRIBUTE_BYTES && pattern.test(value)
 }
 
-function dateOf(value: unknown): number {
-  // A year beyond 9999 has no form in a cookie.
-  const time = value instanceof Date ? value.getTime() : Number.NaN
-  return time < MAX_TIME ? time : Number.NaN
-}
-
 // Name, domain and path identify a cookie (RFC 6265bis, 5.7). Other code may have set the line.
 function identityOf(line: string): string {
-  const [start = '', ...attributes] = line.split(';')
+  const [start = '', ...attributes] = line.split(';').map((each) => each.trim())
   const name = start.split('=', 1)[0]?.trim()
   const last = (attribute: string): string => {
-    const found = attributes.findLast((each) =>
-      each.trim().toLowerCase().startsWith(`${attribute}=`),
-    )
-    return found?.trim().slice(attribute.length + 1) ?? ''
+    const isNamed = (each: string): boolean => each.toLowerCase().startsWith(`${attribute}=`)
+    return attributes.findLast(isNamed)?.slice(attribute.length + 1) ?? ''
   }
   return [name, last('domain').replace(/^\./, '').toLowerCase(), last('path')].join(';')
 }

@@ -156,6 +156,28 @@ describe('ResponseCookies', () => {
     assert.equal(headers.get('Set-Cookie'), 'own=1; path=/, a=1; Path=/; HttpOnly; SameSite=Lax')
   })
 
+  it('knows the lines that other code sets and removes after it', () => {
+    const headers = new ResponseHeaders()
+    const cookies = new ResponseCookies(headers).set('a', '1')
+    headers.append('Set-Cookie', 'own=1; Path=/')
+    assert.match(String(cookies.set('own', '2') && headers.get('set-cookie')), /^a=1;.*, own=2;/)
+    headers.delete('Set-Cookie')
+    assert.match(String(cookies.set('b', '1') && headers.get('set-cookie')), /^b=1; [^,]*$/)
+    headers.set('Set-Cookie', ['own=3', 'own=4; Partitioned'])
+    cookies.set('b', '2').set('b', '3')
+    assert.match(String(headers.get('set-cookie')), /^own=3, own=4; Partitioned, b=3; [^,]*$/)
+  })
+
+  it('reads each line once, also if a response removes every cookie of a request', (t) => {
+    const headers = new ResponseHeaders()
+    const cookies = new ResponseCookies(headers)
+    const { mock } = t.mock.method(String.prototype, 'split')
+    for (let i = 0; i < 200; i++) cookies.delete(`c${i}`)
+    const calls = mock.callCount()
+    assert.ok(calls < 1_000, `${calls} calls`)
+    assert.equal([...headers][0]?.[1].length, 200)
+  })
+
   it('deletes a cookie', () => {
     const headers = new ResponseHeaders()
     new ResponseCookies(headers).set('a', '1').delete('a')

@@ -60,6 +60,15 @@ describe('ResponseHeaders', () => {
     assert.equal(headers.get('Set-Cookie'), 'a=1')
   })
 
+  it('checks each line that is appended once', () => {
+    const headers = new ResponseHeaders()
+    const before = process.cpuUsage()
+    for (let i = 0; i < 5_000; i++) headers.append('Link', `</${i}>; rel=preload`)
+    const ms = process.cpuUsage(before).user / 1_000
+    assert.ok(ms < 1_000, `${ms} ms`)
+    assert.equal([...headers][0]?.[1].length, 5_000)
+  })
+
   it('appends to an existing header, and to a missing one', () => {
     const headers = new ResponseHeaders().append('Vary', 'Accept').append('vary', 'Cookie')
     assert.equal(headers.get('Vary'), 'Accept, Cookie')
