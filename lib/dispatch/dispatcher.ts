@@ -103,16 +103,14 @@ export class Dispatcher {
 
   /** Reports whether a route leads to an action that a client can request. */
   hasAction(route: Route): boolean {
-    const { module, controller, action } = route
-    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
-    return owner?.actions.has(this.#names.action(action)) === true
+    return this.#ownerOf(route)?.actions.has(this.#names.action(route.action)) === true
   }
 
   /** Returns what a route leads to, by the names that it is registered under. */
   resolve(route: Route): Resolved {
     const { module: toModule, controller: toController, action: toAction, spell } = this.#names
     const { module, controller, action } = route
-    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
+    const owner = this.#ownerOf(route)
     const actionKey = toAction(action)
     const found = owner?.actions.get(actionKey)
     return {
@@ -124,9 +122,9 @@ export class Dispatcher {
   }
 
   /** Returns the registered name of the action that a client requests by a route; undefined if there is none. */
-  nameOf({ module, controller, action }: Route): string | undefined {
-    const owner = this.#controllerOf({ module, controller, errorHandler: undefined })
-    return (owner?.actions.get(this.#names.action(action)) ?? owner?.call)?.name
+  nameOf(route: Route): string | undefined {
+    const owner = this.#ownerOf(route)
+    return (owner?.actions.get(this.#names.action(route.action)) ?? owner?.call)?.name
   }
 
   /**
@@ -168,6 +166,10 @@ export class Dispatcher {
     response.status = 204
     response.headers.set('Allow', methods.join(', '))
     return undefined
+  }
+
+  #ownerOf({ module, controller }: Route): RegisteredController | undefined {
+    return this.#controllerOf({ module, controller, errorHandler: undefined })
   }
 
   // Only the loop can request the error controller: its request has an error handler.

@@ -49,13 +49,28 @@ describe("names: 'zf1'", () => {
     oneName(action, ['adminnews', 'admin_news', '_adminnews'])
   })
 
-  it('folds a name with thousands of parts as one text', (t) => {
+  it('writes a key with thousands of parts as one text', (t) => {
     const { spell } = nameKeys.zf1
     const replace = t.mock.method(String.prototype, 'replace')
-    const key = controller('a_-b__.'.repeat(1_000))
-    assert.equal(key, 'A_B__'.repeat(1_000))
-    assert.equal(spell(`${key}NewsDesk_3V`), `${'a_b__'.repeat(1_000)}news-desk_3-v`)
-    assert.ok(replace.mock.callCount() < 1_000, `${replace.mock.callCount()}`)
+    assert.equal(
+      spell(`${'A_B__'.repeat(1_000)}NewsDesk_3V`),
+      `${'a_b__'.repeat(1_000)}news-desk_3-v`,
+    )
+    assert.equal(controller('a_-b__.'.repeat(36)), 'A_B__'.repeat(36))
+    assert.ok(replace.mock.callCount() < 100, `${replace.mock.callCount()}`)
+  })
+
+  it('folds only the case of a name of more than 255 characters', () => {
+    for (const fold of [controller, action]) {
+      assert.equal(fold(`${'-'.repeat(251)}News`), 'News')
+      assert.equal(fold(`${'-'.repeat(252)}News`), `${'-'.repeat(252)}news`)
+    }
+  })
+
+  it('converts the letters of a name at once', (t) => {
+    const toLowerCase = t.mock.method(String.prototype, 'toLowerCase')
+    assert.equal(module('aB'.repeat(4_000)), 'ab'.repeat(4_000))
+    assert.equal(toLowerCase.mock.callCount(), 1)
   })
 
   it("only lowers the case of a module's name", () => {
