@@ -155,8 +155,8 @@ export class Message {
   /** Hides the cookies that a response has set: an error may quote that of a new session. */
   hideCookies(headers: ResponseHeaders): void {
     // The values may be joined: then each one is a piece of a longer one.
-    const cookies = headers.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g) ?? []
-    for (const [, value] of cookies) this.hide(value)
+    const cookies = headers.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g)
+    if (cookies) this.hide(Array.from(cookies, ([, value]) => value))
   }
 
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { FormBody, type HttpRequestInit, Message } from '../../lib/http/message.ts'
+import { ResponseHeaders } from '../../lib/http/response-headers.ts'
 
 describe('Message', () => {
   it('needs a target', () => {
@@ -93,6 +94,19 @@ describe('Message', () => {
     assert.equal(message.headers, message.headers)
     assert.equal(message.query, message.query)
     assert.deepEqual(asked, ['headers'])
+  })
+})
+
+describe('Message.hideCookies()', () => {
+  it('hides the cookies of a response at once, also thousands of them', (t) => {
+    const hide = t.mock.method(Message.prototype, 'hide')
+    const message = new Message({ target: '/' })
+    const headers = new ResponseHeaders()
+    message.hideCookies(headers)
+    assert.equal(hide.mock.callCount(), 0)
+    message.hideCookies(headers.append('Set-Cookie', 'a=1; Path=/').append('Set-Cookie', 'b=2'))
+    assert.deepEqual(message.ending?.secrets?.flat(), ['1', '2'])
+    assert.equal(hide.mock.callCount(), 1)
   })
 })
 
