@@ -187,6 +187,15 @@ describe('The recipe for uploads as streams', () => {
     assert.equal(await statusOf({ body: 'film', headers: { 'content-type': 'text/plain' } }), 415)
   })
 
+  it('rejects more than 100 parts', async (t) => {
+    const { url } = await serveRecipe(t, 'upload-streams.js')
+    const statusOf = async (parts: number): Promise<number> =>
+      (await send(`${url}/films/save`, { body: emptyParts(parts), headers: multipart })).status
+    assert.equal(await statusOf(100), 200)
+    assert.equal(await statusOf(101), 413)
+    assert.equal(await statusOf(50_000), 413)
+  })
+
   it('rejects a body past the limit, also within a file', async (t) => {
     const { default: options } = await importRecipe(t, 'upload-streams.js')
     const { save } = (options as { controllers: { films: { save: Action } } }).controllers.films
@@ -199,6 +208,10 @@ describe('The recipe for uploads as streams', () => {
 })
 
 const multipart = { 'content-type': 'multipart/form-data; boundary=b' }
+
+function emptyParts(count: number): string {
+  return `${'--b\r\n\r\n\r\n'.repeat(count)}--b--\r\n`
+}
 
 /** Returns a form with one file of each size, in bytes. */
 async function formOf(...sizes: readonly number[]): Promise<Sent> {
