@@ -26,8 +26,8 @@ export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
   },
 }
 
-// No name of a file is longer.
-const MAX_FOLDED = 255
+// No application has a longer name.
+const MAX_FOLDED = 1_024
 
 // ZF1's _formatName(): words end at '-', '.' and ' '; a controller's name has parts between '_'.
 function camelCase(name: string, dropped: RegExp): string {

@@ -60,10 +60,10 @@ describe("names: 'zf1'", () => {
     assert.ok(replace.mock.callCount() < 100, `${replace.mock.callCount()}`)
   })
 
-  it('folds only the case of a name of more than 255 characters', () => {
+  it('folds only the case of a name of more than 1,024 characters', () => {
     for (const fold of [controller, action]) {
-      assert.equal(fold(`${'-'.repeat(251)}News`), 'News')
-      assert.equal(fold(`${'-'.repeat(252)}News`), `${'-'.repeat(252)}news`)
+      assert.equal(fold(`${'-'.repeat(1_020)}News`), 'News')
+      assert.equal(fold(`${'-'.repeat(1_021)}News`), `${'-'.repeat(1_021)}news`)
     }
   })
 
