@@ -1,6 +1,5 @@
 import type { Readable } from 'node:stream'
 import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
-import { checkNames } from './check-options.ts'
 import { monotonicMs } from './clock.ts'
 import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
@@ -61,19 +60,6 @@ export interface Reported {
   hint?: string | undefined
 }
 
-const FIELDS: readonly (keyof HttpRequestInit)[] = [
-  'method',
-  'target',
-  'headers',
-  'body',
-  'header',
-  'signal',
-  'aborted',
-  'remoteAddress',
-  'protocol',
-  'rejection',
-]
-
 // The names in lower case, and the values.
 type Fields = readonly (readonly [name: string, value: RequestHeaders[string]])[]
 
@@ -107,9 +93,6 @@ export class Message {
     if (typeof init?.target !== 'string') {
       throw new TypeError('A request needs a "target", such as "/news/list"')
     }
-    // Those of a message that arrived over a connection are the names of a class.
-    if (Object.getPrototypeOf(init) === Object.prototype)
-      checkNames('fields of a request', init, FIELDS)
     this.source = init
     this.method = init.method ?? 'GET'
     this.target = init.target

@@ -36,7 +36,6 @@ describe('The options of public functions', () => {
       nested: () => nested([], wrong),
       readJson: () => readJson(request, wrong),
       serve: () => serve(front, wrong),
-      HttpRequest: () => new HttpRequest({ target: '/', ...wrong }),
     }
     for (const [name, run] of Object.entries(functions)) {
       const message = /^There is no "misspelt" or "typo" among the /
