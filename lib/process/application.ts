@@ -14,6 +14,7 @@ import { HttpRequest } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { nameKeys } from '../routing/name-rules.ts'
+import { routeNames } from '../routing/route-target.ts'
 import type { Handler } from '../server/handler.ts'
 import { publicPathOf, sendFiles } from '../server/public-files.ts'
 import { listPublicFolder, type PublicFile } from '../server/public-folder.ts'
@@ -88,6 +89,7 @@ async function load(
       development: env === 'development',
     })
     warnAboutLimits(front, config, warn)
+    warnAboutRoutes(front, warn)
     const { public: folder, publicCacheControl: cacheControl } = config
     const files = folder === undefined ? undefined : listPublicFolder(folder, basePath)
     const { headers } = options
@@ -155,6 +157,17 @@ function warnAboutLimits(
   if (late.length === 0) return
   const limit = `--socket-timeout-ms, "${socketTimeoutMs}"`
   warn(`The "timeoutMs" of ${late.map(fullName).join(', ')} is not less than ${limit}`)
+}
+
+// Such as the name of a function, `userAdmin`, in place of its name in URLs.
+function warnAboutRoutes(front: FrontController, warn: (warning: string) => void): void {
+  const { dispatcher, router } = partsOf(front)
+  for (const { name, defaults, variables, isAbstract, isRest } of router.named.values()) {
+    if (isAbstract || isRest || routeNames.some((each) => variables.has(each))) continue
+    const target = { ...defaults, pairs: undefined }
+    if (dispatcher.nameOf(target) !== undefined) continue
+    warn(`The route "${name}" leads to "${fullName(target)}", which does not exist`)
+  }
 }
 
 // Joins the controllers of the application file and of the folder.

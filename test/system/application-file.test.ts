@@ -127,6 +127,36 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     assert.equal((await run(t, [...args, '--socket-timeout-ms=31001'])).stderr, '')
   })
 
+  it('warns about routes that lead to no action', async (t) => {
+    const source = `
+      const userAdmin = { saveAll: () => {} }
+      const anything = { __call: () => {} }
+      const to = (controller, action) => ({ controller, action })
+      const routes = {
+        right: { path: '/a', defaults: to('user-admin', 'save-all') },
+        wrong: { path: '/b', defaults: to('userAdmin', 'saveAll') },
+        none: { path: '/c/:id' },
+        any: { path: '/d', defaults: to('anything', 'x') },
+        given: { path: '/e/:controller/:action' },
+        rest: { rest: ['admin'] },
+        regex: { regex: 'f/([a-z]+)', map: { 1: 'controller' } },
+        parent: { path: '/g', abstract: true },
+        child: { path: 'h', under: 'parent', defaults: to('nosuch', 'index') },
+      }
+      export default { controllers: { userAdmin, anything }, modules: { admin: {} }, routes }`
+    const { code, stderr } = await run(t, [
+      '--check',
+      '--app',
+      join(createApp(t, source), 'app.js'),
+    ])
+    const lines = [
+      ['wrong', 'userAdmin/saveAll'],
+      ['none', 'index/index'],
+      ['child', 'nosuch/index'],
+    ].map(([name, to]) => `portico: The route "${name}" leads to "${to}", which does not exist\n`)
+    assert.deepEqual([code, stderr], [0, lines.join('')])
+  })
+
   it('serves TypeScript without a build where Node runs it, and logs no warning', {
     skip: !(process.features as { typescript?: unknown }).typescript,
   }, async (t) => {
