@@ -47,10 +47,11 @@ class Ini {
       // By hand: an expression takes quadratic time for spaces.
       const mark = line.indexOf('=')
       const key = line.slice(0, mark).trimEnd()
-      if (mark < 0 || !PREFIXES.some((prefix) => key.startsWith(prefix))) continue
+      const isRoute = PREFIXES.some((prefix) => key.startsWith(prefix))
+      if (mark < 0 || !(isRoute || key.startsWith('resources.router.'))) continue
       const value = plainValue(line.slice(mark + 1).trimStart())
       const path = key.split('.')
-      if (path.length > MAX_PARTS || path.includes('__proto__'))
+      if (!isRoute || path.length > MAX_PARTS || path.includes('__proto__'))
         this.problems.push([i + 1, 'the key is not translated'])
       else if (value === undefined)
         this.problems.push([i + 1, `${key}: the value is not plain text`])

@@ -131,6 +131,15 @@ routes.g.chain = "c, nosuch"
     )
   })
 
+  it('names the other settings of the router', () => {
+    const { routes, problems } = translateIni(`resources.router.chainNameSeparator = "_"
+resources.frontController.baseUrl = "/app"
+resources.router.routes.a.route = a
+`)
+    assert.deepEqual(Object.keys(routes), ['a'])
+    assert.deepEqual(problems, [[1, 'the key is not translated']])
+  })
+
   it('gives no name the meaning that it has for objects', () => {
     const { routes, problems } = translateIni(`routes.__proto__.route = a
 routes.a.route = a
