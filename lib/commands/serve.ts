@@ -34,8 +34,9 @@ export async function run(line: CommandLine): Promise<number> {
     onHangup(ownLog, stop)
   })
   let exitCode = 0
+  let reason = ''
   const stopEarly = (): number => {
-    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, 'Stopped before it listened')
+    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
     return exitCode
   }
   const health = await loadHealth(line.config)
@@ -47,7 +48,6 @@ export async function run(line: CommandLine): Promise<number> {
     front.report(error)
   }
   let isServing = true
-  let reason = ''
   // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
@@ -63,7 +63,7 @@ export async function run(line: CommandLine): Promise<number> {
   })
   reportListen()
   const { onAccess } = health?.observer ?? {}
-  // It never settles in a worker whose supervisor has ended, or if Node throws outside of it: without `--allow-net`.
+  // It never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without `--allow-net`.
   const service = await Promise.race([listen(application, log, onAccess), stopped])
   if (service === undefined) return stopEarly()
   health?.observer.watch(service)

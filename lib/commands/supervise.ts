@@ -1,4 +1,5 @@
 import cluster from 'node:cluster'
+import { setTimeout as delay } from 'node:timers/promises'
 import { onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
 import { logStart, rejectInheritedSocket } from '../process/listen.ts'
@@ -13,7 +14,7 @@ import { Supervisor } from './supervisor.ts'
 import { forwardImports } from './watcher.ts'
 import { WorkerError } from './worker-slot.ts'
 
-const SIGNAL_MS = 100
+const SIGNAL_DELAY_MS = 500
 
 /** Serves with `--workers`: starts the workers, which serve, and keeps them running. */
 export async function run({ config }: CommandLine): Promise<number> {
@@ -40,8 +41,11 @@ export async function run({ config }: CommandLine): Promise<number> {
     (url) => {
       if (url !== undefined) logStart(log, url)
     },
-    // Of a signal to all processes, this one may learn after the end of a worker.
-    (error) => new Promise((_, reject) => setTimeout(reject, SIGNAL_MS, error)),
+    async (error) => {
+      // A signal to all processes may end a worker before this process receives it.
+      if (error.exitCode === 0) await delay(SIGNAL_DELAY_MS)
+      throw error
+    },
   )
   try {
     await Promise.race([started, stopped])

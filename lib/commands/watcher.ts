@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { post } from '../process/child.ts'
+import { sendToParent } from '../process/child.ts'
 import { ConfigError, EXIT_CONFIG } from '../process/settings.ts'
 import { isWatched, WATCHER_VARIABLE } from '../process/watched.ts'
 import type { Logger } from '../reporting/logger.ts'
@@ -39,7 +39,7 @@ function isImportMessage(
 
 /** Passes the messages about imports of a worker on to the watcher, if there is one. */
 export function forwardImports(message: unknown): void {
-  if (isWatched() && isImportMessage(message)) post(message)
+  if (isWatched() && isImportMessage(message)) sendToParent(message)
 }
 
 /** Runs a program, and restarts it when a file changes. */

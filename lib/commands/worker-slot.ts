@@ -183,7 +183,7 @@ export class WorkerSlot {
 }
 
 type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>> & {
-  readonly reason?: string | undefined
+  readonly code?: string | undefined
 }
 
 /** The error of a worker that ended before it listened. */
@@ -192,13 +192,12 @@ export class WorkerError extends Error {
   /** 0 if a signal ended the worker, negative if the system did not create it: it has then not printed why. */
   readonly exitCode: number
 
-  constructor({ pid, exitCode, signalCode, reason }: Ended) {
-    const code = exitCode ?? 0
-    const name = code < 0 ? getSystemErrorName(code) : `exit code ${code}`
-    const ending = reason ?? signalCode ?? name
-    super(`A worker ended with ${ending} before it listened`)
+  constructor({ pid, exitCode, signalCode, code }: Ended) {
+    const number = exitCode ?? 0
+    const name = number < 0 ? getSystemErrorName(number) : `exit code ${number}`
+    super(`A worker ended with ${code ?? signalCode ?? name} before it listened`)
     this.pid = pid
-    this.exitCode = code
+    this.exitCode = number
   }
 }
 
@@ -207,9 +206,10 @@ function fork(): Worker {
   try {
     return cluster.fork()
   } catch (error) {
-    // A missing permission has no number.
-    const { errno: exitCode = -1, code: reason } = error as NodeJS.ErrnoException
-    throw new WorkerError({ exitCode, reason })
+    const { errno, code } = error as NodeJS.ErrnoException
+    // The error of a missing permission has no number.
+    if (errno === undefined && code !== 'ERR_ACCESS_DENIED') throw error
+    throw new WorkerError({ exitCode: errno ?? -1, code })
   }
 }
 

@@ -50,9 +50,7 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
     for (const [name, controller] of each) {
       if (functionsOf(controller).size > 0) continue
       const path = module === '' ? name : `${module}/${name}`
-      warnings.push(
-        `The controller "${path}" exports no function and no instance of a class: it has no action`,
-      )
+      warnings.push(`The controller "${path}" exports no function: it has no action`)
     }
   }
   const errors = controllers.get('error')

@@ -1,5 +1,5 @@
 import { pathToFileURL } from 'node:url'
-import { toError } from '../http/exceptions.ts'
+import { factsOf, read, toError } from '../http/exceptions.ts'
 import { isOfPortico } from '../reporting/frames.ts'
 import { FileError, loadModule } from './load-module.ts'
 import { locateSyntaxError } from './syntax-error.ts'
@@ -65,23 +65,25 @@ export function reading<T>(subject: string, call: () => T): T {
 
 // Returns the message of an error, and the first location in its stack that is outside this package.
 async function reasonOf(file: string, error: Error): Promise<string> {
-  const { message, stack = '' } = error
-  const { code } = error as NodeJS.ErrnoException
+  const { code, message } = factsOf(error)
   if (code === 'ERR_UNKNOWN_FILE_EXTENSION' && /\.[cm]?ts"/.test(message))
     return `${message}: Node.js 22.18 or later runs TypeScript without a build`
   if (error instanceof FileError) return message
-  return lineOf(error, locationIn(stack) ?? (await locateSyntaxError(file, error)))
+  return lineOf(error, locationIn(error) ?? (await locateSyntaxError(file, error)))
 }
 
 /** Returns the first line of the message of an error, with its location outside of this package. @internal */
-export function lineOf({ message, stack = '' }: Error, location = locationIn(stack)): string {
-  return [String(message).split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
+export function lineOf(error: Error, location = locationIn(error)): string {
+  const { message } = factsOf(error)
+  return [message.split('\n')[0] || 'it throws', location].filter(Boolean).join(', at ')
 }
 
 // The frames of an ES module have a URL, those of a CommonJS module a path. A SyntaxError of a CommonJS module
-// begins with path and line. A file may throw an error with any values.
-function locationIn(stack: string): string | undefined {
-  const locations = String(stack).match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
+// begins with path and line. The `stack` of an error that a file throws may be any value.
+function locationIn(error: Error): string | undefined {
+  const stack = read(error, 'stack')
+  if (typeof stack !== 'string') return undefined
+  const locations = stack.match(/(?:file:[^\s)]*|(?<=^|\()\/[^\n()]*):\d+(?::\d+)?/gm) ?? []
   return locations
     .map((each) => each.replace(/^\/.*?(?=(?::\d+){1,2}$)/, (path) => pathToFileURL(path).href))
     .find((each) => !isOfPortico(each))

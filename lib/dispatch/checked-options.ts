@@ -9,8 +9,8 @@ import {
   FUNCTION,
   type Kind,
   OBJECT,
-  OTHER,
   STRINGS,
+  UNCHECKED,
 } from '../http/check-options.ts'
 import { networks } from '../http/forwarded.ts'
 import { checkedHeaders, type DefaultHeaders } from '../http/response-headers.ts'
@@ -32,16 +32,16 @@ import { checkPlugin, type Plugin } from './plugin.ts'
 import { WatchingDispatcher } from './watching-dispatcher.ts'
 
 const OPTIONS: Readonly<Record<keyof FrontControllerOptions, Kind>> = {
-  controllers: OTHER,
-  modules: OTHER,
-  names: OTHER,
-  basePath: OTHER,
-  router: OTHER,
-  routes: OTHER,
-  plugins: OTHER,
+  controllers: UNCHECKED,
+  modules: UNCHECKED,
+  names: UNCHECKED,
+  basePath: UNCHECKED,
+  router: UNCHECKED,
+  routes: UNCHECKED,
+  plugins: UNCHECKED,
   headers: OBJECT,
   limits: OBJECT,
-  logger: OTHER,
+  logger: UNCHECKED,
   onReport: FUNCTION,
   logParams: STRINGS,
   trustProxy: STRINGS,

@@ -15,6 +15,7 @@ export class Checks {
     }
   }
 
+  /** Adds the error of a check. */
   add(error: Error): void {
     this.#errors.push(error)
   }
@@ -67,9 +68,13 @@ export function definedLimits<T extends object>(
 /** What an option must be, and the check of a value that is not undefined. */
 export type Kind = readonly [expected: string, isValid: (value: unknown) => boolean]
 
-/** An option that has a check of its own. */
-export const OTHER: Kind = ['', () => true]
+/** An option that is checked elsewhere, or not at all. */
+export const UNCHECKED: Kind = ['', () => true]
 export const BOOLEAN: Kind = ['true or false', (value) => typeof value === 'boolean']
+export const NUMBER: Kind = [
+  'a number from 0 on',
+  (value) => typeof value === 'number' && value >= 0,
+]
 export const FUNCTION: Kind = ['a function', (value) => typeof value === 'function']
 export const STRING: Kind = ['a string', (value) => typeof value === 'string']
 export const STRINGS: Kind = [

@@ -6,13 +6,13 @@ import { isCompressed, isDeclaredLonger, mediaTypeOf } from './request-readers.t
 
 /** The options of {@link readJson}. */
 export interface JsonOptions {
-  /** The maximum number of bytes (default and maximum: the limit of the front controller). */
+  /** Maximum bytes (default and maximum: the limit of the front controller). */
   readonly maxBytes?: number | undefined
 }
 
 /**
- * Reads and parses a JSON body: `application/json`, or a type that ends in `+json`. Call it once: a body
- * can only be read once.
+ * Reads and parses a JSON body: `application/json`, or a type that ends in `+json`. A body can
+ * be read once.
  *
  * @example
  * const article = await readJson(request)

@@ -1,5 +1,12 @@
 import type { Readable } from 'node:stream'
-import { type BodyChunks, type BodySource, isChunks, toReadable } from './body.ts'
+import {
+  type BodyChunks,
+  type BodySource,
+  consumedBody,
+  isChunks,
+  streamBody,
+  toReadable,
+} from './body.ts'
 import { monotonicMs } from './clock.ts'
 import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
@@ -74,6 +81,7 @@ export class Message {
   #query: URLSearchParams | undefined
   #id: string | undefined
   #body: Readable | undefined
+  #stream: { readonly body: Readable; readonly maxBytes: number } | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #state: SharedState | undefined
   /** The bytes of the JSON body that the application has read. */
@@ -84,8 +92,6 @@ export class Message {
   isNegotiated = false
   /** @internal */
   reported: Reported | undefined
-  /** The stream of the body, if the application has requested it. */
-  stream: Readable | undefined
   /** Whether the response is a public file. */
   isPublicFile = false
 
@@ -164,6 +170,16 @@ export class Message {
     if (!isChunks(body)) return body
     this.#body ??= toReadable(body)
     return this.#body
+  }
+
+  /** Returns the body as a stream, within a limit. It can be read once, also if it is in memory. */
+  streamOf(maxBytes: number): Readable {
+    const known = this.#stream
+    if (known?.body.readableDidRead) return consumedBody()
+    if (known?.maxBytes === maxBytes && !known.body.destroyed) return known.body
+    const body = streamBody(this.body, maxBytes)
+    this.#stream = { body, maxBytes }
+    return body
   }
 }
 

@@ -6,9 +6,9 @@ export type NestedValue = string | NestedValue[] | { [name: string]: NestedValue
 
 /** The bounds of {@link nested}. */
 export interface NestedLimits {
-  /** Maximum number of brackets in a name (default 8). */
+  /** Maximum brackets in a name (default 8). */
   readonly maxDepth: number
-  /** Maximum number of values (default 1,000). */
+  /** Maximum values (default 1,000). */
   readonly maxValues: number
 }
 

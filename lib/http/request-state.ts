@@ -1,6 +1,6 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
-import { consumedBody, failedBody, streamBody, tooLarge } from './body.ts'
+import { failedBody, streamBody, tooLarge } from './body.ts'
 import { checkNames } from './check-options.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
@@ -188,10 +188,7 @@ export class RequestState<ErrorHandler> {
     const { form, message, settings, maxBodyBytes = settings.maxBodyBytes } = this
     if (form !== undefined) return streamBody(form.bytes, maxBodyBytes)
     if (message.isDeclaredLonger(maxBodyBytes)) return failedBody(tooLarge(maxBodyBytes))
-    // Also one of a test, which could be read again.
-    if (message.stream?.readableDidRead) return consumedBody()
-    message.stream = streamBody(message.body, maxBodyBytes)
-    return message.stream
+    return message.streamOf(maxBodyBytes)
   }
 
   /** Aborts when the client closes the connection; the deadline of the action aborts it too. */

@@ -35,7 +35,8 @@ export class ResponseHeaders
     setUnchecked = (headers, name, value) => headers.#put({ name, value })
     linesOf = (headers, name) => headers.#find(name)?.value ?? []
     setMissing = (headers, defaults) => {
-      for (const field of defaults) if (!headers.has(field.name)) headers.#put({ ...field })
+      for (const field of defaults)
+        if (!headers.has(field.name)) headers.#put({ name: field.name, value: field.value })
     }
     fieldLinesOf = (headers) => {
       const lines: (string | string[])[] = []

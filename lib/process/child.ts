@@ -9,8 +9,8 @@ export const KILL_MESSAGE = 'portico:kill'
 /** The signals that end a process that does not listen for them. A terminal sends the last two to all processes. */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
-/** Sends a message to the parent process. If that has ended, nobody misses the message. */
-export function post(message: unknown): void {
+/** Sends a message to the parent process. Ignores a failure: the parent has then ended. */
+export function sendToParent(message: unknown): void {
   process.send?.(message, () => {})
 }
 
@@ -26,7 +26,8 @@ export function onStopMessage(stop: () => void, kill = (): void => {}): void {
     if (message === STOP_MESSAGE) stop()
     if (message === KILL_MESSAGE) kill()
   })
-  // Without this, node:cluster ends a worker at once when the supervisor dies, or fails to write to it.
+  // Without the first, a failed write to the supervisor is an exception; without the second, node:cluster ends the worker at once
+  // when the supervisor dies.
   if (cluster.worker) cluster.worker.on('error', () => {}).exitedAfterDisconnect = true
   process.on('disconnect', stop)
   // The parent may have ended while the controllers were loading.

@@ -8,7 +8,7 @@ import type { Config } from './settings.ts'
  */
 export function contradictions(config: Config, hasOwnLog = false): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
-  const { showValues, env, host, port, healthPort, idHeader, accessLog, logLevel } = config
+  const { showValues, env, host, idHeader, accessLog, logLevel } = config
   const problems: string[] = []
   if (headersTimeoutMs > requestTimeoutMs) {
     problems.push(
@@ -19,9 +19,6 @@ export function contradictions(config: Config, hasOwnLog = false): string[] {
     problems.push(
       `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
     )
-  }
-  if (healthPort !== undefined && healthPort !== 0 && healthPort === port) {
-    problems.push(`--health-port is "${healthPort}": expected another one than --port`)
   }
   if (showValues && env === 'production') {
     problems.push(`--show-values needs --env development, but --env is "${env}"`)

@@ -71,11 +71,11 @@ export function rejectInheritedSocket(flag: string): void {
 
 // Socket activation: systemd, or a program with the same protocol, opens the socket and passes it on.
 function inheritedSocket(): number | undefined {
-  const { LISTEN_FDS = '0', LISTEN_PID } = process.env
-  if (LISTEN_PID !== String(process.pid) || LISTEN_FDS === '0') return undefined
+  const { LISTEN_FDS, LISTEN_PID } = process.env
+  if (LISTEN_PID !== String(process.pid) || !LISTEN_FDS || LISTEN_FDS === '0') return undefined
   if (LISTEN_FDS === '1') return FIRST_FD
   // The clients of another socket would wait for ever.
-  throw new ConfigError([`LISTEN_FDS is ${LISTEN_FDS}, not 1`])
+  throw new ConfigError([`LISTEN_FDS is "${LISTEN_FDS}", not 1`])
 }
 
 /** Logs that the program listens, and reports it to a watcher. */

@@ -1,4 +1,4 @@
-import { post } from './child.ts'
+import { sendToParent } from './child.ts'
 
 /** Holds the process id of the watcher, in the environment of the program that it runs. */
 export const WATCHER_VARIABLE = 'PORTICO_WATCHER'
@@ -10,5 +10,5 @@ export function isWatched(): boolean {
 
 /** Reports to the watcher, if there is one, that this process listens. */
 export function reportListening(port: number): void {
-  if (isWatched()) post({ listening: port })
+  if (isWatched()) sendToParent({ listening: port })
 }

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { post } from './child.ts'
+import { sendToParent } from './child.ts'
 
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
@@ -9,12 +9,12 @@ export const REPLACE_MESSAGE = 'portico:replace'
 
 /** Reports to the supervisor, if there is one, that this process is about to listen. */
 export function reportListen(): void {
-  if (cluster.isWorker) post(LISTEN_MESSAGE)
+  if (cluster.isWorker) sendToParent(LISTEN_MESSAGE)
 }
 
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  if (cluster.isWorker) post({ 'portico:url': url })
+  if (cluster.isWorker) sendToParent({ 'portico:url': url })
 }
 
 // The event `listening` of node:cluster also comes from a server that the application opens.
@@ -31,7 +31,7 @@ export function urlIn(message: unknown): string | undefined {
  */
 export function requestSuccessor(): boolean {
   if (!cluster.isWorker || !process.connected) return false
-  post(REPLACE_MESSAGE)
+  sendToParent(REPLACE_MESSAGE)
   return true
 }
 
@@ -66,7 +66,7 @@ const READY_TIMEOUT_MS = 2_500
 export function answerReady(isReady: () => Promise<boolean>): void {
   if (!cluster.isWorker) return
   process.on('message', async (message) => {
-    if (message === READY_MESSAGE) post({ ready: await isReady() })
+    if (message === READY_MESSAGE) sendToParent({ ready: await isReady() })
   })
 }
 

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream'
-import { checkOptions, type Kind, OTHER } from '../http/check-options.ts'
+import { checkOptions, type Kind, UNCHECKED } from '../http/check-options.ts'
 import type { Logger } from './logger.ts'
 import { jsonLine } from './printable.ts'
 
@@ -41,7 +41,7 @@ export type Fields = Readonly<Record<string, unknown>>
  * @throws {TypeError} If an option is unknown.
  */
 export function createLogger(options: LoggerOptions): Logger {
-  checkOptions('options', options, { stream: OTHER, level: LEVEL })
+  checkOptions('options', options, { stream: UNCHECKED, level: LEVEL })
   if (typeof options.stream?.write !== 'function')
     throw new TypeError('Expected "stream" to be a stream')
   return new Log(options)

@@ -26,14 +26,14 @@ export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
   },
 }
 
-// No application has a longer name.
-const MAX_FOLDED = 1_024
+// No application has a longer name. One that only becomes lower case keeps its separators, so it matches no action.
+const MAX_FOLDED_LENGTH = 1_024
 
 // ZF1's _formatName(): words end at '-', '.' and ' '; a controller's name has parts between '_'.
 function camelCase(name: string, dropped: RegExp): string {
   const lower = lowerCase(name)
   // An error folds a name up to 42 times: one of 8,000 characters took 9 ms.
-  if (lower.length > MAX_FOLDED) return lower
+  if (lower.length > MAX_FOLDED_LENGTH) return lower
   return lower
     .replace(dropped, '')
     .replace(/(?<=^|_)([a-z])|[.\- ]+([a-z]?)/g, (_, first = '', next = '') =>

@@ -6,7 +6,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
  * It may be declared for the messages of Express.
  */
 export type BeforeMiddleware = {
-  /** Responds, or calls `next()`. Declared as a method, whose parameters may be subtypes. */
+  /** Responds, or calls `next()`. */
   call(message: IncomingMessage, out: ServerResponse, next: (error?: unknown) => void): unknown
 }['call']
 

@@ -21,7 +21,7 @@ type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
-  // Node reports HTTP/1.1 and a line feed alone with the same code.
+  // A reason, for the same code: the version is valid, but other bytes than CR and LF follow it, such as LF alone.
   'Expected CRLF after version': 400,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,

@@ -4,11 +4,11 @@ import { isHost, originOf } from '../http/request-line.ts'
 
 /** Limits of the request line and the header section. */
 export interface HeaderLimits {
-  /** Maximum number of bytes of all field lines (default 16,384); beyond it 431. */
+  /** Maximum bytes of all field lines (default 16,384); beyond it 431. */
   readonly maxHeaderBytes: number
-  /** Maximum number of field lines (default 100); beyond it 431. */
+  /** Maximum field lines (default 100); beyond it 431. */
   readonly maxHeaderFields: number
-  /** Maximum number of bytes of a request target (default: only that of the handler); beyond it 414. */
+  /** Maximum bytes of a request target (default: only that of the handler); beyond it 414. */
   readonly maxTargetBytes?: number | undefined
 }
 

@@ -38,24 +38,8 @@ export interface Access {
   readonly durationMs: number
 }
 
-/** Options of {@link createRequestListener}. */
-export interface ListenerOptions {
-  /**
-   * Limits of the header section (default 100 fields, 16,384 bytes), beyond them 431; and of the
-   * target (default: only that of the handler), beyond it 414.
-   */
-  readonly headerLimits?: Partial<HeaderLimits> | undefined
-  /**
-   * Aborts when the server begins to stop (default: never). From then on, the last response of each
-   * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
-   */
-  readonly closing?: AbortSignal | undefined
-  /**
-   * Maximum time for which reading is paused when a client pipelines too many requests, in
-   * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.
-   * Does not apply while 64 or more requests wait.
-   */
-  readonly maxPauseMs?: number | undefined
+/** Options for the handling of each request. */
+export interface HandlingOptions {
   /** Called once per request, when its response has been sent or its client has left. */
   readonly onAccess?: ((access: Access) => void) | undefined
   /**
@@ -72,6 +56,26 @@ export interface ListenerOptions {
    * sets is kept. A response of a middleware does not get it.
    */
   readonly idHeader?: string | undefined
+}
+
+/** Options of {@link createRequestListener}. */
+export interface ListenerOptions extends HandlingOptions {
+  /**
+   * Limits of the header section (default 100 fields, 16,384 bytes), beyond them 431; and of the
+   * target (default: only that of the handler), beyond it 414.
+   */
+  readonly headerLimits?: Partial<HeaderLimits> | undefined
+  /**
+   * Aborts when the server begins to stop (default: never). From then on, the last response of each
+   * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
+   */
+  readonly closing?: AbortSignal | undefined
+  /**
+   * Maximum time for which reading is paused when a client pipelines too many requests, in
+   * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.
+   * Does not apply while 64 or more requests wait.
+   */
+  readonly maxPauseMs?: number | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { BOOLEAN, checkOptions } from '../http/check-options.ts'
+import { BOOLEAN, checkObject, checkOptions } from '../http/check-options.ts'
 import { HttpRequest } from '../http/request.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
 import { protocolOf } from './incoming-request.ts'
@@ -34,9 +34,10 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler has no `handle`, or no `serves` although `fallThrough` is set.
+ * @throws {TypeError} If the handler has no `handle`, or no `serves` although `fallThrough` is set; if an option is unknown or invalid.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
+  checkObject('options', options)
   const { fallThrough = false, ...listenerOptions } = options
   const listener = createRequestListener(handler, listenerOptions)
   checkOptions('options', { fallThrough }, { fallThrough: BOOLEAN })

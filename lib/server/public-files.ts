@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { MAX_ELEMENTS } from '../http/accept.ts'
-import { checkOptions, OBJECT, OTHER } from '../http/check-options.ts'
+import { checkOptions, FUNCTION, type Kind, OBJECT, STRING } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
 import { splitTarget, withoutOrigin } from '../http/request-line.ts'
@@ -36,6 +36,11 @@ export interface PublicFilesOptions {
 // The codes of a file that was deleted after the start, or whose path or a part of it became a folder, a file, or a link to itself.
 const MISSING: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']
 
+const CACHE_CONTROL: Kind = [
+  'a string or a function',
+  (value) => STRING[1](value) || FUNCTION[1](value),
+]
+
 interface Entry {
   readonly path: string
   readonly type: string
@@ -62,7 +67,11 @@ export function withPublicFiles(
   folder: string,
   options: PublicFilesOptions = {},
 ): Handler {
-  checkOptions('options', options, { cacheControl: OTHER, basePath: OTHER, headers: OBJECT })
+  checkOptions('options', options, {
+    cacheControl: CACHE_CONTROL,
+    basePath: STRING,
+    headers: OBJECT,
+  })
   return sendFiles(handler, listPublicFolder(folder, options.basePath ?? ''), options)
 }
 

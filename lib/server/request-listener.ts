@@ -4,8 +4,9 @@ import {
   checkOptions,
   FUNCTION,
   type Kind,
+  NUMBER,
   OBJECT,
-  OTHER,
+  UNCHECKED,
 } from '../http/check-options.ts'
 import { canHoldId } from '../http/response-headers.ts'
 import { checkedBefore } from './before.ts'
@@ -17,12 +18,12 @@ import type { Handler, ListenerOptions } from './handler.ts'
 
 const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
   headerLimits: OBJECT,
-  closing: OTHER,
-  maxPauseMs: OTHER,
+  closing: UNCHECKED,
+  maxPauseMs: NUMBER,
   onAccess: FUNCTION,
-  before: OTHER,
-  idHeader: OTHER,
-  expectsContinue: OTHER,
+  before: UNCHECKED,
+  idHeader: UNCHECKED,
+  expectsContinue: UNCHECKED,
 }
 
 /**

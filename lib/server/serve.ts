@@ -1,22 +1,28 @@
 import { once, setMaxListeners } from 'node:events'
 import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { checkedLimits, checkOptions, type Kind, OBJECT, OTHER } from '../http/check-options.ts'
+import {
+  checkedLimits,
+  checkOptions,
+  type Kind,
+  NUMBER,
+  OBJECT,
+  UNCHECKED,
+} from '../http/check-options.ts'
 import { ServerClosingError } from '../http/errors.ts'
-import type { BeforeMiddleware } from './before.ts'
 import { handleClientErrors } from './client-error.ts'
 import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
-import type { Access, Handler } from './handler.ts'
+import type { Handler, HandlingOptions } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
 import { ServerCounter, type ServerCounts } from './server-counts.ts'
 import { handleUpgrades } from './upgrade.ts'
 
 /** Limits of the server and its connections. */
 export interface ServerLimits extends HeaderLimits {
-  /** Maximum number of bytes of a request target (default 8,192); beyond it 414. */
+  /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Maximum number of open connections (default 10,000); further ones are closed at once. */
+  /** Maximum open connections (default 10,000); further ones are closed at once. */
   readonly maxConnections: number
   /** Maximum milliseconds for the headers to arrive (default 10,000); beyond it 408. */
   readonly headersTimeoutMs: number
@@ -42,7 +48,7 @@ export const DEFAULT_SERVER_LIMITS: ServerLimits = {
 }
 
 /** Options of {@link serve}. */
-export interface ServeOptions {
+export interface ServeOptions extends HandlingOptions {
   /** The port (default 3000); 0 picks a free one. */
   readonly port?: number | undefined
   /** The address to listen on (default `127.0.0.1`). */
@@ -53,12 +59,6 @@ export interface ServeOptions {
   readonly limits?: Partial<ServerLimits> | undefined
   /** Maximum milliseconds that {@link Service.close} waits for active requests (default 10,000). */
   readonly closeTimeoutMs?: number | undefined
-  /** Called once per request, when its response has been sent or its client has left. */
-  readonly onAccess?: ((access: Access) => void) | undefined
-  /** Connect-style middlewares in front of the handler, as the option `before` of a request listener (default none). */
-  readonly before?: readonly BeforeMiddleware[] | undefined
-  /** The name of a response header for the id of the request, as the option of a request listener (default none). */
-  readonly idHeader?: string | undefined
 }
 
 /** A server that is listening. */
@@ -96,14 +96,14 @@ export interface Service {
 }
 
 const OPTIONS: Readonly<Record<keyof ServeOptions, Kind>> = {
-  port: OTHER,
-  host: OTHER,
-  fd: OTHER,
+  port: UNCHECKED,
+  host: UNCHECKED,
+  fd: UNCHECKED,
   limits: OBJECT,
-  closeTimeoutMs: OTHER,
-  onAccess: OTHER,
-  before: OTHER,
-  idHeader: OTHER,
+  closeTimeoutMs: NUMBER,
+  onAccess: UNCHECKED,
+  before: UNCHECKED,
+  idHeader: UNCHECKED,
 }
 
 /**

@@ -59,8 +59,7 @@ function takeOver(
   connection.hasLastRequest = true
   connection.isDetached = true
   // node:http has removed its listeners: without a listener, a reset would end the process.
-  // No closure: it would keep the message, with its headers, as long as the other protocol uses the connection.
-  stream.on('error', stream.destroy)
+  stream.on('error', destroyThis)
   if (hasLastRequest) {
     attend(socket)
     startReading(socket.resume())
@@ -74,6 +73,11 @@ function takeOver(
   if (activeResponse === undefined) finish()
   // Bound, because `close` is emitted in the context of the earlier request, and the listeners must not run there.
   else hold(socket, activeResponse, AsyncResource.bind(finish))
+}
+
+// No closure: it would keep the message, with its headers, as long as the other protocol uses the connection.
+function destroyThis(this: Duplex): void {
+  this.destroy()
 }
 
 // Does what node:http no longer does while responses are sent. Returns a function that ends this.

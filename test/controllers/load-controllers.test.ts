@@ -107,7 +107,11 @@ describe('loadControllers()', () => {
       ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
       ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
       ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
-      ['throw Object.assign(new Error(), { message: 1, stack: 2 })', () => '1'],
+      ['throw Object.assign(new Error(), { message: 1, stack: 2 })', () => 'it throws'],
+      [
+        'throw Object.assign(new Error(), { message: Object.create(null), stack: { toString() { throw 1 } } })',
+        () => 'it throws',
+      ],
       [
         '\nexport function (',
         (_, url) => `Function statements require a function name, at ${url}:2`,

@@ -80,6 +80,14 @@ describe('The options of public functions', () => {
       [() => new FrontController(null as never), {}, /^Expected the options in an object$/],
       [(options) => serve(front, options), { onAccess: 3 }, /"onAccess" to be a function$/],
       [(options) => serve(front, options), { limits: [] }, /"limits" to be an object$/],
+      [(options) => createMiddleware(front, options), new Map(), /in an object$/],
+      [
+        (options) => serve(front, options),
+        { closeTimeoutMs: -1 },
+        /"closeTimeoutMs" to be a number/,
+      ],
+      [(options) => withPublicFiles(front, folder, options), { cacheControl: 3 }, /"cacheControl"/],
+      [(options) => withPublicFiles(front, folder, options), { basePath: 3 }, /"basePath"/],
       [(options) => createRequestListener(front, options), { onAccess: {} }, /"onAccess"/],
       [
         (options) => createMiddleware(front, options),

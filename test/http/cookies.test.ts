@@ -166,6 +166,8 @@ describe('ResponseCookies', () => {
     headers.set('Set-Cookie', ['own=3', 'own=4; Partitioned'])
     cookies.set('b', '2').set('b', '3')
     assert.match(String(headers.get('set-cookie')), /^own=3, own=4; Partitioned, b=3; [^,]*$/)
+    headers.set('Set-Cookie', ['own=5; Path=/', 'own=6; Path=/; Partitioned'])
+    assert.match(String(cookies.set('own', '7') && headers.get('set-cookie')), /^own=7; [^,]*$/)
   })
 
   it('reads each line once, also if a response removes every cookie of a request', (t) => {

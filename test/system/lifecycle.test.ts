@@ -524,14 +524,14 @@ describe('node server.js with a socket that already listens', () => {
   })
 
   for (const number of ['2', 'x']) {
-    it(`rejects LISTEN_FDS=${number}: it would not answer the clients of the other sockets`, () => {
+    it(`rejects LISTEN_FDS=${number}`, () => {
       const command = `LISTEN_PID=$$ LISTEN_FDS=${number} exec "$@"`
       const { status, stderr } = spawnSync(
         'sh',
         ['-c', command, 'sh', process.execPath, serverFile],
         { encoding: 'utf8', env: childEnvironment(), timeout: 10_000 },
       )
-      assert.deepEqual([status, stderr], [2, `portico: LISTEN_FDS is ${number}, not 1\n`])
+      assert.deepEqual([status, stderr], [2, `portico: LISTEN_FDS is "${number}", not 1\n`])
     })
   }
 

@@ -110,7 +110,10 @@ describe('node server.js', () => {
     const { code, stdout } = await new ServerProcess(t, ['--port', '0'], { NODE_OPTIONS: preload })
       .ended
     assert.equal(code, 1)
-    assert.match(stdout, /"level":"error".*\n.*"message":"Stopped before it listened"/)
+    assert.match(
+      stdout,
+      /"level":"error".*\n.*"message":"Stopped by an exception outside of any request before it listened"/,
+    )
   })
 
   it('prints its version and its options', async (t) => {
