@@ -51,5 +51,8 @@ export function html(parts: TemplateStringsArray, ...values: readonly unknown[])
 function toMarkup(value: unknown): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Markup) return value.toString()
-  return Array.isArray(value) ? value.map(toMarkup).join('') : escapeHtml(String(value))
+  // Not by join(): at each depth of a nested list, it would copy all the text below.
+  return Array.isArray(value)
+    ? value.reduce((text, each) => text + toMarkup(each), '')
+    : escapeHtml(String(value))
 }

@@ -82,9 +82,12 @@ export interface UrlOptions {
 
 /** Returns the query string of a URL with its `?`; '' if it is empty. */
 export function toQuery(query: NonNullable<UrlOptions['query']>): string {
-  const fields = new URLSearchParams(query instanceof URLSearchParams ? query : undefined)
-  for (const [name, value] of query instanceof URLSearchParams ? [] : Object.entries(query)) {
-    for (const each of [value ?? []].flat()) fields.append(name, String(each))
+  const fields = new URLSearchParams()
+  for (const [name, value] of query instanceof URLSearchParams ? query : Object.entries(query)) {
+    // All levels: a list within a list is not for this, but to write one as text takes its depth times its length.
+    for (const each of [value ?? []].flat(Number.POSITIVE_INFINITY)) {
+      fields.append(name, String(each))
+    }
   }
   return fields.size === 0 ? '' : `?${fields}`
 }

@@ -35,6 +35,16 @@ describe('html``', () => {
     )
   })
 
+  it('takes a time for a nested list that grows with its text, not with the depth times the text', () => {
+    let list: unknown = 'x'.repeat(500_000)
+    for (let depth = 0; depth < 1_500; depth++) list = ['<', list]
+    const before = process.cpuUsage()
+    const text = html`${list}`.toString()
+    const ms = process.cpuUsage(before).user / 1_000
+    assert.ok(text.startsWith('&lt;&lt;') && text.length === 506_000)
+    assert.ok(ms < 200, `${ms} ms`)
+  })
+
   it('converts any value to text', () => {
     const values = [0, Number.NaN, true, '', { toString: () => '<o>' }]
     assert.equal(values.map((value) => html`${value}`).join(), '0,NaN,true,,&lt;o&gt;')

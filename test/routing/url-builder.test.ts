@@ -87,6 +87,16 @@ describe('HttpRequest.urlFor() with a query', () => {
     ]
     for (const [query, url] of table) assert.equal(request.urlFor({}, { query }), url)
   })
+
+  it('takes a time for a list within a list that grows with its length, as JSON may have one', () => {
+    let list: unknown = 'x'.repeat(500_000)
+    for (let depth = 0; depth < 1_500; depth++) list = ['a', list]
+    const before = process.cpuUsage()
+    const url = route('/news/list').urlFor({}, { query: { tag: list as string[] } })
+    const ms = process.cpuUsage(before).user / 1_000
+    assert.ok(url.startsWith('/news/list?tag=a&tag=a&') && url.endsWith('xxx'))
+    assert.ok(ms < 200, `${ms} ms`)
+  })
 })
 
 describe('HttpRequest.urlFor() by a named route', () => {
