@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { checkOptions, type Kind, UNCHECKED } from '../http/check-options.ts'
 import type { Logger } from './logger.ts'
-import { jsonLine } from './printable.ts'
+import { jsonLine, printable } from './printable.ts'
 
 /** The levels of a log, the lowest first; `silent` writes nothing. @internal */
 export const logLevels = ['info', 'warn', 'error', 'silent'] as const
@@ -131,12 +131,13 @@ export class Log implements Logger {
 
 function truncatedLine(record: Fields): string {
   const kept: Record<string, unknown> = { ...record }
-  let line = jsonLine(kept)
+  // Escapes no line from which more is removed: 1 MB takes 0.2 s.
+  let line = jsonLine(kept, MAX_LINE_BYTES)
   for (const name of REMOVABLE_FIELDS) {
     if (Buffer.byteLength(line) < MAX_LINE_BYTES) break
     if (!(name in kept)) continue
     delete kept[name]
-    line = jsonLine({ ...kept, truncated: true })
+    line = jsonLine({ ...kept, truncated: true }, MAX_LINE_BYTES)
   }
-  return `${line}\n`
+  return `${printable(line)}\n`
 }

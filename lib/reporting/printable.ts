@@ -25,15 +25,17 @@ export function printable(text: string): string {
   return IS_PRINTABLE_ASCII.test(text) ? text : text.replace(unprintable(), toEscapes)
 }
 
-/** Writes a value as one line of JSON, with the same characters escaped. */
-export function jsonLine(value: unknown): string {
-  return printable(JSON.stringify(value))
+/** Writes a value as one line of JSON, with the same characters escaped, unless it is as long as a limit. */
+export function jsonLine(value: unknown, limit: number = Number.POSITIVE_INFINITY): string {
+  const line = JSON.stringify(value)
+  return line.length < limit ? printable(line) : line
 }
 
 function toEscapes(character: string): string {
   // Escapes UTF-16 code units: JSON has no escape for a whole character past U+FFFF.
-  return Array.from(
-    { length: character.length },
-    (_, i) => `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`,
-  ).join('')
+  let escapes = ''
+  for (let i = 0; i < character.length; i++) {
+    escapes += `\\u${character.charCodeAt(i).toString(16).padStart(4, '0')}`
+  }
+  return escapes
 }
