@@ -169,6 +169,23 @@ describe('The recipe for uploads in memory', () => {
     assert.equal(await statusOf({ body: 'photo', headers: multipart }), 400)
     assert.equal(await statusOf(await formOf(11_000_000)), 413)
   })
+
+  it('rejects more than 100 parts, however their boundary is declared', async (t) => {
+    const { url } = await serveRecipe(t, 'uploads.js')
+    const part = '--b\r\nContent-Disposition: form-data; name="photo"; filename="a.png"\r\n\r\n\r\n'
+    const statusOf = async (parts: number, type: string): Promise<number> => {
+      const body = `${part.repeat(parts)}--b--\r\n`
+      return (await send(`${url}/photos/save`, { body, headers: { 'content-type': type } })).status
+    }
+    for (const type of [multipart['content-type'], 'Multipart/Form-Data; boundary="b"']) {
+      assert.equal(await statusOf(100, type), 200)
+      assert.equal(await statusOf(101, type), 413)
+      assert.equal(await statusOf(100_000, type), 413)
+    }
+    for (const before of ['xboundary=c; ', 'x="; boundary=c"; ', 'boundary=b; ']) {
+      assert.equal(await statusOf(101, `multipart/form-data; ${before}boundary=b`), 400)
+    }
+  })
 })
 
 describe('The recipe for uploads as streams', () => {
