@@ -5,6 +5,8 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { gunzipSync } from 'node:zlib'
 import { request } from 'undici'
 import { WebSocket } from 'ws'
@@ -453,6 +455,33 @@ describe('The recipe for WebSockets', () => {
     server.child.kill('SIGTERM')
     for (const [code] of await Promise.all(closed)) assert.equal(code, 1001)
     assert.equal((await server.ended).code, 0)
+  })
+
+  it('ends a client that does not read what the others send, or the answers to its pings', async (t) => {
+    const { service, url, origin } = await startWebSockets(t)
+    const isAlone = async (): Promise<void> => {
+      for (;;) {
+        const count = await promisify(service.server.getConnections.bind(service.server))()
+        if (count === 1) return
+        await setTimeout(20)
+      }
+    }
+    const client = await connected(url, origin)
+    const stalled = await connected(url, origin)
+    stalled.pause()
+    for (let i = 0; i < 300; i++) {
+      client.send('x'.repeat(60_000))
+      await once(client, 'message')
+    }
+    await isAlone()
+    const pinging = await connected(url, origin)
+    pinging.on('error', () => {}).pause()
+    for (let i = 0; i < 150_000 && pinging.readyState === WebSocket.OPEN; i++) {
+      pinging.ping('x'.repeat(125))
+      if (i % 1_000 === 0) await setTimeout(1)
+    }
+    await isAlone()
+    assert.equal(client.readyState, WebSocket.OPEN)
   })
 
   it('rejects another path, and a page of another origin', async (t) => {
