@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -134,6 +134,10 @@ for (const proxy of proxies) {
       const log = join(createFolder(t), 'log')
       const target = `/app/cut?log=${encodeURIComponent(log)}`
       assert.equal((await exchange(site.port, { target })).status, 502)
+      // nginx writes a large body to this folder.
+      rmSync(join(site.folder, 'client_body'), { recursive: true, force: true })
+      const large = { method: 'POST', target, body: 'a='.padEnd(100_000, 'b') }
+      assert.ok((await exchange(site.port, large)).status >= 500)
       const errors = join(site.folder, 'errors')
       assert.equal(existsSync(errors) ? readFileSync(errors, 'utf8') : '', '')
     })
