@@ -1,5 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 import { type HttpRequest, stateOf } from './request.ts'
+import { authorityOf } from './request-line.ts'
 
 // Without isIP(), whose expressions take 4 ms of the start.
 const LOOPBACK = new BlockList()
@@ -8,7 +9,7 @@ LOOPBACK.addAddress('::1', 'ipv6')
 
 // A proxy adds one of these.
 const PROXY_HEADER =
-  /^(?:forwarded|via|cdn-loop|.*-(?:client|connecting|real)-ip|x-(?:envoy|forwarded|original)-.*)$/
+  /forwarded|client-?ip|(?:connecting|real|user)-ip|^(?:via|cdn-loop|x-(?:envoy|original|scheme).*)$/
 
 /** Reports whether a host is this machine: `localhost`, a name below it, or a loopback address. */
 export function isLoopback(host: string): boolean {
@@ -26,8 +27,8 @@ export function isLoopback(host: string): boolean {
  * host. The host shows a tunnel, and a name that a foreign site let point to this machine (DNS rebinding).
  */
 export function isLocal(request: HttpRequest): boolean {
-  const { source, headers } = stateOf(request).message
+  const { source, headers, target } = stateOf(request).message
   if (!isLoopback(source.remoteAddress ?? '')) return false
   if (Object.keys(headers).some((name) => PROXY_HEADER.test(name))) return false
-  return isLoopback(String(headers.host ?? '').replace(/:\d*$/, ''))
+  return isLoopback(String(authorityOf(target) ?? headers.host ?? '').replace(/:\d*$/, ''))
 }

@@ -42,7 +42,7 @@ describe('isLocal()', () => {
 
   it('rejects a request through a proxy on this machine', () => {
     // biome-ignore format: a table
-    const names = ['X-Forwarded-For', 'x-forwarded-proto', 'Forwarded', 'Via', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP', 'CDN-Loop', 'X-Client-IP', 'X-Original-Host', 'Fastly-Client-IP', 'X-Envoy-External-Address']
+    const names = ['X-Forwarded-For', 'x-forwarded-proto', 'Forwarded', 'Via', 'X-Real-IP', 'CF-Connecting-IP', 'True-Client-IP', 'CDN-Loop', 'X-Client-IP', 'X-Original-Host', 'Fastly-Client-IP', 'X-Envoy-External-Address', 'X-Forwarded', 'Forwarded-For', 'Client-IP', 'X-Azure-ClientIP', 'X-ProxyUser-Ip', 'X-Scheme']
     for (const name of names) {
       assert.equal(isLocalWith({ host: 'localhost', [name]: '127.0.0.1' }), false, name)
     }
@@ -53,5 +53,13 @@ describe('isLocal()', () => {
       assert.equal(isLocalWith({ host }), false, host)
     }
     assert.equal(isLocalWith({}), false)
+    // The host of an absolute target replaces the header.
+    const init = { headers: { host: 'localhost' }, remoteAddress: '127.0.0.1' }
+    for (const [host, expected] of [
+      ['news.example', false],
+      ['127.0.0.1:3000', true],
+    ] as const) {
+      assert.equal(isLocal(new HttpRequest({ target: `http://${host}/`, ...init })), expected, host)
+    }
   })
 })
