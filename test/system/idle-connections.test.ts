@@ -36,6 +36,8 @@ describe('An idle connection', () => {
         { ...canaryRequest('save', [form]), method: 'POST', body: 'f=canary-form' },
         connection,
       )
+      connection.write('GET /app/list HTTP/1.1\r\nHost: canary-host\r\n\r\n')
+      await once(connection, 'data')
       assert.deepEqual(await server.findInHeap(/canary-\w+/g), [])
     })
   }
@@ -139,7 +141,10 @@ class HeapServer {
   /** Returns the texts in the heap that match a pattern, each once. */
   async findInHeap(pattern: RegExp): Promise<string[]> {
     const file = join(createFolder(this.#t), 'heap.heapsnapshot')
-    await this.ask({ target: `/app/snapshot?file=${encodeURIComponent(file)}` }, this.control)
+    // Without a host, which would take the place of the last one.
+    const connection = this.#connect()
+    connection.write(`GET /app/snapshot?file=${encodeURIComponent(file)} HTTP/1.0\r\n\r\n`)
+    await once(connection.resume(), 'end')
     return [...new Set((await readFile(file, 'utf8')).match(pattern))]
   }
 
