@@ -76,10 +76,12 @@ export class IncomingRequest implements HttpRequestInit {
     return this.message.headers
   }
 
-  /** All fields, also those that code has removed from `headers`, and the trailers. */
+  /** All fields, also those that code has removed from `headers`, the trailers, and the cookies that a middleware has set. */
   get rawFields(): [name: string, value: string][] {
     const { rawHeaders, rawTrailers } = this.message
-    const fields = [...rawHeaders, ...rawTrailers]
+    const cookies = [this.out.getHeader('set-cookie') ?? []].flat()
+    const set = cookies.flatMap((cookie) => ['set-cookie', `${cookie}`.split(';', 1)[0] ?? ''])
+    const fields = [...rawHeaders, ...rawTrailers, ...set]
     return fields.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), fields[i + 1] ?? '']]))
   }
 

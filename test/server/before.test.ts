@@ -54,6 +54,29 @@ describe('The option "before"', () => {
     assert.deepEqual([headers['x-one'], headers['x-two']], ['1', '1'])
   })
 
+  it('removes a cookie that a middleware has set from an error', async (t) => {
+    for (const cookies of ['sid=k7rq9 zM2x4v; Path=/', ['a=1', 'sid=k7rq9%20zM2x4v; HttpOnly']]) {
+      const middleware: Before[number] = (_, out, next) => {
+        out.setHeader('Set-Cookie', cookies)
+        next()
+      }
+      const { port, reports } = await serveActions(
+        t,
+        {
+          fail() {
+            throw new Error('No session k7rq9 zM2x4v')
+          },
+        },
+        { before: [middleware] },
+      )
+      await exchange(port, { target: '/app/fail' })
+      assert.deepEqual(
+        reports.map(({ message }) => message),
+        ['No session [set-cookie]'],
+      )
+    }
+  })
+
   for (const when of ['while the response is sent', 'after next()']) {
     it(`removes the values of the form from an error ${when}, and names the action`, async (t) => {
       const reported = deferred<ErrorReport>()
