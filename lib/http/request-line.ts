@@ -28,7 +28,8 @@ const HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 /** Reports whether a text is a host with an optional port. */
 export function isHost(text: string): boolean {
-  return HOST.test(text)
+  // V8 keeps the text that was matched last: after the second match, that is no longer the host.
+  return HOST.test(text) && /^/.test('')
 }
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */
