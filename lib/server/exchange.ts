@@ -150,17 +150,26 @@ export class Exchange implements ResponseTarget, EndListener {
   // Sends a 500 without a body, or closes the connection if the headers have been sent.
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
-    // The request of the response has the form and the route.
-    const request = this.#response?.request ?? this.#request
+    // It was not sent, for example because a middleware of `before` has responded meanwhile.
+    if (this.#response !== undefined) responseLifecycle.discard(this.#response)
     // A middleware of `before` failed after it had responded.
     if (!out.writableEnded) {
-      const response = this.#emptyResponse(500, request)
+      const response = this.#emptyResponse(500, this.#attempted)
       responseLifecycle.fail(response, toError(error))
       this.#recordAccess(response)
       if (out.headersSent) connection.socket.destroy()
       else this.#write(response)
     }
-    this.#handler.report?.(error, { request, status: 500 })
+    this.#reportFault(error)
+  }
+
+  // The request of the response has the form and the route.
+  get #attempted(): HttpRequest {
+    return this.#response?.request ?? this.#request
+  }
+
+  #reportFault(error: unknown): void {
+    this.#handler.report?.(error, { request: this.#attempted, status: 500 })
   }
 
   #write(response: HttpResponse): void {

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import compression from 'compression'
 import helmet from 'helmet'
@@ -187,6 +188,30 @@ describe('The option "before"', () => {
     assert.deepEqual([status, body, reports.length], [200, 'done', 1])
   })
 
+  it('may respond while the action runs: a stream of the action is then destroyed', async (t) => {
+    const body = new PassThrough()
+    const closed = once(body, 'close')
+    const late: Actions = {
+      stream: async (_, response) => {
+        await setTimeout(20)
+        body.write('late')
+        response.body = body
+      },
+    }
+    const before: Before = [
+      (_, out, next) => {
+        next()
+        out.setHeader('Content-Length', 7).end('timeout')
+      },
+    ]
+    const { port, reports } = await serveActions(t, late, { before })
+    // The connection stays open.
+    const response = await fetch(`http://127.0.0.1:${port}/app/stream`)
+    assert.equal(await response.text(), 'timeout')
+    await closed
+    assert.equal(reports.length, 1)
+  })
+
   it('does not run for a message that is rejected for its framing', async (t) => {
     let runs = 0
     const before: Before = [(_, out) => out.end(String(runs++))]
@@ -272,7 +297,7 @@ describe('helmet() and compression() in front of actions', () => {
 
   it('keep a connection, and the order of pipelined requests', async (t) => {
     const slowFirst: Before[number] = ({ url }, _, next) =>
-      url === '/app/long' ? setTimeout(next, 10) : next()
+      url === '/app/long' ? void setTimeout(10).then(() => next()) : next()
     const { port } = await serveActions(t, actions, { before: [slowFirst, ...packages] })
     const socket = connect(port, '127.0.0.1')
     const bytes = ['long', 'short', 'fail', 'short'].map((action) =>
