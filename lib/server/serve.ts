@@ -74,20 +74,14 @@ export interface Service {
    * Aborts with a {@link ServerClosingError} when {@link Service.close} is called. WebSockets and event
    * streams, whose `request.signal` aborts too, must then end, or the server waits for them until the
    * deadline.
-   *
-   * @example
-   * service.closing.addEventListener('abort', () => {
-   *   for (const client of webSockets.clients) client.close(1001)
-   * })
    */
   readonly closing: AbortSignal
   /** The connections and requests of the server, counted when it is read. */
   readonly counts: ServerCounts
   /**
    * Stops the server: accepts no more connections, responds to requests in flight with
-   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. Half a header
-   * section gets a 408 after 2 seconds, and half a body within a second after `closeTimeoutMs`. A
-   * second call returns the same promise.
+   * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A second call
+   * returns the same promise.
    *
    * @returns The number of connections that were open after `closeTimeoutMs`, and the number of
    *   actions that were cut: 0 if no client has lost a response.
