@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { isPromiseLike } from '../http/async.ts'
 
 /**
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
@@ -55,7 +56,7 @@ export function runBefore(
     // It may throw after next(), too.
     try {
       const returned = middleware(message, out, next)
-      if (returned instanceof Promise) returned.catch(fail)
+      if (isPromiseLike(returned)) returned.then(undefined, fail)
     } catch (error) {
       fail(error)
     }

@@ -162,6 +162,13 @@ describe('The option "before"', () => {
       },
     ],
     ['a rejection', async () => Promise.reject(new Error('broken'))],
+    [
+      'a rejection of another kind of promise',
+      () => {
+        const rejected = Promise.reject(new Error('broken'))
+        return Object.fromEntries([['then', rejected.then.bind(rejected)]])
+      },
+    ],
     ['next(error) later', (_, __, next) => setImmediate(next, new Error('broken'))],
   ]
   for (const [what, failing] of failures) {
