@@ -6,7 +6,7 @@ import { monotonicMs } from '../http/clock.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
-import { HttpResponse, responseLifecycle } from '../http/response.ts'
+import { HttpResponse, isResponse, responseLifecycle } from '../http/response.ts'
 import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
@@ -151,10 +151,10 @@ export class Exchange implements ResponseTarget, EndListener {
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
     // It was not sent, for example because a middleware of `before` has responded meanwhile.
-    if (this.#response !== undefined) responseLifecycle.discard(this.#response)
+    if (isResponse(this.#response)) responseLifecycle.discard(this.#response)
     // A middleware of `before` failed after it had responded.
     if (!out.writableEnded) {
-      const response = this.#emptyResponse(500, this.#attempted)
+      const response = this.#emptyResponse(500)
       responseLifecycle.fail(response, toError(error))
       this.#recordAccess(response)
       if (out.headersSent) connection.socket.destroy()
@@ -163,13 +163,9 @@ export class Exchange implements ResponseTarget, EndListener {
     this.#reportFault(error)
   }
 
-  // The request of the response has the form and the route.
-  get #attempted(): HttpRequest {
-    return this.#response?.request ?? this.#request
-  }
-
   #reportFault(error: unknown): void {
-    this.#handler.report?.(error, { request: this.#attempted, status: 500 })
+    const { request, status } = this.#emptyResponse(500)
+    this.#handler.report?.(error, { request, status })
   }
 
   #write(response: HttpResponse): void {
@@ -180,10 +176,11 @@ export class Exchange implements ResponseTarget, EndListener {
     writeResponse(response, this)
   }
 
-  #emptyResponse(status: number, request = this.#request): HttpResponse {
+  #emptyResponse(status: number): HttpResponse {
     const response = new HttpResponse()
     response.status = status
-    response.request = request
+    // The request of a response has the form and the route.
+    response.request = this.#response?.request ?? this.#request
     return response
   }
 
@@ -212,7 +209,14 @@ export class Exchange implements ResponseTarget, EndListener {
   #reportAccess(response: HttpResponse): void {
     const { method } = this.incoming
     const durationMs = monotonicMs() - stateOf(this.#request).message.arrivedAt
-    this.#options.onAccess?.(new Accessed(method, response, this.bytes, durationMs))
+    // Its errors must not end the process, nor keep the other listeners of the connection from being called.
+    try {
+      const access = new Accessed(method, response, this.bytes, durationMs)
+      const returned: unknown = this.#options.onAccess?.(access)
+      if (isPromiseLike(returned)) returned.then(undefined, (error) => this.#reportFault(error))
+    } catch (error) {
+      this.#reportFault(error)
+    }
   }
 }
 

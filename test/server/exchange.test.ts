@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createRequestListener, HttpResponse, serve } from '../../lib/index.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import type { Access } from '../../lib/server/handler.ts'
@@ -216,6 +217,47 @@ describe('The option onAccess', () => {
     ])
     for (const { durationMs } of log) assert.ok(durationMs > 0)
   })
+
+  for (const [what, onAccess] of [
+    [
+      'throws',
+      () => {
+        throw new Error('no disk')
+      },
+    ],
+    ['returns a promise that rejects', () => Promise.reject(new Error('no disk'))],
+  ] as const) {
+    it(`is reported with the request if it ${what}, also for each of several that are cut`, async (t) => {
+      const arrived = deferred()
+      const aborted: unknown[] = []
+      const { port, reports } = await serveActions(
+        t,
+        {
+          text: (_, response) => response.text('ok'),
+          async wait({ signal }) {
+            signal.addEventListener('abort', () => aborted.push(signal.reason))
+            if (signal.aborted) return
+            arrived.resolve()
+            await once(signal, 'abort')
+          },
+        },
+        { onAccess },
+      )
+      const { status } = await exchange(port, { target: '/app/text' })
+      assert.equal(status, 200)
+      const socket = connect(port, '127.0.0.1')
+      socket.write(get('wait') + get('wait'))
+      await arrived.promise
+      await sleep(20)
+      socket.resetAndDestroy()
+      await sleep(50)
+      assert.deepEqual(
+        reports.map(({ name, message, action }) => [name, message, action]),
+        ['text', 'wait', 'wait'].map((action) => ['Error', 'no disk', action]),
+      )
+      assert.equal(aborted.length, 2)
+    })
+  }
 
   it('is called when the response has been sent, with the requested names', async (t) => {
     const log: Access[] = []
