@@ -52,7 +52,10 @@ export function createRequestListener(
   const before = checkedBefore(options.before)
   const exchangeOptions = { ...options, headerLimits, eventStreams, before }
   return (message, out) => {
-    if (connectionOf(message.socket).isBehindLast()) return
-    new Exchange(message, out, handler, exchangeOptions).start()
+    // HTTP/2: its requests share a socket that a program may not pause.
+    if ('createPushResponse' in out) out.writeHead(505).end()
+    else if (!connectionOf(message.socket).isBehindLast()) {
+      new Exchange(message, out, handler, exchangeOptions).start()
+    }
   }
 }

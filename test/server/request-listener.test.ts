@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
-import { connect, type Socket } from 'node:net'
+import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { request } from 'undici'
@@ -17,6 +19,19 @@ import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, listening } from '../support/http.ts'
 
 describe('createRequestListener()', () => {
+  it('responds 505 to each request of HTTP/2', async (t) => {
+    const server = createHttp2Server(createRequestListener(createFront({})) as never)
+    t.after(() => server.close())
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    const { port } = server.address() as AddressInfo
+    const client = connectHttp2(`http://127.0.0.1:${port}`)
+    for (let i = 0; i < 3; i++) {
+      const [headers] = await once(client.request({ ':path': '/' }), 'response')
+      assert.equal(headers[':status'], 505)
+    }
+    client.close()
+  })
+
   it('sends a 500 without a body when the handler fails, and reports the error to it', async (t) => {
     const secret = new Error('secret')
     const handles: Handler['handle'][] = [
