@@ -74,7 +74,15 @@ export async function run(line: CommandLine): Promise<number> {
   answerReady(isReady)
   reportUrl(service.url)
   await health?.listen(isReady)
-  if (!cluster.isWorker) logStart(log, service.url)
+  // A logger of the application that fails must not keep the process from stopping.
+  const attempt = (write: () => void): void => {
+    try {
+      write()
+    } catch (error) {
+      report(error)
+    }
+  }
+  if (!cluster.isWorker) attempt(() => logStart(log, service.url))
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
@@ -91,7 +99,7 @@ export async function run(line: CommandLine): Promise<number> {
   health?.close()
   if (!cluster.isWorker || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
-    log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`)
+    attempt(() => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`))
   }
   return actions > 0 ? EXIT_FAILURE : exitCode
 }

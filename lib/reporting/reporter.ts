@@ -90,7 +90,12 @@ export class Reporter {
     for (const [kind, count] of summaries.flatMap((summary) => Object.entries(summary.kinds))) {
       kinds[kind] = (kinds[kind] ?? 0) + count
     }
-    this.#options.logger?.warn({ event: 'errors', total, kinds }, `${total} more errors`)
+    // A timer calls this, and the end of a service.
+    try {
+      this.#options.logger?.warn({ event: 'errors', total, kinds }, `${total} more errors`)
+    } catch (error) {
+      this.#logObserverError(error)
+    }
   }
 
   #admit(failure: Failure): Admission {

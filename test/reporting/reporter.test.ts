@@ -344,6 +344,21 @@ describe('Reporter.admit()', () => {
 })
 
 describe('Reporter.flush()', () => {
+  it('does not fail if the logger throws: a timer calls it, and the end of a service', (t) => {
+    const messages: string[] = []
+    const write = (_: object, message: string): void => {
+      messages.push(message)
+      throw new Error('no disk')
+    }
+    const logger = { info: write, warn: write, error: write, isLevelEnabled: () => false }
+    const { reporter, report } = reporting(t, { logger })
+    report(new Error('counted'), 500)
+    reporter.flush()
+    report(new Error('counted'), 500)
+    t.mock.timers.tick(2 * MINUTE_MS)
+    assert.deepEqual(messages.slice(0, 2), ['1 more errors', '2 more errors'])
+  })
+
   it('writes the summary at once, and nothing if there is none', (t) => {
     const { reporter, report, lines } = reporting(t)
     reporter.flush()

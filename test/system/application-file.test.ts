@@ -245,6 +245,29 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     ])
   })
 
+  it('serves and stops as usual if the logger of the file throws', async (t) => {
+    const source = `
+      import { writeFileSync } from 'node:fs'
+      const log = (fields, message) => {
+        console.log(JSON.stringify({ ...fields, message }))
+        throw new Error('no disk')
+      }
+      export default { logger: { info: log, warn: log, error: log } }
+      export async function close() { writeFileSync(new URL('closed', import.meta.url), '1') }`
+    const folder = createApp(t, source)
+    const [health] = await findFreePorts(1)
+    const options = ['--port=0', '--access-log', `--health-port=${health}`]
+    const server = new ServerProcess(t, [...options, '--app', join(folder, 'app.js')])
+    const url = await server.url()
+    for (let i = 0; i < 100; i++) assert.equal((await fetch(`${url}/no-${i}`)).status, 404)
+    server.child.kill('SIGTERM')
+    const { code, stdout } = await server.ended
+    assert.equal(code, 0)
+    assert.equal(readFileSync(join(folder, 'closed'), 'utf8'), '1')
+    const events = logLinesOf(stdout).map(({ event }) => event)
+    assert.ok(events.includes('start') && events.includes('stop'))
+  })
+
   for (const workers of [0, 2]) {
     it(`passes the service to started() for upgrades, with ${workers} workers`, async (t) => {
       const source = `
