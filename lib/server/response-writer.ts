@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
+import { ServerClosingError } from '../http/errors.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import type { EventStreams } from './event-streams.ts'
@@ -98,9 +99,10 @@ function writeStream(body: Readable, response: HttpResponse, target: ResponseTar
   pipeline(body, count, out, (error) => {
     target.eventStreams.delete(incoming)
     connection.removeOnClose(destroyBody)
-    // A client that leaves is not an error. A body that closes before its end is an error.
+    // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
     const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
-    if (error && isReported) target.report(error, response)
+    const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
+    if (error && isReported && !isStopped()) target.report(error, response)
   })
 }
 

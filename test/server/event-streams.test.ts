@@ -66,6 +66,18 @@ describe('request.signal', () => {
     assert.deepEqual(reports, [])
   })
 
+  it('may let the event stream fail with an error of another kind, as a request of node:http does', async (t) => {
+    const { service, reports } = await startStream(t, ({ signal }, response) => {
+      response.headers.set('Content-Type', 'text/event-stream')
+      const body = new PassThrough()
+      body.write('data: 1\n\n')
+      signal.addEventListener('abort', () => body.destroy(new Error('aborted')))
+      response.body = body
+    })
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+    assert.deepEqual(reports, [])
+  })
+
   it('may destroy the event stream', async (t) => {
     const { service, reports } = await startStream(t, ({ signal }, response) => {
       response.headers.set('Content-Type', 'text/event-stream')
