@@ -19,7 +19,7 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  *
  * `Sec-Fetch-Site` decides if it is there: `same-origin` and `none` pass. Otherwise `Origin` must be the origin that the
  * client requested (`request.client`), or one of the list. A request with neither header gets 403. Behind
- * a proxy that ends TLS, set `trustProxy`: the origin would have the wrong scheme.
+ * a proxy that ends TLS, set `trustProxy`.
  *
  * @example
  * new FrontController({ controllers, plugins: [sameOrigin()] })

@@ -71,7 +71,7 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
 }
 
 /** Returns a body that fails with an error when it is read. */
-export function failedBody(error: HttpError): Readable {
+export function failedBody(error: Error): Readable {
   const body: Readable = new Readable({ read: () => void body.destroy(error) })
   return ignoreErrors(body)
 }

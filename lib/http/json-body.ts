@@ -11,8 +11,7 @@ export interface JsonOptions {
 }
 
 /**
- * Reads and parses a JSON body: `application/json`, or a type that ends in `+json`. A body can
- * be read once.
+ * Reads and parses a JSON body: `application/json`, or a type that ends in `+json`.
  *
  * @example
  * const article = await readJson(request)

@@ -3,6 +3,7 @@ import {
   type BodyChunks,
   type BodySource,
   consumedBody,
+  failedBody,
   isChunks,
   streamBody,
   toReadable,
@@ -34,7 +35,7 @@ export interface HttpRequestInit {
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined
-  /** Whether the client has closed the connection, or the signal is aborted (default: whether the signal is aborted). */
+  /** Whether the client has closed the connection (default: whether the signal is aborted). */
   readonly aborted?: boolean | undefined
   /** The address of the peer (default ''). */
   readonly remoteAddress?: string | undefined
@@ -175,6 +176,8 @@ export class Message {
   /** Returns the body as a stream, within a limit. It can be read once, also if it is in memory. */
   streamOf(maxBytes: number): Readable {
     const known = this.#stream
+    // What a client has broken is its fault, also if it is read again.
+    if (known?.body.errored) return failedBody(known.body.errored)
     if (known?.body.readableDidRead) return consumedBody()
     if (known?.maxBytes === maxBytes && !known.body.destroyed) return known.body
     const body = streamBody(this.body, maxBytes)

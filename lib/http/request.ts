@@ -67,7 +67,7 @@ export class HttpRequest {
     return this.#state.message.target
   }
 
-  /** The same as `target`, under the name that it has elsewhere. */
+  /** The same as `target`. */
   get url(): string {
     return this.target
   }

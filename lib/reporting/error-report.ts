@@ -44,7 +44,7 @@ export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> 
   readonly status: number
   /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number
-  /** The provider, the step and the fault of a sign-in by `portico/sign-in` that failed: configured names and fixed words. */
+  /** The facts of a sign-in by `portico/sign-in` that failed. */
   readonly signIn?: SignInFacts
   /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport

@@ -26,7 +26,7 @@ export class SignInError extends HttpError {
   /** The facts. They are in the report as they are. */
   readonly signIn: SignInFacts
 
-  /** @param facts Configured names and fixed words: reports do not scrub them. */
+  /** @param facts Reports do not scrub them. */
   constructor(
     status: number,
     message: string,

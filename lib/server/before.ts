@@ -3,8 +3,6 @@ import { isPromiseLike } from '../http/async.ts'
 
 /**
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
- *
- * It may be declared for the messages of Express.
  */
 export type BeforeMiddleware = {
   /** Responds, or calls `next()`. */
