@@ -103,7 +103,7 @@ describe('loadControllers()', () => {
     }
   })
 
-  // Without a file: Deno ends if one throws such an error.
+  // Without a file, and no instance of Error: Deno ends if a file throws one, and Bun throws when it gets these values.
   it('describes an error whose message and stack are any values', () => {
     const fail = (): never => {
       throw new Error('called')
@@ -116,10 +116,7 @@ describe('loadControllers()', () => {
       Object.create(null),
       { toString: fail },
     ]) {
-      assert.equal(
-        lineOf(Object.assign(new Error(), { message: value, stack: value })),
-        'it throws',
-      )
+      assert.equal(lineOf({ message: value, stack: value } as never), 'it throws')
     }
   })
 
