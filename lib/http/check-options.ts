@@ -65,7 +65,7 @@ export function definedLimits<T extends object>(
   return Object.fromEntries(defined) as T
 }
 
-/** What an option must be, and the check of a value that is not undefined. */
+/** The kind of an option: its name in a message, and its check. The check never gets undefined. */
 export type Kind = readonly [expected: string, isValid: (value: unknown) => boolean]
 
 /** An option that is checked elsewhere, or not at all. */

@@ -176,7 +176,7 @@ export class Message {
   /** Returns the body as a stream, within a limit. It can be read once, also if it is in memory. */
   streamOf(maxBytes: number): Readable {
     const known = this.#stream
-    // What a client has broken is its fault, also if it is read again.
+    // A body that failed fails again with the same error.
     if (known?.body.errored) return failedBody(known.body.errored)
     if (known?.body.readableDidRead) return consumedBody()
     if (known?.maxBytes === maxBytes && !known.body.destroyed) return known.body

@@ -38,7 +38,7 @@ export type Fields = Readonly<Record<string, unknown>>
  *
  * @example
  * new FrontController({ controllers, logger: createLogger({ stream: process.stdout }) })
- * @throws {TypeError} If an option is unknown.
+ * @throws {TypeError} If an option is invalid.
  */
 export function createLogger(options: LoggerOptions): Logger {
   checkOptions('options', options, { stream: UNCHECKED, level: LEVEL })

@@ -9,7 +9,7 @@ import { LINGER_MS } from './linger.ts'
 
 interface ParserError extends Error {
   readonly code?: string
-  /** What the parser expected: a text of its own, without bytes of the client. */
+  /** The description by the parser. It contains no bytes of the client. */
   readonly reason?: string
   /** The bytes that the parser rejected. Never logged: they may contain secrets. */
   readonly rawPacket?: Buffer

@@ -60,7 +60,7 @@ interface Entry {
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))
  * @throws {Error} If the folder cannot be read; the message names it.
- * @throws {TypeError} If an option is unknown, or a header is invalid.
+ * @throws {TypeError} If an option or a header is invalid.
  */
 export function withPublicFiles(
   handler: Handler,
