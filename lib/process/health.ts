@@ -5,6 +5,7 @@ import { createObserver, type Observer } from '../observe/observer.ts'
 import { serveOperator } from '../observe/operator-server.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { partsOf, type SnapshotPart, SnapshotPool } from '../observe/snapshot-pool.ts'
+import { sendToParent } from './child.ts'
 import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
 import { type Config, settings } from './settings.ts'
@@ -77,20 +78,12 @@ export class Health {
   #send(): Promise<void> {
     this.#sent = this.#sent.then(async () => {
       for (const snapshot of partsOf(this.observer.snapshot())) {
-        await sendToSupervisor({ snapshot })
+        await sendToParent({ snapshot })
         await immediate()
       }
     })
     return this.#sent
   }
-}
-
-// The channel may close in the meantime.
-function sendToSupervisor(message: SnapshotMessage): Promise<void> {
-  return new Promise((resolve) => {
-    if (process.connected) process.send?.(message, undefined, undefined, () => resolve())
-    else resolve()
-  })
 }
 
 // Returns the settings that have a value, by their flags.

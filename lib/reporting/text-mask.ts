@@ -161,7 +161,14 @@ export class TextMask {
       for (let i = starts[at] as number; i < end; i++) labels[i] ??= label
     }
     const { firsts } = this.#runs
-    for (let at = 0; at < firsts.length; at++) put(at, WINDOW, this.#labels[firsts[at] as number])
+    let before: string | undefined
+    for (let at = 0; at < firsts.length; at++) {
+      const label = this.#labels[firsts[at] as number]
+      // The run before has all characters but the last one.
+      const length = before === undefined ? WINDOW : 2
+      put(at + WINDOW - length, length, label)
+      before = label
+    }
     if (this.#shortStarts.size > 0) this.#putShort(put)
     return labels
   }
