@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { sendToParent } from '../process/child.ts'
+import { contentOf, sendToParent } from '../process/child.ts'
 import { ConfigError, EXIT_CONFIG } from '../process/settings.ts'
-import { isWatched, WATCHER_VARIABLE } from '../process/watched.ts'
+import { isWatched, PORT_MESSAGE, WATCHER_VARIABLE } from '../process/watched.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { exitCodeOf, keepUnblocked, killChild, stopChild } from './stop-child.ts'
@@ -118,11 +118,11 @@ export class Watcher {
     const port = this.#port === undefined ? [] : [`--port=${this.#port}`]
     const child = fork(program, [...args, ...port], { env })
     keepUnblocked(child)
-    child.on('message', (message: { readonly listening?: unknown } | null) => {
+    child.on('message', (message) => {
       if (isImportMessage(message)) this.#addImports(message)
-      // A controller may send messages too, such as `ready`.
-      if (typeof message?.listening !== 'number') return
-      this.#port = message.listening
+      const port = contentOf(message, PORT_MESSAGE)
+      if (typeof port !== 'number') return
+      this.#port = port
       const [first, ...others] = changes
       if (first === undefined) return
       const names = others.length === 0 ? first : `${first} and ${others.length} more`

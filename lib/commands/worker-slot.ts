@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
 import { getSystemErrorName } from 'node:util'
-import { askReady, REPLACE_MESSAGE, urlIn } from '../process/worker.ts'
+import { contentOf } from '../process/child.ts'
+import { askReady, REPLACE_MESSAGE, URL_MESSAGE } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
 
@@ -109,13 +110,13 @@ export class WorkerSlot {
       const onMessage = (message: unknown): void => {
         // A worker that fails at once may ask before it listens.
         hasAsked ||= message === REPLACE_MESSAGE
-        const url = urlIn(message)
+        const url = contentOf(message, URL_MESSAGE)
         if (url === undefined) return
         worker.off('message', onMessage)
         this.#starting = undefined
         this.#young = undefined
         if (!this.#isStopped) this.#watch(worker, hasAsked)
-        resolve(url)
+        resolve(url as string)
       }
       worker.on('message', onMessage)
     })

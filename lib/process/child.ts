@@ -14,6 +14,11 @@ export function sendToParent(message: unknown): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }
 
+/** Returns what a message has under a name. The application may send messages too, of any kind. */
+export function contentOf(message: unknown, name: string): unknown {
+  return (message as Readonly<Record<string, unknown>> | null)?.[name]
+}
+
 /**
  * Calls `stop` when the parent process sends the stop message or ends, and ignores signals: a terminal
  * and systemd send them to every process of a group, but a child must stop only when its parent decides.

@@ -5,7 +5,7 @@ import { createObserver, type Observer } from '../observe/observer.ts'
 import { serveOperator } from '../observe/operator-server.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
 import { partsOf, type SnapshotPart, SnapshotPool } from '../observe/snapshot-pool.ts'
-import { sendToParent } from './child.ts'
+import { contentOf, sendToParent } from './child.ts'
 import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
 import { type Config, settings } from './settings.ts'
@@ -16,11 +16,8 @@ import { ask } from './worker.ts'
 
 type IsReady = () => boolean | Promise<boolean>
 
-interface SnapshotMessage {
-  readonly snapshot?: SnapshotPart
-}
-
 const ASK_MESSAGE = 'portico:snapshot'
+const PART_MESSAGE = 'portico:part'
 const ASK_INTERVAL_MS = 1_000
 // Less than a scraper waits.
 const ASK_TIMEOUT_MS = 2_000
@@ -77,8 +74,8 @@ export class Health {
 
   #send(): Promise<void> {
     this.#sent = this.#sent.then(async () => {
-      for (const snapshot of partsOf(this.observer.snapshot())) {
-        await sendToParent({ snapshot })
+      for (const part of partsOf(this.observer.snapshot())) {
+        await sendToParent({ [PART_MESSAGE]: part, [ASK_MESSAGE]: part.rest && true })
         await immediate()
       }
     })
@@ -110,9 +107,10 @@ class WorkerCounts {
 
   constructor(own: () => Snapshot) {
     this.#own = own
-    cluster.on('message', (worker, message: SnapshotMessage | null) => {
+    cluster.on('message', (worker, message) => {
       this.#started.add(worker)
-      if (message?.snapshot !== undefined) this.#pool.keep(worker.id, message.snapshot)
+      const part = contentOf(message, PART_MESSAGE)
+      if (part !== undefined) this.#pool.keep(worker.id, part as SnapshotPart)
     })
     cluster.on('disconnect', (worker) => this.#started.delete(worker))
   }
@@ -127,9 +125,8 @@ class WorkerCounts {
     await delay(Math.max(0, this.#askedAt + ASK_INTERVAL_MS - performance.now()))
     this.#next = undefined
     this.#askedAt = performance.now()
-    const read = (message: unknown): unknown => (message as SnapshotMessage | null)?.snapshot?.rest
     const workers = [...this.#started]
-    await Promise.all(workers.map((worker) => ask(worker, ASK_MESSAGE, read, ASK_TIMEOUT_MS)))
+    await Promise.all(workers.map((worker) => ask(worker, ASK_MESSAGE, ASK_TIMEOUT_MS)))
     // node:cluster removes a worker when it has ended and its last message has arrived.
     return this.#pool.sum(this.#own(), (id) => cluster.workers?.[id] !== undefined)
   }

@@ -8,7 +8,10 @@ export function isWatched(): boolean {
   return process.env[WATCHER_VARIABLE] === String(process.ppid) && process.send !== undefined
 }
 
+/** The name in a message that has the port of the program. */
+export const PORT_MESSAGE = 'portico:port'
+
 /** Reports to the watcher, if there is one, that this process listens. */
 export function reportListening(port: number): void {
-  if (isWatched()) sendToParent({ listening: port })
+  if (isWatched()) sendToParent({ [PORT_MESSAGE]: port })
 }

@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster'
-import { sendToParent } from './child.ts'
+import { contentOf, sendToParent } from './child.ts'
 
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
@@ -12,15 +12,12 @@ export function reportListen(): void {
   if (cluster.isWorker) sendToParent(LISTEN_MESSAGE)
 }
 
+/** The name in a message that has the URL of a worker. The event `listening` also comes from servers of the application. */
+export const URL_MESSAGE = 'portico:url'
+
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  if (cluster.isWorker) sendToParent({ 'portico:url': url })
-}
-
-// The event `listening` of node:cluster also comes from a server that the application opens.
-/** Returns the URL in a message of {@link reportUrl}. */
-export function urlIn(message: unknown): string | undefined {
-  return (message as { readonly 'portico:url'?: string } | null)?.['portico:url']
+  if (cluster.isWorker) sendToParent({ [URL_MESSAGE]: url })
 }
 
 /**
@@ -39,12 +36,12 @@ const TURN_MESSAGE = 'portico:turn'
 
 /** Waits, in a worker, until the supervisor has sent the connections that it has accepted before. */
 export function untilTurn(): Promise<unknown> {
-  return ask(process, TURN_MESSAGE, (message) => message === TURN_MESSAGE || undefined, 2_000)
+  return ask(process, TURN_MESSAGE, 2_000)
 }
 
 /** Answers a worker that waits for its turn. */
 export function answerTurn({ process: child }: Worker, message: unknown): void {
-  if (message === TURN_MESSAGE) child.send(message, () => {})
+  if (message === TURN_MESSAGE) child.send({ [TURN_MESSAGE]: true }, () => {})
 }
 
 /** Leaves the cluster, in a worker: connections that it has not accepted yet go to another worker. */
@@ -66,38 +63,34 @@ const READY_TIMEOUT_MS = 2_500
 export function answerReady(isReady: () => Promise<boolean>): void {
   if (!cluster.isWorker) return
   process.on('message', async (message) => {
-    if (message === READY_MESSAGE) sendToParent({ ready: await isReady() })
+    if (message === READY_MESSAGE) sendToParent({ [READY_MESSAGE]: await isReady() })
   })
 }
 
 /** Asks a worker whether it is ready. Returns false if it does not answer within 2.5 seconds. */
 export async function askReady(worker: Worker): Promise<boolean> {
-  const read = (message: unknown): boolean | undefined =>
-    (message as { readonly ready?: boolean } | null)?.ready
-  return (await ask(worker, READY_MESSAGE, read, READY_TIMEOUT_MS)) === true
+  return (await ask(worker, READY_MESSAGE, READY_TIMEOUT_MS)) === true
 }
 
 /**
- * Sends a message to another process, and waits until one that comes back is the answer.
+ * Sends a message to another process, and waits until one comes back that has content under this name.
  *
- * @param read Returns the answer that a message has; undefined for another message.
- * @returns undefined after the timeout, or if the channel closes.
+ * @returns The content; undefined after the timeout, or if the channel closes.
  */
-export function ask<T>(
+export function ask(
   peer: Worker | NodeJS.Process,
   question: string,
-  read: (message: unknown) => T | undefined,
   timeoutMs: number,
-): Promise<T | undefined> {
+): Promise<unknown> {
   return new Promise((resolve) => {
-    const settle = (answer?: T): void => {
+    const settle = (answer?: unknown): void => {
       clearTimeout(timer)
       peer.off('message', onMessage).off('disconnect', onEnd)
       resolve(answer)
     }
     const onEnd = (): void => settle()
     const onMessage = (message: unknown): void => {
-      const answer = read(message)
+      const answer = contentOf(message, question)
       if (answer !== undefined) settle(answer)
     }
     const timer = setTimeout(onEnd, timeoutMs)

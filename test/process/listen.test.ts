@@ -22,7 +22,7 @@ describe('logStart()', () => {
       const info = (_: object, message: string): void => void lines.push(message)
       logStart({ info, warn: info, error: info }, url)
       assert.ok(lines[0]?.endsWith(`listens on ${url}`))
-      assert.deepEqual(sent, [{ listening: port }])
+      assert.deepEqual(sent, [{ 'portico:port': port }])
     })
   }
 })

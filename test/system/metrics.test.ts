@@ -14,6 +14,10 @@ export function crash(_, response) {
   setTimeout(() => { throw new Error('CANARY of a timer') })
   response.text(String(process.pid))
 }
+export function message(_, response) {
+  for (const message of [null, 'text', { snapshot: null }, { snapshot: {} }, { ready: false }]) process.send(message)
+  response.text(String(process.pid))
+}
 `
 
 // A server that does not do what a test waits for would otherwise block the test run.
@@ -98,6 +102,14 @@ describe('/metrics of node server.js --workers 2', () => {
     assert.equal(sumOf(text, REQUESTS, { route: 'app/who', status: '2xx' }), load.ended)
     assert.equal(sumOf(text, REQUESTS), load.ended)
     assert.equal(sumOf(text, 'portico_request_duration_seconds_count'), load.ended)
+  })
+
+  it('ignores the messages that an application sends itself', LIMIT, async (t) => {
+    const { server, port, health, metrics } = await start(t, 2)
+    assert.equal((await exchange(port, { target: '/app/message' })).status, 200)
+    assert.equal((await exchange(health, { target: '/readyz' })).status, 200)
+    assert.equal(sumOf(await metrics(), REQUESTS), 1)
+    assert.equal(server.child.exitCode, null)
   })
 
   it('counts the last requests of a worker that an exception replaces', LIMIT, async (t) => {
