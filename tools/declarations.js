@@ -8,6 +8,7 @@ const START = /^(?=\/\*\*)|(?<!\*\/\n)^(?=(?:export|import|declare|type|interfac
 const DECLARATION =
   /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|let|type) (\w+)/
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
+const EXPORT = /^export (?=(?:declare|interface|type) )/m
 const COMMENT = /\/\*.*?\*\//gs
 const COMMENT_OR_SEMICOLON = new RegExp(`${COMMENT.source}|;$`, 'gms')
 
@@ -30,7 +31,9 @@ export function publicDeclarations(entryPoints) {
   const declared = joined.filter(({ from }) => from === undefined)
   checkNames(declared)
   const imports = importsOf(joined.filter(({ from }) => isPackage(from)))
-  const texts = new Map([[types, [...imports, ...declared.map(print)].join('')]])
+  // A declaration file without re-exports exports all that it declares.
+  const implicit = declared.map((each) => print(each).replace(EXPORT, ''))
+  const texts = new Map([[types, [...imports, ...implicit].join('')]])
   for (const file of files.keys()) {
     if (common.has(file)) continue
     const links = neededOf(file).filter(({ from }) => from?.startsWith('.'))
