@@ -125,7 +125,11 @@ export class Exchange implements ResponseTarget, EndListener {
   #callHandler(): HttpResponse | Promise<HttpResponse> {
     const { target, method, rejection } = this.incoming
     // With the target `*`, OPTIONS applies to the whole server (RFC 9110, section 9.3.7).
-    if (target === '*' && method === 'OPTIONS' && rejection === undefined) return methodsOfServer()
+    if (target === '*' && method === 'OPTIONS' && rejection === undefined) {
+      const response = this.#emptyResponse(204)
+      response.headers.set('Allow', STANDARD_METHODS.join(', '))
+      return response
+    }
     const handler = this.#handler
     return handler.respond ? handler.respond(this.#request) : handler.handle(this.#request)
   }
@@ -147,7 +151,7 @@ export class Exchange implements ResponseTarget, EndListener {
     }
   }
 
-  // Sends a 500 without a body, or closes the connection if the headers have been sent.
+  // Sends a 500 without a body, or closes the connection if that fails, or if the headers have been sent.
   #fail(error: unknown): void {
     const { out, connection } = this.incoming
     // It was not sent, for example because a middleware of `before` has responded meanwhile.
@@ -157,8 +161,12 @@ export class Exchange implements ResponseTarget, EndListener {
       const response = this.#emptyResponse(500)
       responseLifecycle.fail(response, toError(error))
       this.#recordAccess(response)
-      if (out.headersSent) connection.socket.destroy()
-      else this.#write(response)
+      try {
+        if (out.headersSent) throw error
+        this.#write(response)
+      } catch {
+        connection.socket.destroy()
+      }
     }
     this.#reportFault(error)
   }
@@ -237,11 +245,4 @@ class Accessed implements Access {
   get route(): string | null {
     return this.response.request?.route ?? null
   }
-}
-
-function methodsOfServer(): HttpResponse {
-  const response = new HttpResponse()
-  response.status = 204
-  response.headers.set('Allow', STANDARD_METHODS.join(', '))
-  return response
 }

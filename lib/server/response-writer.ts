@@ -1,5 +1,6 @@
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
@@ -48,13 +49,21 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   } else if (length !== undefined) fields.push('Content-Length', String(length))
   // node:http would omit this field for HEAD.
   else if (incoming.message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
-  incoming.out.writeHead(status, fields)
+  const { out } = incoming
+  // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
+  out.writeHead(status, Object.hasOwn(out, 'writeHead') ? objectOf(fields) : fields)
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, response, target)
   else {
     target.bytes = Number(length)
     writeWhole(body, target)
   }
+}
+
+function objectOf(fields: readonly (string | string[])[]): OutgoingHttpHeaders {
+  return Object.fromEntries(
+    fields.flatMap((part, i) => (i % 2 === 0 ? [] : [[fields[i - 1], part]])),
+  )
 }
 
 function writeWhole(

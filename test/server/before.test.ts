@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { ServerResponse } from 'node:http'
 import { connect } from 'node:net'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -19,7 +20,7 @@ import {
 } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
-import { exchange } from '../support/http.ts'
+import { bytesOf, exchange, send } from '../support/http.ts'
 import { startServing } from '../support/serving.ts'
 import { type Actions, keepAliveBytesOf, serveActions, withClose } from '../support/wire.ts'
 
@@ -217,6 +218,58 @@ describe('The option "before"', () => {
     assert.equal(await response.text(), 'timeout')
     await closed
     assert.equal(reports.length, 1)
+  })
+
+  // As on-headers before 1.1 does: that of compression before 1.8.1 and of morgan before 1.10.1.
+  it('may replace writeHead() by a function that reads a list as pairs', async (t) => {
+    const replaceHead: Before[number] = (_, out, next) => {
+      const writeHead = out.writeHead.bind(out)
+      out.writeHead = (status: number, fields: unknown) => {
+        const pairs = Array.isArray(fields) ? fields : Object.entries(fields as object)
+        for (const [name, value] of pairs) out.setHeader(name, value)
+        return writeHead(status)
+      }
+      next()
+    }
+    const { port } = await serveActions(
+      t,
+      {
+        list: (_, response) => {
+          response.cookies.set('a', '1').set('b', '2')
+          return response.text('list')
+        },
+      },
+      { before: [replaceHead] },
+    )
+    const response = await fetch(`http://127.0.0.1:${port}/app/list`)
+    const { headers } = response
+    assert.deepEqual([await response.text(), headers.get('Content-Length')], ['list', '4'])
+    assert.deepEqual(
+      headers.getSetCookie().map((cookie) => cookie.slice(0, 3)),
+      ['a=1', 'b=2'],
+    )
+  })
+
+  it('may make the response impossible to send: the connection is closed', async (t) => {
+    const obstacles: ((out: ServerResponse) => unknown)[] = [
+      (out) => Object.assign(out, { statusMessage: 'not\none line' }),
+      (out) => out.setHeader('Trailer', 'X-Sum'),
+      (out) => {
+        out.writeHead = () => assert.fail('replaced')
+      },
+    ]
+    for (const obstacle of obstacles) {
+      for (const name of ['short', 'later']) {
+        const later: Actions[string] = async (_, response) => response.text('later')
+        const { port, reports } = await serveActions(
+          t,
+          { ...actions, later },
+          { before: [(_, out, next) => next(void obstacle(out))] },
+        )
+        assert.equal(await send(port, bytesOf({ target: `/app/${name}` })), '')
+        assert.equal(reports.length, 1)
+      }
+    }
   })
 
   it('does not run for a message that is rejected for its framing', async (t) => {
