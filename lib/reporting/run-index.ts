@@ -1,5 +1,5 @@
-// Random, so that no client can choose runs that collide.
-const BASE = Math.floor(Math.random() * 2 ** 31) * 2 + 1
+// Random, so that no client can choose runs that collide. 5 modulo 8, because the powers of any other number repeat sooner.
+const BASE = Math.floor(Math.random() * 2 ** 29) * 8 + 5
 // More would make the table too large for a processor's cache.
 const ENTRIES_PER_RUN = 2
 
