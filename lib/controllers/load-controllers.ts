@@ -104,9 +104,12 @@ async function loadAll(folder: string, files?: readonly string[]): Promise<Contr
 
 async function load(file: string): Promise<{ readonly controller: Controller }> {
   // In an object, because a controller may have an action `then`.
-  const loaded = await loadFile('The controller', file, (exports) => ({
-    controller: controllerOf(exports),
-  }))
+  const loaded = await loadFile('The controller', file, (exports) => {
+    const controller = controllerOf(exports)
+    // Calls its getters: an error names the file.
+    functionsOf(controller)
+    return { controller }
+  })
   files.set(loaded.controller, file)
   return loaded
 }

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises'
 import type { Controllers } from '../controllers/controller.ts'
 import {
   type ControllerDirectory,
@@ -94,6 +95,8 @@ async function load(
     const files = folder === undefined ? undefined : listPublicFolder(folder, basePath)
     const { headers } = options
     const handler = files === undefined ? front : sendFiles(front, files, { cacheControl, headers })
+    // A rejection that nothing handles becomes an event only after this turn.
+    await immediate()
     return { front, handler, files, app, config, logger: log }
   } catch (error) {
     if (error instanceof ConfigError) throw error

@@ -124,6 +124,10 @@ describe('loadControllers()', () => {
     const table: [string, (file: string, url: string) => string][] = [
       ['throw new Error("first\\nsecond")', (_, url) => `first, at ${url}:1:7`],
       ['\n\n throw new TypeError("third")', (_, url) => `third, at ${url}:3:8`],
+      [
+        'export default { get list() { throw new Error("getter") } }',
+        (_, url) => `getter, at ${url}:1:37`,
+      ],
       ['throw new Error("")', (_, url) => `it throws, at ${url}:1:7`],
       [
         '\nexport function (',

@@ -212,8 +212,9 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     const folder = createFolder(t, {
       'timer.mjs': `setTimeout(() => { throw new Error('timer') }); ${wait}`,
       'promise.mjs': `Promise.reject(new Error('promise')); ${wait}`,
+      'last.mjs': `Promise.reject(new Error('last')); export default {}`,
     })
-    for (const name of ['timer', 'promise']) {
+    for (const name of ['timer', 'promise', 'last']) {
       for (const more of ['--workers=0', '--workers=1', '--check']) {
         const app = join(folder, `${name}.mjs`)
         const { code, stderr } = await new ServerProcess(t, ['--port=0', '--app', app, more]).ended
