@@ -94,13 +94,14 @@ class Ini {
   }
 }
 
-// Returns a value as PHP reads it; undefined if it has constants or several parts.
+// Returns a value as PHP reads it; undefined if it has constants, variables, operators or several parts.
 function plainValue(rest: string): string | undefined {
   const [, double, single] = /^(?:"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(?:;.*)?$/s.exec(rest) ?? []
+  if (double?.includes('${')) return undefined
   const quoted = double?.replace(/\\(["\\])/g, '$1') ?? single
   if (quoted !== undefined) return quoted
   const plain = rest.split(';', 1)[0]?.trimEnd() ?? ''
-  if (/["'${}]/.test(plain) || /^[A-Z]+_[A-Z_]+$/.test(plain)) return undefined
+  if (/["'${}|&~!^()=]/.test(plain) || /^[A-Z]+_[A-Z_]+$/.test(plain)) return undefined
   return BOOLEANS.get(plain.toLowerCase()) ?? plain
 }
 
@@ -121,6 +122,9 @@ class Translation {
     const chains = node.get('chains')
     // As in ZF1, a route with chains matches only as a part of them.
     if (chains instanceof Map) pattern.abstract = true
+    // Such a name is the first one of an object, whatever the order in the file.
+    if (/^\d+$/.test(name))
+      this.#reportAll(name, node, 'comes before all others: give it a name with a letter')
     if (this.#check(name, node, pattern)) this.routes[name] = pattern as RoutePattern
     for (const [child, below] of chains instanceof Map ? chains : []) {
       if (below instanceof Map) this.#add(`${name}-${child}`, below, name)

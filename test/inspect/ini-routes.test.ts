@@ -106,6 +106,21 @@ routes.g.chain = "c, nosuch"
     )
   })
 
+  it('names the lines of values that PHP computes, and of names that lose their place', () => {
+    const values = ['a|b', 'a&b', '~a', '!a', 'a^b', 'a=b', '(\\d+)', '"$\u007bHOME}"', '"a$b|c(d)"']
+    const lines = values.map((value, i) => `routes.r${i}.route = ${value}`)
+    const { routes, problems } = translateIni(`[production]
+${lines.join('\n')}
+routes.404.route = gone
+`)
+    assert.deepEqual(
+      problems.map(([line]) => line),
+      [2, 3, 4, 5, 6, 7, 8, 9, 11],
+    )
+    assert.match(problems[8]?.[1] ?? '', /^the route "404" comes before all others/)
+    assert.deepEqual(routes, { 404: { path: 'gone' }, r8: { path: 'a$b|c(d)' } })
+  })
+
   it('reads text that takes expressions quadratic time, or a recursion too deep', {
     timeout: 5_000,
   }, () => {
