@@ -107,7 +107,17 @@ routes.g.chain = "c, nosuch"
   })
 
   it('names the lines of values that PHP computes, and of names that lose their place', () => {
-    const values = ['a|b', 'a&b', '~a', '!a', 'a^b', 'a=b', '(\\d+)', '"$\u007bHOME}"', '"a$b|c(d)"']
+    const values = [
+      'a|b',
+      'a&b',
+      '~a',
+      '!a',
+      'a^b',
+      'a=b',
+      '(\\d+)',
+      '"$\u007bHOME}"',
+      '"a$b|c(d)"',
+    ]
     const lines = values.map((value, i) => `routes.r${i}.route = ${value}`)
     const { routes, problems } = translateIni(`[production]
 ${lines.join('\n')}
