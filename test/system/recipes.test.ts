@@ -41,17 +41,18 @@ interface Received {
   readonly bytes: Buffer
 }
 
+const formType = { 'content-type': 'application/x-www-form-urlencoded' }
+
 /** Sends a request over its own connection. */
 async function send(url: string, sent: Sent = {}): Promise<Received> {
   const { form, body = form === undefined ? null : new URLSearchParams(form).toString() } = sent
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
   const {
     statusCode,
     headers,
     body: received,
   } = await request(url, {
     method: sent.method ?? (body === null ? 'GET' : 'POST'),
-    headers: { ...(form === undefined ? {} : type), ...sent.headers },
+    headers: { ...(form === undefined ? {} : formType), ...sent.headers },
     body,
     reset: true,
   })
@@ -392,7 +393,11 @@ describe('The recipe for event streams', () => {
   })
 
   it('disconnects a client that does not read', async (t) => {
-    const { url } = await serveRecipe(t, 'events.js')
+    const { default: options } = await importRecipe(t, 'events.js')
+    const { events } = (options as { controllers: { events: { publish: Action } } }).controllers
+    const publish = Object.assign(events.publish, { limits: {} })
+    const front = new FrontController({ controllers: { events: { ...events, publish } } })
+    const { url } = await startServing(t, front)
     const { body } = await request(`${url}/events`)
     const text = 'x'.repeat(900_000)
     // More than the system buffers for a connection.
@@ -426,6 +431,18 @@ class EventText {
       if (done === true) return this.#text
       this.#text += value
     }
+
+  it('rejects a long text, and sends a client all texts that it missed', async (t) => {
+    const { url } = await serveRecipe(t, 'events.js')
+    const publish = async (text: string): Promise<number> =>
+      (await send(`${url}/events/publish`, { body: `text=${text}`, headers: formType })).status
+    assert.equal(await publish('x'.repeat(1_000)), 413)
+    // JSON makes these six times as long.
+    for (let i = 0; i < 101; i++) assert.equal(await publish('\x01'.repeat(995)), 200)
+    const missed = await request(`${url}/events`, { headers: { 'last-event-id': '1' } })
+    assert.equal(missed.statusCode, 200)
+    await new EventText(missed.body).until(/(?:id: \d+\ndata: .*\n\n){100}$/)
+  })
   }
 }
 
