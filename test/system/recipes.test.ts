@@ -275,6 +275,19 @@ describe('The recipe for logs', () => {
     const found = logLinesOf(stdout).filter(({ event }) => !/^(start|stop)$/.test(event))
     const [id, other] = [headers['x-request-id'], failed['x-request-id']]
     assert.notEqual(id, other)
+
+  it('writes from several workers at a time', { skip }, async (t) => {
+    const folder = writeRecipes(t)
+    const args = ['--port=0', '--workers=2', '--app', join(folder, 'sqlite.js')]
+    const url = await new ServerProcess(t, args, { DATABASE: join(folder, 'notes.db') }).url()
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const { status } = await send(`${url}/notes/save`, { form: { text: 'Milk' } })
+        return status
+      }),
+    )
+    assert.deepEqual([...new Set(statuses)], [303])
+  })
     assert.deepEqual(
       found.map((line) => [line.id, line.msg, line.status]),
       [
