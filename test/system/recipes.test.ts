@@ -217,6 +217,8 @@ describe('The recipe for uploads as streams', () => {
   })
 
   it('rejects a body past the limit, also within a file', async (t) => {
+    const withoutBoundary = { 'content-type': 'multipart/form-data' }
+    assert.equal(await statusOf({ body: 'film', headers: withoutBoundary }), 400)
     const { default: options } = await importRecipe(t, 'upload-streams.js')
     const { save } = (options as { controllers: { films: { save: Action } } }).controllers.films
     const limited = Object.assign(save, { limits: { maxBodyBytes: 1_000_000 } })
