@@ -106,8 +106,6 @@ describe('The recipe for sessions', () => {
     assert.equal((await send(`${url}/account`, { headers: { cookie } })).status, 401)
   })
 
-  const type = { 'content-type': 'application/x-www-form-urlencoded' }
-
   async function createAccount(t: TestContext): Promise<{
     readonly login: () => Promise<string>
     readonly statusOf: (cookie: string) => Promise<number>
@@ -118,13 +116,27 @@ describe('The recipe for sessions', () => {
       front.handle(new HttpRequest({ target, ...init }))
     return {
       async login() {
-        const init = { method: 'POST', headers: type, body: 'user=Ada' }
+        const init = { method: 'POST', headers: formType, body: 'user=Ada' }
         const { headers } = await handle('/account/login', init)
         return headers.get('Set-Cookie')?.split(';', 1)[0] ?? ''
       },
       statusOf: async (cookie) => (await handle('/account', { headers: { cookie } })).status,
     }
   }
+
+  it('ends the former session of the browser at a login, and rejects a large form', async (t) => {
+    const { url } = await serveRecipe(t, 'sessions.js')
+    const login = (user: string, cookie = ''): Promise<Received> =>
+      send(`${url}/account/login`, { form: { user }, headers: { cookie } })
+    const cookieOf = ({ headers }: Received): string =>
+      String(headers['set-cookie']).split(';', 1)[0] ?? ''
+    const first = cookieOf(await login('Zoë'))
+    assert.equal((await send(`${url}/account`, { headers: { cookie: first } })).text, 'Hello Zoë')
+    const second = cookieOf(await login('Ada', first))
+    assert.equal((await send(`${url}/account`, { headers: { cookie: first } })).status, 401)
+    assert.equal((await send(`${url}/account`, { headers: { cookie: second } })).text, 'Hello Ada')
+    assert.equal((await login('x'.repeat(1_000))).status, 413)
+  })
 
   it('ends a session after its lifetime', async (t) => {
     t.mock.timers.enable({ apis: ['Date'] })
@@ -205,6 +217,8 @@ describe('The recipe for uploads as streams', () => {
     assert.equal(await statusOf({ body: 'film', headers: multipart }), 400)
     assert.equal(await statusOf(cutForm(3)), 400)
     assert.equal(await statusOf({ body: 'film', headers: { 'content-type': 'text/plain' } }), 415)
+    const withoutBoundary = { 'content-type': 'multipart/form-data' }
+    assert.equal(await statusOf({ body: 'film', headers: withoutBoundary }), 400)
   })
 
   it('rejects more than 100 parts', async (t) => {
@@ -217,8 +231,6 @@ describe('The recipe for uploads as streams', () => {
   })
 
   it('rejects a body past the limit, also within a file', async (t) => {
-    const withoutBoundary = { 'content-type': 'multipart/form-data' }
-    assert.equal(await statusOf({ body: 'film', headers: withoutBoundary }), 400)
     const { default: options } = await importRecipe(t, 'upload-streams.js')
     const { save } = (options as { controllers: { films: { save: Action } } }).controllers.films
     const limited = Object.assign(save, { limits: { maxBodyBytes: 1_000_000 } })
@@ -263,6 +275,19 @@ describe('The recipe for SQLite', () => {
     assert.equal((await send(`${url}/notes/view/id/2`)).status, 404)
     assert.equal((await send(`${url}/notes/view`)).status, 404)
   })
+
+  it('writes from several workers at a time', { skip }, async (t) => {
+    const folder = writeRecipes(t)
+    const args = ['--port=0', '--workers=2', '--app', join(folder, 'sqlite.js')]
+    const url = await new ServerProcess(t, args, { DATABASE: join(folder, 'notes.db') }).url()
+    const statuses = await Promise.all(
+      Array.from({ length: 200 }, async () => {
+        const { status } = await send(`${url}/notes/save`, { form: { text: 'Milk' } })
+        return status
+      }),
+    )
+    assert.deepEqual([...new Set(statuses)], [303])
+  })
 })
 
 describe('The recipe for logs', () => {
@@ -277,19 +302,6 @@ describe('The recipe for logs', () => {
     const found = logLinesOf(stdout).filter(({ event }) => !/^(start|stop)$/.test(event))
     const [id, other] = [headers['x-request-id'], failed['x-request-id']]
     assert.notEqual(id, other)
-
-  it('writes from several workers at a time', { skip }, async (t) => {
-    const folder = writeRecipes(t)
-    const args = ['--port=0', '--workers=2', '--app', join(folder, 'sqlite.js')]
-    const url = await new ServerProcess(t, args, { DATABASE: join(folder, 'notes.db') }).url()
-    const statuses = await Promise.all(
-      Array.from({ length: 200 }, async () => {
-        const { status } = await send(`${url}/notes/save`, { form: { text: 'Milk' } })
-        return status
-      }),
-    )
-    assert.deepEqual([...new Set(statuses)], [303])
-  })
     assert.deepEqual(
       found.map((line) => [line.id, line.msg, line.status]),
       [
@@ -419,6 +431,18 @@ describe('The recipe for event streams', () => {
     for (let i = 0; i < 20; i++) await send(`${url}/events/publish`, { form: { text } })
     await assert.rejects(body.text())
   })
+
+  it('rejects a long text, and sends a client all texts that it missed', async (t) => {
+    const { url } = await serveRecipe(t, 'events.js')
+    const publish = async (text: string): Promise<number> =>
+      (await send(`${url}/events/publish`, { body: `text=${text}`, headers: formType })).status
+    assert.equal(await publish('x'.repeat(1_000)), 413)
+    // JSON makes these six times as long.
+    for (let i = 0; i < 101; i++) assert.equal(await publish('\x01'.repeat(995)), 200)
+    const missed = await request(`${url}/events`, { headers: { 'last-event-id': '1' } })
+    assert.equal(missed.statusCode, 200)
+    await new EventText(missed.body).until(/(?:id: \d+\ndata: .*\n\n){100}$/)
+  })
 })
 
 /** Collects the text of a stream. */
@@ -446,18 +470,6 @@ class EventText {
       if (done === true) return this.#text
       this.#text += value
     }
-
-  it('rejects a long text, and sends a client all texts that it missed', async (t) => {
-    const { url } = await serveRecipe(t, 'events.js')
-    const publish = async (text: string): Promise<number> =>
-      (await send(`${url}/events/publish`, { body: `text=${text}`, headers: formType })).status
-    assert.equal(await publish('x'.repeat(1_000)), 413)
-    // JSON makes these six times as long.
-    for (let i = 0; i < 101; i++) assert.equal(await publish('\x01'.repeat(995)), 200)
-    const missed = await request(`${url}/events`, { headers: { 'last-event-id': '1' } })
-    assert.equal(missed.statusCode, 200)
-    await new EventText(missed.body).until(/(?:id: \d+\ndata: .*\n\n){100}$/)
-  })
   }
 }
 
