@@ -26,6 +26,9 @@ export function unavailable(request, response) {
   response.status = 503
 }
 export function cut(request) {
+export function ids(request, response) {
+  response.json([request.header('X-Request-Id'), request.header('traceparent') || null])
+}
   appendFileSync(request.param('log'), request.method + '\\n')
   incomingMessageOf(request).socket.destroy()
 }
@@ -204,6 +207,21 @@ for (const proxy of proxies) {
         `GET /app/client HTTP/1.1\r\nHost: a.example:${site.port}\r\nConnection: close\r\n\r\n`,
       )
       assert.equal(JSON.parse(parse(received).body).host, `a.example:${site.port}`)
+    it('replaces the id of a request and the trace that a client chooses', async (t) => {
+      const site = await startSite(t, proxy)
+      const headers = [
+        ['X-Request-Id', 'password=hunter2'],
+        ['traceparent', `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01`],
+        ['Connection', 'close, X-Request-Id'],
+      ] as const
+      const seen = async (): Promise<string[]> =>
+        JSON.parse((await exchange(site.port, { target: '/app/ids', headers })).body)
+      const [id = '', trace] = await seen()
+      assert.match(id, /^[\da-f-]{32,36}$/)
+      assert.equal(trace, null)
+      assert.notEqual((await seen())[0], id)
+    })
+
     })
 
     it('passes on no other host than that of an absolute target, which the proxy has used', async (t) => {
