@@ -34,20 +34,11 @@ interface Expectation {
   readonly programs?: readonly string[]
   /** The output of each program. */
   readonly output?: RegExp
-  /** The environment of the server. */
-  readonly env?: Readonly<Record<string, string>>
 }
 const expectations: Readonly<Record<string, Expectation>> = {
   'docs/controllers.md': { leastScripts: 8, runsAll: true },
   'docs/routing.md': { programs: ['routes', 'kinds', 'urls'] },
-  'docs/sign-in.md': {
-    leastScripts: 8,
-    env: {
-      SIGN_IN_SECRET: 'a secret of the tests: 32 bytes or more',
-      GOOGLE_CLIENT_ID: 'client',
-      GOOGLE_CLIENT_SECRET: 'client secret',
-    },
-  },
+  'docs/sign-in.md': { leastScripts: 8 },
   // Each program has tests that pass.
   'docs/testing.md': { programs: ['dispatched', 'handle', 'agent'], output: /\bpass [1-9]/ },
 }
@@ -83,11 +74,11 @@ describe('The code of the pages', { concurrency: 4 }, () => {
   })
 
   for (const { name, blocks } of pages) {
-    const { runsAll = false, output = /(?:)/, env = {} } = expectations[name] ?? {}
+    const { runsAll = false, output = /(?:)/ } = expectations[name] ?? {}
     const runnable = blocks.filter((block) => runs(block, runsAll))
     if (runnable.length === 0 || name === 'docs/guide.md') continue
     it(`runs, and prints what ${name} shows`, async (t) => {
-      const site = new Site(t, createFolderInPackage(t), { output, env })
+      const site = new Site(t, createFolderInPackage(t), { output })
       for (const block of runnable) {
         await site.play(block, `${name}:${block.line}, "${block.section}"`)
       }

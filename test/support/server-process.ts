@@ -17,6 +17,8 @@ export interface Outcome {
 export interface Program {
   readonly file: string
   readonly folder: string
+  /** The options of Node (default none). */
+  readonly nodeOptions?: readonly string[]
 }
 
 const SERVER: Program = { file: repositoryFile('dist/server.js'), folder: repositoryFile('.') }
@@ -32,9 +34,9 @@ export class ServerProcess {
     t: TestContext,
     args: readonly string[],
     env: Record<string, string> = {},
-    { file, folder }: Program = SERVER,
+    { file, folder, nodeOptions = [] }: Program = SERVER,
   ) {
-    this.child = spawn(process.execPath, [file, ...args], {
+    this.child = spawn(process.execPath, [...nodeOptions, file, ...args], {
       cwd: folder,
       env: childEnvironment(env),
     })

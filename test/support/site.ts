@@ -14,12 +14,17 @@ export interface SiteOptions {
   readonly program?: string
   /** The output that each program of a block must print. */
   readonly output?: RegExp
-  /** The environment of the server (default empty). */
-  readonly env?: Readonly<Record<string, string>>
 }
 
 const PORT = 3000
 const HEALTH_PORT = 3001
+
+// A secret has 32 bytes or more.
+const SECRET = 'a-value-of-the-tests-of-the-pages'
+
+// The commands that start the program, with an option of Node, and the arguments.
+const START =
+  /^(?:npx portico|npm start(?: --)?|(node dist\/server\.js)|node (--env-file=\S+) node_modules\/portico\/dist\/server\.js)(?: (.*))?$/
 
 // These commands end by themselves.
 const PRINTS = /--(?:routes|explain|check)\b/
@@ -30,18 +35,17 @@ export class Site {
   readonly #folder: string
   readonly #program: string
   readonly #output: RegExp
-  readonly #env: Readonly<Record<string, string>>
   #server: ServerProcess | undefined
   #args: readonly string[] = []
+  #nodeOptions: readonly string[] = []
   #healthPort = 0
 
   constructor(t: TestContext, folder: string, options: SiteOptions = {}) {
-    const { program = repositoryFile('dist/server.js'), output = /(?:)/, env = {} } = options
+    const { program = repositoryFile('dist/server.js'), output = /(?:)/ } = options
     this.#t = t
     this.#folder = folder
     this.#program = program
     this.#output = output
-    this.#env = env
   }
 
   /**
@@ -53,7 +57,9 @@ export class Site {
     const { language, name, code, line } = block
     if (language === 'console') return this.#runCommands(block, place)
     if (/^[A-Z]|\./.test(name)) {
-      writeFileIn(this.#folder, name, code)
+      // Each value that the reader chooses is one that a secret may have.
+      const filled = name === '.env' ? code.replaceAll('=...', `=${SECRET}`) : code
+      writeFileIn(this.#folder, name, filled)
       // The server loads its controllers once, at the start.
       this.#stop()
       if (/\.test\.js$/.test(name)) await this.#run(['--test', name], place)
@@ -81,15 +87,15 @@ export class Site {
   // Returns what a command prints; undefined if it is unknown.
   async #runCommand(command: string): Promise<string | undefined> {
     if (command.startsWith('curl ')) return this.#curl(command)
-    const [, isBuilt, rest = ''] =
-      /^(?:npx portico|npm start(?: --)?|(node dist\/server\.js))(?: (.*))?$/.exec(command) ?? []
+    const [start, isBuilt, nodeOption, rest = ''] = START.exec(command) ?? []
     const args = wordsOf(rest)
     if (PRINTS.test(rest)) {
       const program = isBuilt === undefined ? this.#inFolder() : undefined
       return (await new ServerProcess(this.#t, args, {}, program).ended).stdout.trimEnd()
     }
-    if (!/^np[mx] /.test(command)) return undefined
+    if (start === undefined || isBuilt !== undefined) return undefined
     this.#args = args
+    this.#nodeOptions = nodeOption === undefined ? [] : [nodeOption]
     this.#stop()
     return ''
   }
@@ -109,7 +115,8 @@ export class Site {
     const [healthPort = 0] = await findFreePorts(1)
     this.#healthPort = healthPort
     const args = this.#args.map((arg) => (arg === String(HEALTH_PORT) ? String(healthPort) : arg))
-    return new ServerProcess(this.#t, ['--port', '0', ...args], this.#env, this.#inFolder())
+    const program = { ...this.#inFolder(), nodeOptions: this.#nodeOptions }
+    return new ServerProcess(this.#t, ['--port', '0', ...args], {}, program)
   }
 
   #inFolder(): { readonly file: string; readonly folder: string } {
