@@ -48,8 +48,8 @@ export async function init(args: readonly string[], templates: URL): Promise<voi
     }
     if (typescript) await write(folder, 'tsconfig.json', await read('tsconfig.json'))
     await write(folder, 'Dockerfile', adapt(await read('Dockerfile')))
-    await write(folder, '.dockerignore', '.git\nnode_modules\n')
-    await write(folder, '.gitignore', 'node_modules\n')
+    await write(folder, '.dockerignore', '.git\nnode_modules\n.env\n')
+    await write(folder, '.gitignore', 'node_modules\n.env\n')
     printNext(folder, isInstalled, typescript)
   } catch (error) {
     // The error of a full disk has no path.

@@ -66,6 +66,13 @@ describe('portico init', () => {
     })
   })
 
+  it('keeps the secrets of .env out of git and of the image', async (t) => {
+    const { folder } = await init(t)
+    for (const name of ['.gitignore', '.dockerignore']) {
+      assert.match(readFileSync(join(folder, name), 'utf8'), /^node_modules\n\.env\n$/m, name)
+    }
+  })
+
   it('overwrites no file, and says so', async (t) => {
     const own = { 'app.js': 'own', 'controllers/news.js': 'own', Dockerfile: 'own' }
     const { folder, outcome } = await init(t, own)
