@@ -16,7 +16,10 @@ const app = express()
 // Mount Portico before the body parsers: a body can be read only once.
 app.use('/app', createMiddleware(front, { fallThrough: true }))
 app.use(express.urlencoded())
-app.post('/app/old', (request, response) => void response.send(`Express has ${request.body.title}`))
+// As text: by default, `send` of Express sends HTML.
+app.post('/app/old', (request, response) => {
+  response.type('text').send(`Express has ${request.body?.title}`)
+})
 
 const server = app.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${Object(server.address()).port}/app/news/list`)

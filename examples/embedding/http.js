@@ -23,6 +23,8 @@ const clock = {
 
   // The body is a web stream. It sends the request body back in capital letters.
   shout(request, response) {
+    // Without a type, a browser may read the body as HTML.
+    response.headers.set('Content-Type', 'text/plain; charset=utf-8')
     response.body = new Response(request.body).body?.pipeThrough(
       new TransformStream({
         transform(chunk, controller) {
