@@ -70,6 +70,6 @@ export const options: Readonly<Record<string, Flag>> = {
   },
   'env-file': {
     argument: 'FILE',
-    help: 'file of environment variables; the environment takes precedence',
+    help: 'file of settings, such as PORT=80; the environment takes precedence',
   },
 }
