@@ -8,29 +8,33 @@ export interface ByteRange {
   readonly end: number
 }
 
+type Version = Pick<FileState, 'etag' | 'modifiedMs'>
+
+/**
+ * Reports whether the client wants another version than the current file (RFC 9110, section 13.2.2): `If-Match`, and only
+ * without it `If-Unmodified-Since`.
+ */
+export function isOtherVersion(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
+  const tags = headerOf(request, 'if-match')
+  if (tags !== undefined) return !isNamed(etag, tags)
+  const since = headerOf(request, 'if-unmodified-since')
+  return since !== undefined && timeOf(since) < modifiedMs
+}
+
 /**
  * Reports whether the client has the current file (RFC 9110, section 13.2.2): `If-None-Match`, and only without it
  * `If-Modified-Since`.
  */
-export function isNotModified(
-  request: HttpRequest,
-  { etag, modifiedMs }: Pick<FileState, 'etag' | 'modifiedMs'>,
-): boolean {
+export function isNotModified(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const tags = headerOf(request, 'if-none-match')
-  if (tags !== undefined) {
-    return (
-      tags.trim() === '*' || tags.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
-    )
-  }
+  // A proxy that compresses the file makes the tag weak.
+  if (tags !== undefined) return isNamed(etag, tags.replaceAll('W/', ''))
   const since = headerOf(request, 'if-modified-since')
   return since !== undefined && timeOf(since) >= modifiedMs
 }
 
 /** Reports whether a range may be sent: `If-Range` is absent, or names the current file (RFC 9110, section 13.1.5). */
-export function isRangeCurrent(
-  request: HttpRequest,
-  { etag, modifiedMs }: Pick<FileState, 'etag' | 'modifiedMs'>,
-): boolean {
+export function isRangeCurrent(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const condition = headerOf(request, 'if-range')?.trim()
   return condition === undefined || condition === etag || timeOf(condition) === modifiedMs
 }
@@ -54,6 +58,10 @@ export function rangeOf(
   if (last !== '' && Number(last) < start) return undefined
   if (start >= bytes) return 'unsatisfiable'
   return { start, end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) }
+}
+
+function isNamed(etag: string, tags: string): boolean {
+  return tags.trim() === '*' || tags.split(',').some((tag) => tag.trim() === etag)
 }
 
 const HTTP_DATE = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} gmt$/i

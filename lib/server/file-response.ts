@@ -1,6 +1,6 @@
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse, ResponseBody } from '../http/response.ts'
-import { isNotModified, isRangeCurrent, rangeOf } from './conditions.ts'
+import { isNotModified, isOtherVersion, isRangeCurrent, rangeOf } from './conditions.ts'
 import type { FileState } from './stored-file.ts'
 
 /**
@@ -19,6 +19,7 @@ export function fillIn(
   const { headers } = response
   headers.set('ETag', etag).set('Last-Modified', new Date(modifiedMs).toUTCString())
   headers.set('Accept-Ranges', 'bytes')
+  if (isOtherVersion(request, state)) return withoutContent(response, 412)
   if (isNotModified(request, state)) return withoutContent(response, 304)
   const range = isRangeCurrent(request, state) ? rangeOf(request, bytes) : undefined
   if (range === 'unsatisfiable') {

@@ -162,6 +162,31 @@ describe('withPublicFiles', () => {
     }
   })
 
+  it('sends 412 to a client that wants another version of the file', async (t) => {
+    const { fetch } = await serveFolder(t, { 'a.txt': 'abc', 'large.txt': LARGE })
+    for (const target of ['/a.txt', '/large.txt']) {
+      const { headers } = await fetch(target)
+      const { etag = '', 'last-modified': modified = '' } = headers
+      const range = { Range: 'bytes=1-' }
+      for (const [status, condition] of [
+        [412, { 'If-Match': '"other"' }],
+        [412, { 'If-Match': `W/${etag}` }],
+        [412, { 'If-Match': '"other"', 'If-Unmodified-Since': modified }],
+        [412, { 'If-Match': '"other"', 'If-None-Match': etag }],
+        [412, { 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+        [206, { 'If-Match': `"other", ${etag}` }],
+        [206, { 'If-Match': '*' }],
+        [206, { 'If-Match': etag, 'If-Unmodified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' }],
+        [206, { 'If-Unmodified-Since': modified }],
+        [206, { 'If-Unmodified-Since': '1970' }],
+      ] as [number, Record<string, string>][]) {
+        const response = await fetch(target, { ...range, ...condition })
+        assert.equal(response.status, status, JSON.stringify(condition))
+        if (status === 412) assert.equal(response.body, '')
+      }
+    }
+  })
+
   const ranges: [range: string, status: number, contentRange: string | undefined, body: string][] =
     [
       ['bytes=0-3', 206, 'bytes 0-3/10', '0123'],
