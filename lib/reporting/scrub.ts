@@ -29,7 +29,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   const searched = texts.map((text) => {
     if (length + text.length > MAX_TEXT) return undefined
     length += text.length
-    return withoutSnippets(text)
+    return withoutSnippets(text.replace(COLOURED, '[text]'))
   })
   if (length === 0) return searched
   if (sentLengthOf(request) > MAX_SEARCHED) return texts.map(() => undefined)
@@ -98,6 +98,9 @@ function coverValues(
   }
   return left >= 0
 }
+
+// In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.
+const COLOURED = /(?:\W\[3\dm.\W\[39m){2}.*/s
 
 // V8 quotes invalid JSON. It may be a parameter, or part of a body that is not searched here.
 function withoutSnippets(text: string): string {

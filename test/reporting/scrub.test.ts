@@ -98,6 +98,15 @@ describe('scrub()', () => {
     assert.equal(scrub('a \ud800c4n4 b', sent('%ff%ff')), 'a \ud800c4n4 b')
   })
 
+  it('shows nothing of two texts that node:assert compares in colours', () => {
+    const colours = [...TOKEN].map((character) => `\u001b[32m${character}\u001b[39m`).join('')
+    const line = `\u001b[39m'\u001b[39m${colours}\u001b[31me\u001b[39m`
+    const text = scrub(`Expected values to be strictly equal:\n${line}\n\n`, sent(TOKEN))
+    assert.equal(text, 'Expected values to be strictly equal:\n[text]')
+    const coloured = '\u001b[32m+ actual\u001b[39m'
+    assert.equal(scrub(coloured, sent(TOKEN)), coloured)
+  })
+
   it('finds a value with bad escapes', () => {
     for (const value of ['c4n4ry%', 'c4n4ry%zz', '%ffc4n4ry', 'c4n4ry%c3']) {
       assert.equal(scrub(`x ${value} y`, sent(value)), 'x [p] y')
