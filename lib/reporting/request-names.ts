@@ -15,8 +15,8 @@ import { hasNameCharacters, isName, shapeOf } from './shape.ts'
 /** The names of a request, without a secret. */
 export type SafeNames = Pick<Route, 'module' | 'controller' | 'action'>
 
-// The names that the routing fills in.
-const DEFAULTS: readonly string[] = ['', 'default', 'index']
+// The names that the routing fills in, also for a REST route.
+const DEFAULTS = ['', 'default', 'index', 'get', 'post', 'put', 'patch', 'delete']
 const NO_ROUTE = new NoRouteError().message
 
 /**

@@ -100,7 +100,7 @@ function coverValues(
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.
-const COLOURED = /(?:\W\[3\dm.\W\[39m){2}.*/s
+const COLOURED = /(?:\W\[3\dm.{1,2}\W\[39m){2}.*/s
 
 // V8 quotes invalid JSON. It may be a parameter, or part of a body that is not searched here.
 function withoutSnippets(text: string): string {

@@ -66,12 +66,18 @@ export class RequestRouter {
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table, this.#shared)
     const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
-    const literals = new Set(routes.flatMap((route) => route.literals))
+    const known = new Set(
+      routes.flatMap(({ literals, defaults }) => [
+        ...literals,
+        defaults.controller,
+        defaults.action,
+      ]),
+    )
     this.#settings = {
       maxBodyBytes: limits.maxBodyBytes,
       trusted,
       buildUrl,
-      isRegistered: (name) => literals.has(name) || isRegistered?.(name) === true,
+      isRegistered: (name) => known.has(name) || isRegistered?.(name) === true,
       literalsOf,
       resolve: options.resolve,
       nameRoute: (state) => this.#nameRoute(state),
@@ -115,7 +121,7 @@ export class RequestRouter {
 
   #routeBy(router: Router, request: HttpRequest): HttpRequest {
     const rewritten = this.#isRewritten(request) ? request : this.rewrite(request)
-    const found = router.route(rewritten)
+    const found = router.route(rewritten) ?? undefined
     const route = found === undefined ? EMPTY_ROUTE : checkedRoute(found)
     const missing = found === undefined ? new NoRouteError() : undefined
     const rejection =

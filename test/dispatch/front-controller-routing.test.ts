@@ -54,12 +54,14 @@ describe('FrontController.handle() with a base path or a custom router', () => {
   })
 
   it('fails with EXCEPTION_NO_ROUTE when the router finds nothing', async () => {
-    const router = { route: () => undefined }
     const post = { target: '/news/list', method: 'POST', headers: urlEncoded, body: 'a=1' }
-    const [run, response] = await expectError({ list: unreachable }, post, { router })
-    assert.deepEqual(factsOf(run), ['EXCEPTION_NO_ROUTE', 'No route matched the request', 404])
-    assert.equal(response.status, 404)
-    assert.deepEqual([run.errorRequest.q, run.errorRequest.form.get('a')], ['/news/list', '1'])
+    for (const nothing of [undefined, null as never]) {
+      const router = { route: () => nothing }
+      const [run, response] = await expectError({ list: unreachable }, post, { router })
+      assert.deepEqual(factsOf(run), ['EXCEPTION_NO_ROUTE', 'No route matched the request', 404])
+      assert.equal(response.status, 404)
+      assert.deepEqual([run.errorRequest.q, run.errorRequest.form.get('a')], ['/news/list', '1'])
+    }
   })
 
   it('sends a 500 through error/error when the router returns a value that is no route', async () => {

@@ -134,6 +134,29 @@ describe('The names of a request', () => {
     }
   })
 
+  it('are shown if a route gives them, and no controller or action has them', async () => {
+    const front = new FrontController({
+      controllers: { news: {} },
+      routes: {
+        rest: { rest: { default: ['news'] } },
+        users: { path: '/users', defaults: { controller: 'userAdmin' } },
+        archive: { path: '/archive/:id', defaults: { controller: 'news', action: 'archiv' } },
+      },
+    })
+    for (const [method, target, detail] of [
+      ['GET', '/news/4', 'Action "get" does not exist'],
+      ['POST', '/news', 'Action "post" does not exist'],
+      ['PUT', '/news/4', 'Action "put" does not exist'],
+      ['PATCH', '/news/4', 'Action "patch" does not exist'],
+      ['DELETE', '/news/4', 'Action "delete" does not exist'],
+      ['GET', '/users', 'Invalid controller specified (userAdmin)'],
+      ['GET', '/archive/hunterpw', 'Action "archiv" does not exist'],
+    ] as const) {
+      const { body } = await front.handle(new HttpRequest({ method, target }))
+      assert.equal(JSON.parse(String(body)).detail, detail)
+    }
+  })
+
   it('are shown like the literals of a named route in the Referer of a page of this server', async () => {
     const view = (): never => {
       throw new HttpError(404, 'There are no such articles')

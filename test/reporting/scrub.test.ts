@@ -100,7 +100,7 @@ describe('scrub()', () => {
 
   it('shows nothing of two texts that node:assert compares in colours', () => {
     const colours = [...TOKEN].map((character) => `\u001b[32m${character}\u001b[39m`).join('')
-    const line = `\u001b[39m'\u001b[39m${colours}\u001b[31me\u001b[39m`
+    const line = `\u001b[39m'\u001b[39m\u001b[32m😀\u001b[39m${colours}\u001b[31me\u001b[39m`
     const text = scrub(`Expected values to be strictly equal:\n${line}\n\n`, sent(TOKEN))
     assert.equal(text, 'Expected values to be strictly equal:\n[text]')
     const coloured = '\u001b[32m+ actual\u001b[39m'
