@@ -106,7 +106,7 @@ async function load(file: string): Promise<{ readonly controller: Controller }> 
   // In an object, because a controller may have an action `then`.
   const loaded = await loadFile('The controller', file, (exports) => {
     const controller = controllerOf(exports)
-    // Calls its getters: an error names the file.
+    // Calls the getters here, so that their errors name the file.
     functionsOf(controller)
     return { controller }
   })

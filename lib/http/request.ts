@@ -189,8 +189,8 @@ export class HttpRequest {
   }
 
   /**
-   * An object without a prototype for the application, shared by all requests of one message: a property that a
-   * plugin sets is there in every later hook and action, also after a forward and in the error action.
+   * An object without a prototype for the application: what a plugin sets in it is there in every later hook and
+   * action of the message, also after a forward and in the error action.
    *
    * @example
    * declare module 'portico' { interface SharedState { user?: User } }

@@ -9,7 +9,7 @@ export const KILL_MESSAGE = 'portico:kill'
 /** The signals that end a process that does not listen for them. A terminal sends the last two to all processes. */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
 
-/** Sends a message to the parent process, and waits until it is sent. Ignores a failure: the parent has then ended. */
+/** Sends a message of a child process to its parent, and waits until it is sent. Ignores a failure: the parent has then ended. */
 export function sendToParent(message: unknown): Promise<void> {
   return new Promise((resolve) => process.send?.(message, () => resolve()))
 }

@@ -1,5 +1,8 @@
-// Random, so that no client can choose runs that collide. 5 modulo 8, because the powers of any other number repeat sooner.
+// 5 modulo 8: the powers of other numbers may repeat sooner.
 const BASE = Math.floor(Math.random() * 2 ** 29) * 8 + 5
+// Random, so that no client can choose runs that collide. A random base is not enough: there are texts that collide for an
+// eighth of all bases.
+const SALT = BASE >>> 16
 // More would make the table too large for a processor's cache.
 const ENTRIES_PER_RUN = 2
 
@@ -65,8 +68,9 @@ export class RunIndex {
     const hashes = new Int32Array(Math.max(0, text.length - length + 1))
     let hash = 0
     for (let i = 0; i < text.length; i++) {
-      hash = (Math.imul(hash, BASE) + text.charCodeAt(i)) | 0
-      if (i >= length) hash = (hash - Math.imul(this.#factor, text.charCodeAt(i - length))) | 0
+      hash = (Math.imul(hash, BASE) + (text.charCodeAt(i) ^ SALT)) | 0
+      if (i >= length)
+        hash = (hash - Math.imul(this.#factor, text.charCodeAt(i - length) ^ SALT)) | 0
       // With another factor, the upper bits depend on all characters: otherwise not on the last one.
       if (i >= length - 1) hashes[i - length + 1] = Math.imul(hash, BASE) >>> this.#shift
     }

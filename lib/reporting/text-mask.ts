@@ -164,7 +164,7 @@ export class TextMask {
     let before: string | undefined
     for (let at = 0; at < firsts.length; at++) {
       const label = this.#labels[firsts[at] as number]
-      // The run before has all characters but the last one.
+      // The run before has all characters but the last one. Two, to mask also the separators before that one.
       const length = before === undefined ? WINDOW : 2
       put(at + WINDOW - length, length, label)
       before = label

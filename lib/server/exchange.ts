@@ -153,7 +153,7 @@ export class Exchange implements ResponseTarget, EndListener {
 
   // Sends a 500 without a body, or closes the connection if that fails, or if the headers have been sent.
   #fail(error: unknown): void {
-    const { out, connection } = this.incoming
+    const { out } = this.incoming
     // It was not sent, for example because a middleware of `before` has responded meanwhile.
     if (isResponse(this.#response)) responseLifecycle.discard(this.#response)
     // A middleware of `before` failed after it had responded.
@@ -165,7 +165,9 @@ export class Exchange implements ResponseTarget, EndListener {
         if (out.headersSent) throw error
         this.#write(response)
       } catch {
-        connection.socket.destroy()
+        // The responses to the requests before it are sent. Then this one gets the socket.
+        if (out.socket) out.destroy()
+        else out.once('socket', (socket) => socket.destroy())
       }
     }
     this.#reportFault(error)

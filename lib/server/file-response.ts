@@ -38,6 +38,8 @@ export function fillIn(
 
 function withoutContent(response: HttpResponse, status: number): HttpResponse {
   response.status = status
+  // A cache must not keep an error for as long as the file.
+  if (status > 400) response.headers.set('Cache-Control', 'no-store')
   response.headers.delete('Content-Type')
   response.headers.delete('Content-Encoding')
   return response

@@ -127,7 +127,7 @@ routes.404.route = gone
       problems.map(([line]) => line),
       [2, 3, 4, 5, 6, 7, 8, 9, 11],
     )
-    assert.match(problems[8]?.[1] ?? '', /^the route "404" comes before all others/)
+    assert.match(problems[8]?.[1] ?? '', /^the route "404" is put first/)
     assert.deepEqual(routes, { 404: { path: 'gone' }, r8: { path: 'a$b|c(d)' } })
   })
 

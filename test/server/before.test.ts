@@ -260,14 +260,21 @@ describe('The option "before"', () => {
     ]
     for (const obstacle of obstacles) {
       for (const name of ['short', 'later']) {
-        const later: Actions[string] = async (_, response) => response.text('later')
+        const later: Actions[string] = async (_, response) => {
+          await setTimeout(50)
+          return response.text('later')
+        }
         const { port, reports } = await serveActions(
           t,
           { ...actions, later },
-          { before: [(_, out, next) => next(void obstacle(out))] },
+          { before: [({ method }, out, next) => next(void (method === 'GET' && obstacle(out)))] },
         )
         assert.equal(await send(port, bytesOf({ target: `/app/${name}` })), '')
         assert.equal(reports.length, 1)
+        // The response to the request before it is sent.
+        const before = 'POST /app/later HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n'
+        const received = await send(port, before + bytesOf({ target: `/app/${name}` }))
+        assert.match(received, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\nlater$/s)
       }
     }
   })

@@ -182,7 +182,9 @@ describe('withPublicFiles', () => {
       ] as [number, Record<string, string>][]) {
         const response = await fetch(target, { ...range, ...condition })
         assert.equal(response.status, status, JSON.stringify(condition))
-        if (status === 412) assert.equal(response.body, '')
+        if (status !== 412) continue
+        assert.equal(response.body, '')
+        assert.equal(response.headers['cache-control'], 'no-store')
       }
     }
   })

@@ -147,7 +147,9 @@ for (const proxy of proxies) {
       rmSync(join(site.folder, 'client_body'), { recursive: true, force: true })
       const large = { method: 'POST', target, body: 'a='.padEnd(100_000, 'b') }
       // HAProxy may close the connection while the body arrives: the client then loses the response.
-      assert.notEqual((await exchange(site.port, large)).status, 200)
+      const { status } = await exchange(site.port, large)
+      const isLost = proxy.name === 'haproxy' && Number.isNaN(status)
+      assert.ok(status >= 500 || isLost, String(status))
       const errors = join(site.folder, 'errors')
       assert.equal(existsSync(errors) ? readFileSync(errors, 'utf8') : '', '')
     })
@@ -277,7 +279,7 @@ const [nginx] = proxies
 const noNginx = spawnSync('nginx', ['-v']).error !== undefined && 'nginx is not installed'
 
 describe('nginx', { skip: noNginx }, () => {
-  it('logs no query string if it has no connection left', async (t) => {
+  it('logs no query string if it has no connection left', { timeout: 60_000 }, async (t) => {
     assert.ok(nginx)
     const site = await startSite(t, nginx, (config) =>
       config
@@ -286,7 +288,7 @@ describe('nginx', { skip: noNginx }, () => {
     )
     const head =
       'POST /app/slow?code=secret HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n'
-    const clients = Array.from({ length: 12 }, () => connect(site.port, '127.0.0.1'))
+    const clients = Array.from({ length: 10 }, () => connect(site.port, '127.0.0.1'))
     t.after(() => clients.map((client) => client.destroy()))
     for (const client of clients) client.write(head)
     // nginx connects to an instance when it has the body.
