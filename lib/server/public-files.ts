@@ -27,8 +27,8 @@ export interface PublicFilesOptions {
   /** The path prefix of the files in URLs, in whole segments, such as `/app` (default none). */
   readonly basePath?: string | undefined
   /**
-   * Further headers of the files, such as those for security, like the option `headers` of a front controller (default
-   * none). The headers that this handler sets take precedence.
+   * Further headers of the files, such as those for security (default none). Those that this handler sets take
+   * precedence.
    */
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
 }
@@ -53,8 +53,8 @@ interface Entry {
  * otherwise, as the `.htaccess` of Zend Framework 1 does.
  *
  * The folder is listed once: nothing of a request is ever part of a path of the file system. Names that start with a dot
- * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered. A file
- * has `ETag`, `Last-Modified`, `Cache-Control` and `X-Content-Type-Options: nosniff`. One range of bytes is supported.
+ * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered, with
+ * the conditions of RFC 9110 and one range of bytes.
  * A client that accepts the encoding gets `app.js.br` or `app.js.gz` in place of `app.js`.
  *
  * @example
