@@ -82,7 +82,7 @@ export class IncomingRequest implements HttpRequestInit {
     const cookies = [this.out.getHeader('set-cookie') ?? []].flat()
     const set = cookies.flatMap((cookie) => ['set-cookie', `${cookie}`.split(';', 1)[0] ?? ''])
     const fields = [...rawHeaders, ...rawTrailers, ...set]
-    return fields.flatMap((name, i) => (i % 2 ? [] : [[name.toLowerCase(), fields[i + 1] ?? '']]))
+    return pairsOf(fields).map(([name, value]) => [name.toLowerCase(), value ?? ''])
   }
 
   // `message.headers` builds an object of all fields, which takes as long as routing the request.
@@ -234,4 +234,9 @@ export function protocolOf(socket: Socket & { readonly encrypted?: boolean }): '
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
   const { source } = stateOf(request).message
   return source instanceof IncomingRequest ? source.expose() : undefined
+}
+
+/** Returns the pairs of a flat list of names and values, such as `rawHeaders`. */
+export function pairsOf<T>(fields: readonly T[]): [name: T, value: T | undefined][] {
+  return fields.flatMap((name, i) => (i % 2 ? [] : [[name, fields[i + 1]]]))
 }

@@ -1,13 +1,12 @@
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
-import type { OutgoingHttpHeaders } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import type { EventStreams } from './event-streams.ts'
-import type { IncomingRequest } from './incoming-request.ts'
+import { type IncomingRequest, pairsOf } from './incoming-request.ts'
 import { linger } from './linger.ts'
 
 // Responses with these statuses have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
@@ -51,19 +50,16 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   else if (incoming.message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
   const { out } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
-  out.writeHead(status, Object.hasOwn(out, 'writeHead') ? objectOf(fields) : fields)
+  out.writeHead(
+    status,
+    Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
+  )
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, response, target)
   else {
     target.bytes = Number(length)
     writeWhole(body, target)
   }
-}
-
-function objectOf(fields: readonly (string | string[])[]): OutgoingHttpHeaders {
-  return Object.fromEntries(
-    fields.flatMap((part, i) => (i % 2 === 0 ? [] : [[fields[i - 1], part]])),
-  )
 }
 
 function writeWhole(

@@ -105,9 +105,13 @@ const proxies: Proxy[] = [
   },
 ]
 
+// Returns why the tests of a program are skipped; false if it is installed.
+function skipWithout(program: string): string | false {
+  return spawnSync(program, ['-v']).error !== undefined && `${program} is not installed`
+}
+
 for (const proxy of proxies) {
-  const isMissing = spawnSync(proxy.name, ['-v']).error !== undefined
-  const skip = isMissing && `${proxy.name} is not installed`
+  const skip = skipWithout(proxy.name)
 
   describe(`deploy/${proxy.file}`, { skip }, () => {
     it(`loses no request while two instances are restarted one after the other behind ${proxy.name}`, async (t) => {
@@ -276,9 +280,8 @@ for (const proxy of proxies) {
 }
 
 const [nginx] = proxies
-const noNginx = spawnSync('nginx', ['-v']).error !== undefined && 'nginx is not installed'
 
-describe('nginx', { skip: noNginx }, () => {
+describe('nginx', { skip: skipWithout('nginx') }, () => {
   it('logs no query string if it has no connection left', { timeout: 60_000 }, async (t) => {
     assert.ok(nginx)
     const site = await startSite(t, nginx, (config) =>
