@@ -1,4 +1,4 @@
-import { html, Markup } from '../http/html.ts'
+import { html, type Markup } from '../http/html.ts'
 import { formatIssue } from '../http/validation-error.ts'
 import {
   type ApplicationFrame,
@@ -7,7 +7,7 @@ import {
   locationOf,
   type Route,
 } from './development-details.ts'
-import { type ErrorPage, renderLink, renderList } from './error-page.ts'
+import { type ErrorPage, renderLink, renderList, startOfPage } from './error-page.ts'
 
 const STYLE =
   ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}' +
@@ -32,13 +32,42 @@ export function developmentPage(
   const names = [module, controller, action].join('/')
   const { name, message, code } = exception
   const heading = issues.length > 0 ? `Invalid ${subject}s` : message || name
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${heading}</title><style>${new Markup(STYLE)}</style><main><p class="quiet">${status} ${title} &middot; ${method} ${names}</p><h1>${withLines(heading)}</h1>${issues.length > 0 && renderList(issues.map(formatIssue))}<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}${link && renderLink(link)}${renderFrames(exception)}${renderInner(exception)}<h2>Request</h2><dl><dt>Method</dt><dd>${method}</dd><dt>Module</dt><dd>${module}</dd><dt>Controller</dt><dd>${controller}</dd><dt>Action</dt><dd>${action}</dd></dl>${renderParams(params, values)}<h2>Registered actions</h2>${renderList(routes.map(renderRoute))}${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: run the program with <code>--routes</code></p>`}<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>${id && html`<p><small>Error id <code>${id}</code></small></p>`}</footer></main></html>
+  return html`${startOfPage(heading, STYLE)}
+<p class="quiet">${status} ${title} &middot; ${method} ${names}</p>
+<h1>${withLines(heading)}</h1>
+${issues.length > 0 && renderList(issues.map(formatIssue))}
+<p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>
+${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}
+${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}
+${link && renderLink(link)}
+${renderFrames(exception)}
+${renderInner(exception)}
+<h2>Request</h2>
+<dl>
+<dt>Method</dt><dd>${method}</dd>
+<dt>Module</dt><dd>${module}</dd>
+<dt>Controller</dt><dd>${controller}</dd>
+<dt>Action</dt><dd>${action}</dd>
+</dl>
+${renderParams(params, values)}
+<h2>Registered actions</h2>
+${renderList(routes.map(renderRoute))}
+${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: run the program with <code>--routes</code></p>`}
+<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>
+${id && html`<p><small>Error id <code>${id}</code></small></p>`}
+</footer></main></html>
 `.toString()
 }
 
 function renderFrames({ frames, otherFrames }: LocatedException): Markup {
   const [first] = frames
-  return html`${frames.map((frame) => renderFrame(frame, frame === first))}${otherFrames.length > 0 && html`<details><summary>${otherFrames.length} ${otherFrames.length === 1 ? 'frame' : 'frames'} of Portico, Node and libraries</summary><pre><code>${otherFrames.map((frame) => html`<span>${frame}\n</span>`)}</code></pre></details>`}`
+  return html`${frames.map((frame) => renderFrame(frame, frame === first))}${otherFrames.length > 0 && renderOtherFrames(otherFrames)}`
+}
+
+function renderOtherFrames(frames: readonly string[]): Markup {
+  const title = `${frames.length} ${frames.length === 1 ? 'frame' : 'frames'} of Portico, Node and libraries`
+  const lines = frames.map((frame) => html`<span>${frame}\n</span>`)
+  return html`<details><summary>${title}</summary><pre><code>${lines}</code></pre></details>`
 }
 
 function renderFrame(frame: ApplicationFrame, isOpen: boolean): Markup {

@@ -50,7 +50,7 @@ function frameOf({ status, title }: ErrorPage): Frame {
   const known = frames.get(status)
   if (known?.title === title) return known
   const { heading, advice } = visitorText(status)
-  const start = html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${status} ${title}</title><style>${new Markup(STYLE)}</style><main><h1>${heading}</h1><p>${advice}</p>`
+  const start = html`${startOfPage(`${status} ${title}`, STYLE)}<h1>${heading}</h1><p>${advice}</p>`
   const end = html`<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
 `
   const frame = { title, start: flat(start), end: flat(end) }
@@ -61,6 +61,11 @@ function frameOf({ status, title }: ErrorPage): Frame {
 // V8 keeps joined texts as a tree, and would join its pieces again for each page.
 function flat(markup: Markup): Markup {
   return new Markup(copyOf(markup.toString()))
+}
+
+/** Renders the start of a page, up to its content. */
+export function startOfPage(title: string, style: string): Markup {
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style><main>`
 }
 
 /** Renders the link of an error. */

@@ -54,14 +54,12 @@ export function registerController(
   { action: toKey }: NameKeys,
 ): RegisteredController {
   const { module, controller, owner } = names
-  if (typeof owner !== 'object' || owner === null) {
-    throw new TypeError(`Expected the controller "${controller}" to be an object of functions`)
-  }
-  const builtIn = builtInClassOf(owner)
+  const builtIn = typeof owner === 'object' && owner !== null ? builtInClassOf(owner) : ''
   if (builtIn !== undefined) {
     const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
+    const got = builtIn && `, got a ${builtIn}${hint}`
     throw new TypeError(
-      `Expected the controller "${controller}" to be an object of functions, got a ${builtIn}${hint}`,
+      `Expected the controller "${controller}" to be an object of functions${got}`,
     )
   }
   const functions = functionsOf(owner)

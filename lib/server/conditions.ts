@@ -64,9 +64,10 @@ function isNamed(etag: string, tags: string): boolean {
   return tags.trim() === '*' || tags.split(',').some((tag) => tag.trim() === etag)
 }
 
-const HTTP_DATE = /^[a-z]{3}, \d{2} [a-z]{3} \d{4} \d{2}:\d{2}:\d{2} gmt$/i
+// The three formats of RFC 9110, section 5.6.7. Date.parse() accepts much more, and reads the last one as local time.
+const HTTP_DATE =
+  /^\w{3}(\w*day)?, \d\d[ -]\w{3}[ -](\d\d){1,2} [\d:]{8} gmt$|^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/i
 
-// Date.parse() accepts much more than HTTP does.
 function timeOf(date: string): number {
-  return HTTP_DATE.test(date.trim()) ? Date.parse(date) : Number.NaN
+  return HTTP_DATE.test(date.trim()) ? Date.parse(`${date} GMT`) : Number.NaN
 }

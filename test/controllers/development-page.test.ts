@@ -13,7 +13,7 @@ describe('developmentPage()', () => {
     assert.match(text, /^<!doctype html><html lang="en"><meta charset="utf-8">.*<title>boom</)
     assert.match(
       text,
-      /<main><p class="quiet">500 Internal Server Error &middot; GET default\/nwes\/list<\/p><h1>boom<\/h1><p><strong>TypeError<\/strong> <small>EXCEPTION_OTHER &middot; code ERR_X/,
+      /<main>\s*<p class="quiet">500 Internal Server Error &middot; GET default\/nwes\/list<\/p>\s*<h1>boom<\/h1>\s*<p><strong>TypeError<\/strong> <small>EXCEPTION_OTHER &middot; code ERR_X/,
     )
     assert.ok(render({ exception: exceptionWith({ message: '' }) }).includes('<h1>Error</h1>'))
     assert.doesNotMatch(render(), /code 0|undefined|null|false/)
@@ -29,9 +29,9 @@ describe('developmentPage()', () => {
   it('begins with the issues of invalid parameters', () => {
     const issues = [{ path: 'id', message: 'Expected a number' }]
     const text = developmentPage({ ...page, issues }, detailsWith({}))
-    assert.ok(text.includes('<h1>Invalid parameters</h1><ul><li>id: Expected a number</li></ul>'))
+    assert.ok(text.includes('<h1>Invalid parameters</h1>\n<ul><li>id: Expected a number</li></ul>'))
     const ofBody = developmentPage({ ...page, issues, subject: 'field' }, detailsWith({}))
-    assert.ok(ofBody.includes('<h1>Invalid fields</h1><ul>'))
+    assert.ok(ofBody.includes('<h1>Invalid fields</h1>\n<ul>'))
   })
 
   it('shows the frames of the application first, the first one open, with its code', () => {

@@ -118,7 +118,8 @@ describe('FrontController.handle() with a logger and onReport', () => {
     }
     const fault = await page('/news/list?dsh=CANARY', true)
     for (const part of [
-      '<h1>it was [dsh]</h1><p><strong>Error</strong> <small>EXCEPTION_OTHER',
+      '<h1>it was [dsh]</h1>',
+      '<p><strong>Error</strong> <small>EXCEPTION_OTHER',
       'front-controller-reports.test.js:',
       '<h2>Caused by</h2><p class="message"><strong>Error: because</strong>',
       'GET default/news/list</p>',

@@ -59,6 +59,12 @@ function failReading(t: TestContext, message: string): void {
 
 const LARGE = 'abcdefghij'.repeat(20_000)
 
+// Returns a date in the format of C, which has no time zone.
+function asctime(date: string): string {
+  const [weekday, day, month, year, time] = date.split(/,? /)
+  return `${weekday} ${month} ${String(Number(day)).padStart(2)} ${time} ${year}`
+}
+
 describe('withPublicFiles', () => {
   it('sends a file, and lets the front controller respond to everything else', async (t) => {
     const { fetch } = await serveFolder(t, { 'css/site.css': 'body{}', 'a b.txt': 'blank' })
@@ -134,6 +140,12 @@ describe('withPublicFiles', () => {
   })
 
   it('sends 304 to a client that has the file, with ETag before Last-Modified', async (t) => {
+    const { TZ } = process.env
+    process.env.TZ = 'America/New_York'
+    t.after(() => {
+      if (TZ === undefined) delete process.env.TZ
+      else process.env.TZ = TZ
+    })
     const { fetch } = await serveFolder(t, { 'a.txt': 'abc', 'large.txt': LARGE })
     for (const target of ['/a.txt', '/large.txt']) {
       const { headers } = await fetch(target)
@@ -144,6 +156,10 @@ describe('withPublicFiles', () => {
         { 'If-None-Match': '*' },
         { 'If-Modified-Since': modified },
         { 'If-Modified-Since': 'Fri, 01 Jan 2100 00:00:00 GMT' },
+        // The obsolete formats of RFC 9110, section 5.6.7.
+        { 'If-Modified-Since': 'Thursday, 31-Dec-48 00:00:00 GMT' },
+        { 'If-Modified-Since': 'Fri Jan  1 00:00:00 2100' },
+        { 'If-Modified-Since': asctime(modified) },
       ] as Record<string, string>[]) {
         const response = await fetch(target, condition)
         assert.equal(response.status, 304, JSON.stringify(condition))
@@ -155,6 +171,8 @@ describe('withPublicFiles', () => {
       for (const condition of [
         { 'If-None-Match': '"other"', 'If-Modified-Since': modified },
         { 'If-Modified-Since': 'Thu, 01 Jan 1970 00:00:00 GMT' },
+        { 'If-Modified-Since': 'Thursday, 01-Jan-70 00:00:00 GMT' },
+        { 'If-Modified-Since': asctime(new Date(Date.parse(modified) - 1_000).toUTCString()) },
         { 'If-Modified-Since': '2100' },
       ] as Record<string, string>[]) {
         assert.equal((await fetch(target, condition)).status, 200, JSON.stringify(condition))
