@@ -123,7 +123,8 @@ class Translation {
     // As in ZF1, a route with chains matches only as a part of them.
     if (chains instanceof Map) pattern.abstract = true
     // Such a name is the first one of an object, whatever the order in the file.
-    if (/^\d+$/.test(name)) this.#reportAll(name, node, 'is put first: its name is a number')
+    if (/^(0|[1-9]\d*)$/.test(name))
+      this.#reportAll(name, node, 'is put first: its name is a number')
     if (this.#check(name, node, pattern)) this.routes[name] = pattern as RoutePattern
     for (const [child, below] of chains instanceof Map ? chains : []) {
       if (below instanceof Map) this.#add(`${name}-${child}`, below, name)

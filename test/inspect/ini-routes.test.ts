@@ -122,13 +122,18 @@ routes.g.chain = "c, nosuch"
     const { routes, problems } = translateIni(`[production]
 ${lines.join('\n')}
 routes.404.route = gone
+routes.007.route = agent
 `)
     assert.deepEqual(
       problems.map(([line]) => line),
       [2, 3, 4, 5, 6, 7, 8, 9, 11],
     )
     assert.match(problems[8]?.[1] ?? '', /^the route "404" is put first/)
-    assert.deepEqual(routes, { 404: { path: 'gone' }, r8: { path: 'a$b|c(d)' } })
+    assert.deepEqual(routes, {
+      404: { path: 'gone' },
+      r8: { path: 'a$b|c(d)' },
+      '007': { path: 'agent' },
+    })
   })
 
   it('reads text that takes expressions quadratic time, or a recursion too deep', {
