@@ -1,19 +1,9 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { signIn } from '../../lib/sign-in.ts'
-import { ORIGIN, SECRET } from '../support/sign-in.ts'
+import { OAUTH, OIDC, ORIGIN, SECRET } from '../support/sign-in.ts'
 
-const oidc = { issuer: 'https://idp.example', clientId: 'a', clientSecret: 'b', scope: 'openid' }
-const plain = {
-  authorizationEndpoint: 'https://idp.example/a',
-  tokenEndpoint: 'https://idp.example/t',
-  userinfoEndpoint: 'https://idp.example/u',
-  clientId: 'a',
-  clientSecret: 'b',
-  scope: 'x',
-  identify: () => ({ subject: 'a' }),
-}
-const options = { origin: ORIGIN, secrets: [SECRET], providers: { p: oidc } }
+const options = { origin: ORIGIN, secrets: [SECRET], providers: { p: OIDC } }
 
 /** Options that are wrong, by the name that the message must have. */
 const wrong: [name: string, change: object][] = [
@@ -34,7 +24,7 @@ const wrong: [name: string, change: object][] = [
   ['providers', { providers: undefined }],
   ['providers', { providers: {} }],
   ['providers', { providers: [] }],
-  ['providers', { providers: [oidc] }],
+  ['providers', { providers: [OIDC] }],
   ['p', { providers: { p: undefined } }],
   ['sessionTTL', { sessionTTL: 1 }],
   ['callback', { callback: '/x' }],
@@ -52,31 +42,31 @@ const wrong: [name: string, change: object][] = [
 ]
 
 const wrongProvider: [name: string, provider: object][] = [
-  ['clientId', { ...oidc, clientId: undefined }],
-  ['clientId', { ...oidc, clientId: '' }],
-  ['clientSecret', { ...oidc, clientSecret: undefined }],
-  ['clientSecret', { ...oidc, clientSecret: '' }],
-  ['clientSecret', { ...oidc, clientSecret: 'b', clientAuth: 'none' }],
-  ['clientAuth', { ...oidc, clientAuth: 'jwt' }],
-  ['scope', { ...oidc, scope: 'email profile' }],
-  ['scope', { ...oidc, scope: 'openidx email' }],
-  ['scope', { ...oidc, scope: ['openid'] }],
-  ['issuer', { ...oidc, issuer: undefined }],
-  ['issuer', { ...oidc, issuer: 'https://idp.example?x=y' }],
-  ['clientid', { ...oidc, clientid: 'a' }],
-  ['params', { ...oidc, params: 'access_type=offline' }],
-  ['params', { ...oidc, params: new Map([['prompt', 'login']]) }],
-  ['params', { ...oidc, params: new URLSearchParams('prompt=login') }],
-  ['params', { ...oidc, params: ['prompt'] }],
-  ['issuer', { ...oidc, issuer: ' https://idp.example' }],
-  ['issuer', { ...oidc, issuer: 'https://idp.example\n' }],
-  ['issuer', { ...oidc, issuer: 'https://idp.\texample' }],
-  ['tokenEndpoint', { ...plain, tokenEndpoint: 'https://idp.example/t ' }],
-  ['identify', { ...plain, identify: undefined }],
-  ['identify', { ...plain, identify: 'id' }],
-  ['tokenEndpoint', { ...plain, tokenEndpoint: undefined }],
-  ['authorizationEndpoint', { ...plain, authorizationEndpoint: undefined }],
-  ['userinfoEndpoint', { ...plain, userinfoEndpoint: undefined }],
+  ['clientId', { ...OIDC, clientId: undefined }],
+  ['clientId', { ...OIDC, clientId: '' }],
+  ['clientSecret', { ...OIDC, clientSecret: undefined }],
+  ['clientSecret', { ...OIDC, clientSecret: '' }],
+  ['clientSecret', { ...OIDC, clientSecret: 'b', clientAuth: 'none' }],
+  ['clientAuth', { ...OIDC, clientAuth: 'jwt' }],
+  ['scope', { ...OIDC, scope: 'email profile' }],
+  ['scope', { ...OIDC, scope: 'openidx email' }],
+  ['scope', { ...OIDC, scope: ['openid'] }],
+  ['issuer', { ...OIDC, issuer: undefined }],
+  ['issuer', { ...OIDC, issuer: 'https://idp.example?x=y' }],
+  ['clientid', { ...OIDC, clientid: 'a' }],
+  ['params', { ...OIDC, params: 'access_type=offline' }],
+  ['params', { ...OIDC, params: new Map([['prompt', 'login']]) }],
+  ['params', { ...OIDC, params: new URLSearchParams('prompt=login') }],
+  ['params', { ...OIDC, params: ['prompt'] }],
+  ['issuer', { ...OIDC, issuer: ' https://idp.example' }],
+  ['issuer', { ...OIDC, issuer: 'https://idp.example\n' }],
+  ['issuer', { ...OIDC, issuer: 'https://idp.\texample' }],
+  ['tokenEndpoint', { ...OAUTH, tokenEndpoint: 'https://idp.example/t ' }],
+  ['identify', { ...OAUTH, identify: undefined }],
+  ['identify', { ...OAUTH, identify: 'id' }],
+  ['tokenEndpoint', { ...OAUTH, tokenEndpoint: undefined }],
+  ['authorizationEndpoint', { ...OAUTH, authorizationEndpoint: undefined }],
+  ['userinfoEndpoint', { ...OAUTH, userinfoEndpoint: undefined }],
   ...[
     'response_type',
     'client_id',
@@ -89,15 +79,15 @@ const wrongProvider: [name: string, provider: object][] = [
     'response_mode',
     'request',
     'request_uri',
-  ].map((name): [string, object] => [name, { ...oidc, params: { [name]: 'x' } }]),
+  ].map((name): [string, object] => [name, { ...OIDC, params: { [name]: 'x' } }]),
 ]
 
 describe('signIn()', () => {
   it('accepts options that are complete', () => {
     signIn(options)
-    signIn({ ...options, providers: { plain }, secrets: [new Uint8Array(32), SECRET] })
-    signIn({ ...options, providers: { p: { ...oidc, params: { prompt: 'login', max_age: '0' } } } })
-    const { clientSecret: _, ...open } = oidc
+    signIn({ ...options, providers: { plain: OAUTH }, secrets: [new Uint8Array(32), SECRET] })
+    signIn({ ...options, providers: { p: { ...OIDC, params: { prompt: 'login', max_age: '0' } } } })
+    const { clientSecret: _, ...open } = OIDC
     signIn({ ...options, providers: { p: { ...open, clientAuth: 'none' } } })
   })
 
@@ -109,7 +99,7 @@ describe('signIn()', () => {
 
   for (const [name, provider] of wrongProvider) {
     it(`throws a TypeError that names "${name}" for the provider ${inspect(provider)}`, () => {
-      assertThrows(name, { ...options, providers: { ok: oidc, p: provider } })
+      assertThrows(name, { ...options, providers: { ok: OIDC, p: provider } })
     })
   }
 

@@ -11,21 +11,12 @@ import {
   beginning,
   depart,
   goBack,
+  OAUTH,
+  OIDC,
   SECRET,
   signInOnce,
   startApp,
 } from '../support/sign-in.ts'
-
-const oidc = { issuer: 'https://idp.example', clientId: 'a', clientSecret: 'b', scope: 'openid' }
-const plain = {
-  authorizationEndpoint: 'https://idp.example/a',
-  tokenEndpoint: 'https://idp.example/t',
-  userinfoEndpoint: 'https://idp.example/u',
-  clientId: 'a',
-  clientSecret: 'b',
-  scope: 'x',
-  identify: () => ({ subject: 'a' }),
-}
 
 const ENDPOINTS = {
   authorization_endpoint: 'authorize',
@@ -34,7 +25,7 @@ const ENDPOINTS = {
   userinfo_endpoint: 'userinfo',
 }
 
-const create = (origin: string, provider: object = oidc): unknown =>
+const create = (origin: string, provider: object = OIDC): unknown =>
   signIn({ origin, secrets: [SECRET], providers: { p: provider as never } })
 
 describe('Plain HTTP', () => {
@@ -50,8 +41,8 @@ describe('Plain HTTP', () => {
 
   it('is a TypeError for an issuer that is not on this machine, and for other schemes', () => {
     for (const origin of ['https://news.example', 'http://localhost']) {
-      create(origin, { ...oidc, issuer: 'http://localhost:9000' })
-      create(origin, { ...oidc, issuer: 'http://127.0.0.1:9000/tenant' })
+      create(origin, { ...OIDC, issuer: 'http://localhost:9000' })
+      create(origin, { ...OIDC, issuer: 'http://127.0.0.1:9000/tenant' })
       for (const issuer of [
         'http://idp.example',
         'http://localhost.evil.example',
@@ -59,7 +50,7 @@ describe('Plain HTTP', () => {
         'idp.example',
         '',
       ]) {
-        const make = (): unknown => create(origin, { ...oidc, issuer })
+        const make = (): unknown => create(origin, { ...OIDC, issuer })
         assert.throws(make, { name: 'TypeError', message: /issuer/ }, issuer)
       }
     }
@@ -68,7 +59,7 @@ describe('Plain HTTP', () => {
   it('is a TypeError for an endpoint that is not on this machine', () => {
     for (const name of ['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint']) {
       for (const url of ['http://idp.example/x', 'javascript:alert(1)', '/x', '']) {
-        const make = (): unknown => create('https://news.example', { ...plain, [name]: url })
+        const make = (): unknown => create('https://news.example', { ...OAUTH, [name]: url })
         assert.throws(make, { name: 'TypeError', message: new RegExp(name) }, `${name} ${url}`)
       }
     }

@@ -18,6 +18,22 @@ import { startServing } from './serving.ts'
 export const ORIGIN = 'https://news.example'
 export const ADDRESS = `${ORIGIN}/elp/oauth.php`
 export const SECRET = 'a secret of exactly 32 bytes !!!'
+/** The options of a provider of OpenID Connect, and of one that only has OAuth 2.0. No test connects to them. */
+export const OIDC = {
+  issuer: 'https://idp.example',
+  clientId: 'a',
+  clientSecret: 'b',
+  scope: 'openid',
+}
+export const OAUTH = {
+  authorizationEndpoint: 'https://idp.example/a',
+  tokenEndpoint: 'https://idp.example/t',
+  userinfoEndpoint: 'https://idp.example/u',
+  clientId: 'a',
+  clientSecret: 'b',
+  scope: 'x',
+  identify: () => ({ subject: 'a' }),
+}
 
 /** An application whose users sign in. */
 export interface App {
