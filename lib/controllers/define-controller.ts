@@ -1,3 +1,4 @@
+import { isObject } from '../http/check-options.ts'
 import { type Action, isAction } from './controller.ts'
 
 // Any value that is not a function: every function has an `apply`.
@@ -23,7 +24,7 @@ export type Members = Readonly<Record<string, Action | State>>
 export function defineController<Controller extends Members>(
   controller: Controller & ThisType<Controller>,
 ): Controller {
-  if (typeof controller !== 'object' || controller === null) {
+  if (!isObject(controller)) {
     throw new TypeError('Expected a controller to be an object of functions')
   }
   for (const [name, member] of Object.entries(controller)) {

@@ -1,6 +1,7 @@
 // Synchronously: node:fs/promises would load 12 modules of Node, 9 % of the instructions of a start on Node 24.
 import { readdirSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
+import { isObject } from '../http/check-options.ts'
 import { type Controller, type Controllers, functionsOf, isAction } from './controller.ts'
 import { loadFile, reading } from './load-file.ts'
 
@@ -121,5 +122,5 @@ function controllerOf(exports: object): Controller {
   const hasActions = Object.entries(exports).some(
     ([name, each]) => name !== 'default' && isAction(each),
   )
-  return typeof value === 'object' && value !== null && !hasActions ? value : exports
+  return isObject(value) && !hasActions ? value : exports
 }

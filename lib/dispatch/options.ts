@@ -1,5 +1,5 @@
 import type { Controller, Controllers, NamedControllers } from '../controllers/controller.ts'
-import { checkObject } from '../http/check-options.ts'
+import { checkObject, isObject } from '../http/check-options.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import type { HeaderValue } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
@@ -129,7 +129,7 @@ function toMap<T>(
 
 /** Reports whether a value is an object, and no list and no instance of a class. @internal */
 export function isRecord(value: unknown): value is object {
-  if (typeof value !== 'object' || value === null) return false
+  if (!isObject(value)) return false
   const prototype = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype
 }

@@ -6,7 +6,7 @@ import {
   type LimitOverrides,
 } from '../controllers/controller.ts'
 import { checkedMethods } from '../controllers/methods.ts'
-import { Checks, definedLimits } from '../http/check-options.ts'
+import { Checks, definedLimits, isObject } from '../http/check-options.ts'
 import { NoActionError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
@@ -54,7 +54,7 @@ export function registerController(
   { action: toKey }: NameKeys,
 ): RegisteredController {
   const { module, controller, owner } = names
-  const builtIn = typeof owner === 'object' && owner !== null ? builtInClassOf(owner) : ''
+  const builtIn = isObject(owner) ? builtInClassOf(owner) : ''
   if (builtIn !== undefined) {
     const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
     const got = builtIn && `, got a ${builtIn}${hint}`
@@ -139,7 +139,7 @@ const LIMITS: readonly (keyof LimitOverrides)[] = ['maxBodyBytes', 'maxFields', 
 
 function limitsOf({ limits }: Action, name: string): Partial<LimitOverrides> | undefined {
   if (limits === undefined) return undefined
-  if (typeof limits !== 'object' || limits === null) {
+  if (!isObject(limits)) {
     throw new TypeError(`Expected the limits of the action "${name}" to be an object`)
   }
   return definedLimits(limits, LIMITS, ` of the action "${name}"`)

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { isObject } from './check-options.ts'
 import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
 
 const READ_ALREADY = 'The body has already been read: keep the result of the first read'
@@ -19,7 +20,7 @@ interface BodyReader {
 
 /** Reports whether a body is an async iterable that is not a Node.js stream. */
 export function isChunks(body: unknown): body is BodyChunks {
-  if (typeof body !== 'object' || body === null || body instanceof Readable) return false
+  if (!isObject(body) || body instanceof Readable) return false
   return Symbol.asyncIterator in body
 }
 

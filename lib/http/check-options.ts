@@ -118,6 +118,7 @@ export function checkNames(what: string, object: object, known: readonly string[
   throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}`)
 }
 
-function isObject(value: unknown): value is object {
+/** Reports whether a value is an object: a list or an instance of a class too. */
+export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }

@@ -1,3 +1,5 @@
+import { isObject } from './check-options.ts'
+
 /** The names that only routing sets. A parameter of such a name from a client has no effect. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const
 
@@ -228,7 +230,7 @@ export function copyOf(text: string): string {
 /** Copies data with all its texts. The copy keeps no part of a request in memory. */
 export function copied<T>(data: T): T {
   if (typeof data === 'string') return copyOf(data) as T
-  if (typeof data !== 'object' || data === null) return data
+  if (!isObject(data)) return data
   if (Array.isArray(data)) return data.map(copied) as T
   const copy = Object.create(Object.getPrototypeOf(data))
   for (const [name, value] of Object.entries(data)) copy[name] = copied(value)

@@ -1,4 +1,4 @@
-import { checkNames, MAX_TIMER_MS } from '../http/check-options.ts'
+import { checkNames, isObject, MAX_TIMER_MS } from '../http/check-options.ts'
 import { checkedMs } from '../session/durations.ts'
 import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
@@ -59,7 +59,7 @@ const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/
 
 /** @throws {TypeError} If an option is missing, misspelt or unsafe; the message names it. */
 export function checkedOptions(options: SignInOptions): CheckedOptions {
-  if (typeof options !== 'object' || options === null) {
+  if (!isObject(options)) {
     throw new TypeError('Expected the options of signIn() to be an object')
   }
   checkNames('options of signIn()', options, OPTIONS)

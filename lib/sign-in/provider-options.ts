@@ -1,4 +1,4 @@
-import { checkNames } from '../http/check-options.ts'
+import { checkNames, isObject } from '../http/check-options.ts'
 import { isLocalUrl } from '../session/site.ts'
 import { type Claims, isText, type UserFacts } from './identity.ts'
 
@@ -72,7 +72,7 @@ export function checkProvider(name: string, options: ProviderOptions): void {
     if (isValid) return
     throw new TypeError(`Expected "${option}" of the provider "${name}" to be ${expected}`)
   }
-  if (typeof options !== 'object' || options === null) {
+  if (!isObject(options)) {
     throw new TypeError(`Expected the provider "${name}" to be an object`)
   }
   const isIssuer = 'issuer' in options

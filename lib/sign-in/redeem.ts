@@ -1,4 +1,5 @@
 import type { AuthorizationServer } from 'oauth4webapi'
+import { isObject } from '../http/check-options.ts'
 import { during, knownErrorCode, ProviderFault } from './faults.ts'
 import type { Flow } from './flows.ts'
 import { verifyIdToken } from './id-token.ts'
@@ -114,7 +115,7 @@ async function withoutIdToken(response: Response): Promise<Response> {
   const { status, headers } = response
   const text = await response.text()
   const body: unknown = status === 200 ? JSON.parse(text) : undefined
-  if (typeof body !== 'object' || body === null) return new Response(text, { status, headers })
+  if (!isObject(body)) return new Response(text, { status, headers })
   // GitHub sends its errors with the status 200.
   if ('error' in body) throw new ProviderFault(knownErrorCode(body.error))
   return Response.json({ ...body, id_token: undefined })
@@ -149,7 +150,7 @@ async function readUser(
       )
       if (response.status !== 200) throw new ProviderFault('unexpected status')
       const user: unknown = await response.json()
-      if (typeof user !== 'object' || user === null || Array.isArray(user)) {
+      if (!isObject(user) || Array.isArray(user)) {
         throw new ProviderFault('no object')
       }
       return user as Claims
