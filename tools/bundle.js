@@ -24,6 +24,9 @@ const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'pack
 // A class or an arrow function has the name of its variable. Those inside of a function do not need one: its frame has a name.
 const NAMED = /^(?:export )?const ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/gm
 
+// An error is the same without `new`.
+const NEW_ERROR = /\bnew (?=(?:Type|Range)?Error\()/g
+
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
@@ -117,7 +120,7 @@ async function shorten(text) {
     // V8 reads a file of ASCII in half the memory.
     format: { max_line_len: 8_000, ascii_only: true },
   })
-  return code
+  return code.replace(NEW_ERROR, '')
 }
 
 function isBuilt(name) {

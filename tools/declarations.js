@@ -123,13 +123,16 @@ function withoutAsterisk(start) {
   return start.endsWith('/') ? '\n*/' : '\n'
 }
 
-// Without indentation, asterisks of docstrings, and semicolons at the end of a line, the declarations are 11 % shorter.
+// Without indentation, asterisks of docstrings, empty lines before their tags, and semicolons at the end of a line, the
+// declarations are 11 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
     return text
       .replace(/^(?: {4})+/gm, '')
       .replace(COMMENT_OR_SEMICOLON, (found) =>
-        found === ';' ? '' : found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk),
+        found === ';'
+          ? ''
+          : found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk).replaceAll('\n\n@', '\n@'),
       )
   }
   const written = [...needed].map((name) => names.get(name))

@@ -58,7 +58,9 @@ export async function run(line: CommandLine): Promise<number> {
       reason = ' by an exception outside of any request'
       stop()
     }
-    process.on('uncaughtException', crash).on('unhandledRejection', crash)
+    // In a later turn: an observer that fails for each report would keep this one from ending.
+    const crashLater = (error: unknown): void => void setImmediate(crash, error)
+    process.on('uncaughtException', crashLater).on('unhandledRejection', crashLater)
     requested.then(stop)
   })
   reportListen()

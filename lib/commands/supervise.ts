@@ -28,11 +28,11 @@ export async function run({ config }: CommandLine): Promise<number> {
     if (isWatched()) onStopMessage(stop, () => supervisor.kill())
     else onStopSignal(stop, () => supervisor.kill())
   })
+  process.on('SIGHUP', () => supervisor.reload())
   const health = await loadHealth(config)
   await health?.listenForWorkers(() =>
     config.app === undefined ? supervisor.isReady : supervisor.askReady(),
   )
-  process.on('SIGHUP', () => supervisor.reload())
   cluster.on('message', (worker, message) => {
     answerTurn(worker, message)
     forwardImports(message)

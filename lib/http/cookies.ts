@@ -92,7 +92,7 @@ function decoded(raw: string): string {
 export class ResponseCookies {
   readonly #headers: ResponseHeaders
   // The field lines that were set last, and the lines of each cookie: to read all of them for each of 3,200 cookies took 11 s.
-  #lines: string | readonly string[] = []
+  #lines: string[] = []
   readonly #cookies = new Map<string, readonly string[]>()
 
   /** @internal */
@@ -114,14 +114,17 @@ export class ResponseCookies {
     const lines = linesOf(this.#headers, 'Set-Cookie')
     if (lines !== this.#lines) {
       this.#cookies.clear()
-      for (const each of [lines].flat()) {
+      this.#lines = [lines].flat()
+      for (const each of this.#lines) {
         const own = identityOf(each)
         // Other code may set a cookie twice, such as with and without `Partitioned`.
         this.#cookies.set(own, [...(this.#cookies.get(own) ?? []), each])
       }
     }
-    this.#cookies.delete(key)
-    this.#lines = [...this.#cookies.set(key, [line]).values()].flat()
+    const isKnown = this.#cookies.delete(key)
+    this.#cookies.set(key, [line])
+    if (isKnown) this.#lines = [...this.#cookies.values()].flat()
+    else this.#lines.push(line)
     setUnchecked(this.#headers, 'Set-Cookie', this.#lines)
     return this
   }

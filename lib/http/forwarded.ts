@@ -20,6 +20,9 @@ export interface ProxyIds {
   readonly traceId?: string
 }
 
+// The hops that are read, from the last one on: no service has so many proxies.
+const MAX_HOPS = 100
+
 type Hop = Pick<Client, 'address' | 'host'> & { readonly protocol: Client['protocol'] | undefined }
 
 /** Reports whether text is an address or a network, such as `10.0.0.0/8` or `::1`. */
@@ -66,7 +69,7 @@ export function clientOf(
     ? parseForwarded(joinFields(headers.forwarded))
     : parseXForwarded(headers)
   // Reads from right to left: the part before an untrusted address may be forged.
-  for (const hop of hops.reverse()) {
+  for (const hop of hops.slice(-MAX_HOPS).reverse()) {
     const address = withoutPort(hop.address)
     if (isIP(address) === 0) return client
     // A hop without a valid host or protocol keeps the one of the hop to its right.
@@ -113,20 +116,21 @@ const PAIR = / ?([^ =;,"]*) ?(?:= ?(?:"((?:[^"\\]|\\.)*)"|([^ ;,"]*)))? ?([;,]|$
 // Does not use split(): the client chooses the host, and a quoted host may hold a comma and an address.
 function parseForwarded(value: string): Hop[] {
   const line = value.replace(/\s+/g, ' ')
-  const hops: Map<string, string>[] = [new Map()]
+  const hops: { for?: string; host?: string; proto?: string }[] = [{}]
   for (PAIR.lastIndex = 0; PAIR.lastIndex < line.length; ) {
     const [, name = '', quoted, plain, end] = PAIR.exec(line) ?? []
     // The header is malformed: none of its hops is reliable.
     if (end === undefined) return []
-    const pairs = hops.at(-1)
+    const hop = hops.at(-1) ?? {}
     const key = name.toLowerCase()
-    if (!pairs?.has(key)) pairs?.set(key, quoted?.replace(/\\(.)/g, '$1') ?? plain ?? '')
-    if (end === ',') hops.push(new Map())
+    if (key === 'for' || key === 'host' || key === 'proto')
+      hop[key] ??= quoted?.replace(/\\(.)/g, '$1') ?? plain ?? ''
+    if (end === ',') hops.push({})
   }
-  return hops.map((pairs) => ({
-    address: pairs.get('for') ?? '',
-    host: pairs.get('host') ?? '',
-    protocol: protocolOf(pairs.get('proto')),
+  return hops.map(({ for: address = '', host = '', proto }) => ({
+    address,
+    host,
+    protocol: protocolOf(proto),
   }))
 }
 

@@ -143,9 +143,9 @@ export class Message {
   }
 
   /** Hides the cookies that a response has set: an error may quote that of a new session. */
-  hideCookies(headers: ResponseHeaders): void {
+  hideCookies(headers: ResponseHeaders | undefined): void {
     // The values may be joined: then each one is a piece of a longer one.
-    const cookies = headers.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g)
+    const cookies = headers?.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g)
     if (cookies) this.hide(Array.from(cookies, ([, value]) => value))
   }
 

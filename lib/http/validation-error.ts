@@ -10,6 +10,8 @@ export interface ValidationIssue {
 
 /** Maximum number of issues that a message lists. @internal */
 export const MAX_LISTED = 20
+// A report does not show a longer text.
+const MAX_LINE = 16_384
 
 /**
  * A 400 with a list of issues: the parameters, or the JSON body, of a request do not match a schema.
@@ -34,7 +36,8 @@ export class ValidationError extends HttpError {
     subject: 'parameter' | 'field' = 'parameter',
   ) {
     // Lists whole messages only: scrubbing might not recognize half of a quoted value.
-    const listed = issues.slice(0, MAX_LISTED).map(formatIssue)
+    const lines = issues.slice(0, MAX_LISTED).map(formatIssue)
+    const listed = lines.filter(({ length }) => length < MAX_LINE)
     const more = count - listed.length
     if (more > 0) listed.push(`and ${more} more`)
     super(400, `Invalid ${subject}s: ${listed.join('; ')}`)
@@ -48,5 +51,7 @@ setDefaults(ValidationError, { name: 'ValidationError' })
 /** Formats an issue as a line of text. */
 export function formatIssue({ path, message }: ValidationIssue): string {
   // The messages of some libraries begin with the path.
-  return path === '' || message.startsWith(`${path} `) ? message : `${path}: ${message}`
+  return path === '' || (message.startsWith(path) && message[path.length] === ' ')
+    ? message
+    : `${path}: ${message}`
 }

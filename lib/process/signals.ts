@@ -26,9 +26,10 @@ export function onStopSignal(stop: () => void, onSecond = (): void => {}): void 
  * SIGHUP is a request to reload. The process then logs that it has no workers to replace.
  */
 export function onHangup(logger: Logger, stop: () => void): void {
-  process.on('SIGHUP', async () => {
-    const { isatty } = await import('node:tty')
-    if (isatty(STDIN)) return stop()
+  // Asked now: at the signal, the terminal is gone. Not imported, because the commands that do not serve need no terminal.
+  const isTerminal = process.getBuiltinModule('node:tty').isatty(STDIN)
+  process.on('SIGHUP', () => {
+    if (isTerminal) return stop()
     const message =
       'SIGHUP replaces workers, and this process has none: use --workers without --watch'
     logger.warn({ event: 'hangup' }, message)

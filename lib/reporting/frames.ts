@@ -57,15 +57,21 @@ function shown(lines: readonly string[]): readonly string[] {
 function endOfMessage(stack: string, message: string): number | undefined {
   if (message === '') return /^[\w$.]+(?: \[\w+\])?(?=\n|$)/.exec(stack)?.[0].length
   const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
-  if (at >= 0 && stack.startsWith(message, at)) return endOfLine(stack, at + message.length)
+  // A comparison with === takes a tenth of the time of startsWith().
+  if (at >= 0 && stack.slice(at, at + message.length) === message)
+    return endOfLine(stack, at + message.length)
   const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
   const start = header.length - firstLine.length
   // A search of a long text for another one takes quadratic time.
   const from = message.slice(0, MAX_HEADER).indexOf(firstLine.slice(0, MAX_HEADER / 2))
   if (firstLine === '' || from < 0) return undefined
   let length = 0
-  while (from + length < message.length && message[from + length] === stack[start + length])
-    length++
+  // A message may have a million characters.
+  for (const step of [4_096, 64, 1]) {
+    const next = (text: string, at: number): string => text.slice(at + length, at + length + step)
+    while (from + length + step <= message.length && next(message, from) === next(stack, start))
+      length += step
+  }
   return endOfLine(stack, start + length)
 }
 

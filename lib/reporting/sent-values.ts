@@ -121,6 +121,8 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
   const left: [label: string, value: unknown][] = [[name, json]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     const [label, value] = next
+    // A list counts as a value too: 1 MB may hold 350,000.
+    yield [label, typeof value === 'string' || typeof value === 'number' ? String(value) : '']
     if (Array.isArray(value)) {
       for (const item of value) left.push([label, item])
     } else if (typeof value === 'object' && value !== null) {
@@ -128,8 +130,6 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
         if (!isName(name)) yield ['name', name]
         left.push([labelOf(name), member])
       }
-    } else if (typeof value === 'string' || typeof value === 'number') {
-      yield [label, String(value)]
     }
   }
 }

@@ -2,7 +2,7 @@ import { letterPairScore } from './letter-pairs.ts'
 
 // The shape of a form field of 1 MB must not take longer than that of a short one.
 const MAX_EXAMINED = 1_024
-const MAX_ITEMS = 10_000
+const MAX_LIST = 16_384
 
 /** The shape of a value without its length, such as `token()`. */
 export type ShapeKind =
@@ -32,7 +32,7 @@ export interface Shape {
  * | `digits(n)` | n digits                                                          |
  * | `word(n)`   | letters, parts joined by `-`, `_` or `.`; n characters, at most 32 |
  * | `url`       | an absolute URL; `url?` if it has a query string                  |
- * | `list(n)`   | n words, URLs or tokens, with spaces or commas between; n <= 10,000 |
+ * | `list(n)`   | n words, URLs or tokens, with spaces or commas between; at most 16 KiB |
  * | `token(n)`  | n visible ASCII characters without white space                    |
  * | `text(n)`   | anything else, n characters                                       |
  *
@@ -46,7 +46,7 @@ export function shapeOf(value: string, length?: number): string {
 /** Does the same as {@link shapeOf}, but returns data. */
 export function readShape(value: string, length: number = value.length): Shape {
   const kind = kindOf(value, length)
-  return { kind, length: kind === 'list()' ? value.split(/[ ,]+/, MAX_ITEMS).length : length }
+  return { kind, length: kind === 'list()' ? value.split(/[ ,]+/).length : length }
 }
 
 function kindOf(value: string, length: number): ShapeKind {
@@ -59,7 +59,8 @@ function kindOf(value: string, length: number): ShapeKind {
   if (isVisible && text.includes('://') && /^[a-z][a-z\d+.-]*:\/\//i.test(text)) {
     return text.includes('?') ? 'url?' : 'url'
   }
-  const mayBeList = value.length === length && (!isVisible || text.includes(','))
+  const mayBeList =
+    length <= MAX_LIST && value.length === length && (!isVisible || text.includes(','))
   // Separators, but not at the beginning or at the end.
   if (mayBeList && /^(?![ ,])[\w:/?#.~+%&= ,-]+(?<![ ,])$/.test(text)) return 'list()'
   return isVisible ? 'token()' : 'text()'

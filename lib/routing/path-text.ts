@@ -1,7 +1,7 @@
 import { decodeSegment } from '../http/params.ts'
 
-// Matches one encoded character, or one that is not encoded.
-const CHARACTER = /%[c-f][\da-f](?:%[89ab][\da-f])*|%[\da-f]{2}|./gisu
+// Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
+const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
 
 const LONG = 64
 
@@ -48,6 +48,7 @@ export class PathText {
   /** Returns where a position of the decoded text is in the raw path; undefined inside of an encoded character. */
   offsetOf(position: number): number | undefined {
     if (!this.raw.includes('%')) return position
+    if (position === this.text.length) return this.raw.length
     this.#offsets ??= offsetsOf(this.raw)
     return this.#offsets[position]
   }
@@ -86,10 +87,12 @@ export class PathText {
 function offsetsOf(raw: string): number[] {
   const offsets: number[] = []
   let position = 0
-  for (const { 0: character, index } of raw.matchAll(CHARACTER)) {
-    offsets[position] = index
-    position += decodeSegment(character).length
+  for (const { 0: piece, index } of raw.matchAll(PIECE)) {
+    if (piece.startsWith('%')) {
+      offsets[position] = index
+      // Four bytes are a surrogate pair.
+      position += piece.length === 12 ? 2 : 1
+    } else for (let i = 0; i < piece.length; i++) offsets[position++] = index + i
   }
-  offsets[position] = raw.length
   return offsets
 }

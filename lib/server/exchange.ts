@@ -54,7 +54,7 @@ export class Exchange implements ResponseTarget, EndListener {
     // The rest of an unread body must not be read as the next request.
     if (!isReceived || mustBeLast) return true
     // A server that is stopping still responds to the requests that were pipelined behind this one.
-    return this.#isClosing() && connection.latest === out
+    return this.#isClosing() && connection.latest === out && !connection.isDetached
   }
 
   get eventStreams(): EventStreams {
@@ -175,6 +175,7 @@ export class Exchange implements ResponseTarget, EndListener {
 
   #reportFault(error: unknown): void {
     const { request, status } = this.#emptyResponse(500)
+    stateOf(this.#request).message.hideCookies(this.#response?.headers)
     this.#handler.report?.(error, { request, status })
   }
 
@@ -196,10 +197,9 @@ export class Exchange implements ResponseTarget, EndListener {
 
   // A body that streams the body of the request fails with the error of the client.
   report(error: Error, response: HttpResponse): void {
-    const { request, headers } = response
-    if (request) stateOf(request).message.hideCookies(headers)
+    stateOf(this.#request).message.hideCookies(response.headers)
     responseLifecycle.fail(response, error)
-    this.#handler.report?.(error, { request, status: statusOf(error) })
+    this.#handler.report?.(error, { request: response.request, status: statusOf(error) })
   }
 
   // `onAccess` is called once per request, with the last response that was attempted.

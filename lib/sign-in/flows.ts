@@ -35,7 +35,7 @@ interface Packed {
 const MAX_FLOWS = 5
 // More cookies would only cost time to open: they are no flows that this browser needs. Of these, a response removes only
 // some: a proxy may reject a response with a field for each of 460.
-const MAX_OPENED = 16
+const MAX_OPENED = 8
 const MAX_READ = 64
 const PREFIX = 'sign-in.'
 const ID = /^[\w-]{16}$/

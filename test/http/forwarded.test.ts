@@ -63,6 +63,8 @@ describe('clientOf()', () => {
     ['the requested host in place of a URL', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-host': 'user@evil/path' }), { address: '1.2.3.4' }],
     ['the host of the hop to the right in place of an invalid one', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a b", for=10.0.0.2;host="[::1]:8443"'), { address: '1.2.3.4', host: '[::1]:8443' }],
     ['the peer if RFC 7239 is malformed', '10.0.0.1', many('forwarded', 'for=1.2.3.4;host="a, for=6.6.6.6'), { address: '10.0.0.1' }],
+    ['the hundredth address from the end if all are trusted', '10.0.0.1', many(xff, `10.0.0.4, 10.0.0.3${', 10.0.0.2'.repeat(99)}`), { address: '10.0.0.3' }],
+    ['the first value of a name that a hop has twice', '10.0.0.1', many('forwarded', 'for=1.2.3.4;For=6.6.6.6;__proto__=a;constructor=b'), { address: '1.2.3.4' }],
     ['the peer if RFC 7239 has no for', '10.0.0.1', many('forwarded', 'proto=https;host=evil'), { address: '10.0.0.1' }],
   ]
   for (const [what, peer, headers, client] of table) {

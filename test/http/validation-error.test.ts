@@ -34,6 +34,16 @@ describe('ValidationError', () => {
     assert.doesNotMatch(message, /p20/)
     assert.match(new ValidationError(issues.slice(0, 20)).message, /; p19: bad$/)
   })
+
+  it('counts an issue that no report would show', () => {
+    const issues = [
+      { path: 'a', message: 'bad' },
+      { path: 'b', message: 'long'.repeat(5_000) },
+    ]
+    const error = new ValidationError(issues)
+    assert.equal(error.message, 'Invalid parameters: a: bad; and 1 more')
+    assert.deepEqual(error.issues, issues)
+  })
 })
 
 describe('formatIssue()', () => {
@@ -42,5 +52,6 @@ describe('formatIssue()', () => {
     assert.equal(formatIssue({ path: 'id', message: 'id must be set' }), 'id must be set')
     assert.equal(formatIssue({ path: 'id', message: 'ideas must be set' }), 'id: ideas must be set')
     assert.equal(formatIssue({ path: '', message: 'must be set' }), 'must be set')
+    assert.equal(formatIssue({ path: 'id', message: 'id' }), 'id: id')
   })
 })

@@ -73,6 +73,18 @@ describe('framesOf()', () => {
     assert.equal(framesOf(native, '').areOwn, false)
   })
 
+  it('finds the end of a long message, also if that got a beginning or an end', () => {
+    for (const length of [63, 64, 4_095, 4_096, 10_000, 100_000]) {
+      const long = 'bad'.repeat(length)
+      const stack = stackOf(`Error: ${long}`, ...own)
+      for (const message of [long, `wrapped: ${long}`, `${long} (in news)`, `a: ${long}: b`]) {
+        assert.deepEqual(framesOf(stack, message), { lines: own, areOwn: true }, message.slice(-9))
+      }
+      const other = stackOf(`Error: ${long}, and more`, ...own)
+      assert.equal(framesOf(other, `wrapped: ${long}`).areOwn, false)
+    }
+  })
+
   it('returns the first block of frames after the message', () => {
     const assembled = `${native}\ncaused by: ${forged}\n    at more (/srv/more.js:1:1)`
     assert.deepEqual(framesOf(assembled, `bad ${forged}`), { lines: own, areOwn: true })

@@ -253,7 +253,7 @@ describe('scrubException()', () => {
     const response = await front.handle(new HttpRequest({ target, headers }))
     assert.match(
       String(response.body),
-      /<h1>no \[dsh\]<\/h1><p><strong>Error<\/strong>.*<span>list \(file:/,
+      /<h1>no \[dsh\]<\/h1>\s*<p><strong>Error<\/strong>.*<span>list \(file:/s,
     )
     assert.deepEqual(messages, ['no [dsh]', 'no [dsh]', 'no [dsh]'])
     assert.deepEqual(Object.fromEntries(reads), {

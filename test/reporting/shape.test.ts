@@ -66,6 +66,8 @@ describe('shapeOf()', () => {
     assert.equal(shapeOf(`${'x'.repeat(1_024)}é`), 'token(1025)')
     assert.equal(shapeOf(`${'x'.repeat(1_023)}é`), 'text(1024)')
     assert.equal(shapeOf('ab '.repeat(800).trim()), 'list(800)')
+    assert.equal(shapeOf('ab '.repeat(5_461).trim()), 'list(5461)')
+    assert.equal(shapeOf('ab '.repeat(5_462).trim()), 'text(16385)')
   })
 
   it('has the length of the whole value, of which only the beginning is known', () => {

@@ -7,13 +7,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createRequestListener, HttpResponse, serve } from '../../lib/index.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import type { Access } from '../../lib/server/handler.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
+import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
 import { startServing } from '../support/serving.ts'
 import {
   keepAliveBytesOf,
   listenWithActions,
   serveActions,
+  settled,
   splitResponses,
   withClose,
 } from '../support/wire.ts'
@@ -185,6 +188,25 @@ describe('The option idHeader', () => {
 })
 
 describe('The option onAccess', () => {
+  it('may fail: its report masks the cookies of the response', async (t) => {
+    const { reports, onReport } = collectReports()
+    const actions = {
+      text(_: unknown, response: HttpResponse) {
+        response.cookies.set('sid', 'c4n4ry-Tok')
+        response.text('ok')
+      },
+    }
+    const front = createFront({ app: actions }, { onReport })
+    const { port } = await startServing(t, front, {
+      onAccess({ response }) {
+        throw new Error(`not counted: ${response.headers.get('Set-Cookie')}`)
+      },
+    })
+    assert.equal((await exchange(port, { target: '/app/text' })).status, 200)
+    await settled(() => reports.length)
+    assert.equal(reports[0]?.message, 'not counted: sid=[secret]; Path=/; HttpOnly; SameSite=Lax')
+  })
+
   it('is called once per request with the response, its bytes and its duration', async (t) => {
     const log: Access[] = []
     const all = deferred()

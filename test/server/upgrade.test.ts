@@ -149,6 +149,19 @@ describe('handleUpgrades()', () => {
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
 
+  it('rejects an upgrade that waits when the stop begins', async (t) => {
+    const { port, upgraded, started, finish, service } = await start(t)
+    const client = connectTo(t, port)
+    client.write(slow + accepted)
+    await started
+    await settled(() => client.bytesWritten)
+    const closed = service.close()
+    finish()
+    assert.deepEqual(statusesOf(await text(client)), [200, 503])
+    assert.deepEqual(upgraded, [])
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
   it('survives a reset of a connection whose upgrade waits', async (t) => {
     const { port, upgraded, started, finish, service } = await start(t)
     const connection = once(service.server, 'connection')

@@ -56,7 +56,7 @@ describe('The flows of a browser', () => {
     assert.equal((await client.send(`${ORIGIN}/index/who`)).status, 200)
   })
 
-  it('open the last 16 cookies at most, and remove the others', async (t) => {
+  it('open the last eight cookies at most, and remove the others', async (t) => {
     const { browser } = await startHostileApp(t)
     const client = browser()
     const kept = await depart(client)
@@ -68,8 +68,8 @@ describe('The flows of a browser', () => {
     }
     const opened = t.mock.method(webcrypto.subtle, 'decrypt')
     await depart(client)
-    assert.equal(opened.mock.callCount(), 16)
-    // Four of the 16, and the new one.
+    assert.equal(opened.mock.callCount(), 8)
+    // Four of the eight, and the new one.
     assert.equal(cookieNames(client).length, 5)
     assert.equal((await goBack(client, kept)).status, 400)
   })

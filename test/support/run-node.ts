@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import type { TestContext } from 'node:test'
 import { repositoryFile } from './repository.ts'
@@ -6,6 +6,11 @@ import { repositoryFile } from './repository.ts'
 /** The environment that a Node of a test needs: without it, c8 would not see what the program runs. */
 export function childEnvironment(env: Record<string, string> = {}): NodeJS.ProcessEnv {
   return { PATH: process.env.PATH, NODE_V8_COVERAGE: process.env.NODE_V8_COVERAGE, ...env }
+}
+
+/** Returns why a test of another program is skipped; false if the program is installed. */
+export function skipWithout(program: string): string | false {
+  return spawnSync(program, ['-v']).error !== undefined && `${program} is not installed`
 }
 
 /** Starts `node <args>` in the root of the repository. The end of the test kills it. */

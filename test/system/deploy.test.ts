@@ -12,6 +12,7 @@ import { Load } from '../support/load.ts'
 import { blocksOf } from '../support/markdown.ts'
 import { findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
+import { skipWithout } from '../support/run-node.ts'
 import { ServerProcess } from '../support/server-process.ts'
 
 const APP = `
@@ -104,11 +105,6 @@ const proxies: Proxy[] = [
     run: (config) => ['-db', '-q', '-f', config],
   },
 ]
-
-// Returns why the tests of a program are skipped; false if it is installed.
-function skipWithout(program: string): string | false {
-  return spawnSync(program, ['-v']).error !== undefined && `${program} is not installed`
-}
 
 for (const proxy of proxies) {
   const skip = skipWithout(proxy.name)

@@ -17,8 +17,9 @@ import {
   waitUntilRefused,
 } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
-import { childEnvironment } from '../support/run-node.ts'
+import { childEnvironment, skipWithout } from '../support/run-node.ts'
 import { isRunning, logLinesOf, ServerProcess } from '../support/server-process.ts'
+import { portOf } from '../support/serving.ts'
 
 const serverFile = repositoryFile('dist/server.js')
 
@@ -230,6 +231,24 @@ describe('node server.js on a signal to stop', () => {
     server.child.kill('SIGTERM')
     await exchange(port, { target: '/app/crash' })
     assert.equal((await server.ended).code, 1)
+  })
+
+  it('stops when its terminal is closed', { skip: skipWithout('script') }, async (t) => {
+    const app = createFolder(t, {
+      'app.mjs': `export default {}
+        export const started = ({ url }) => console.log('process ' + process.pid, 'at', url, '.')`,
+    })
+    const command = `exec ${process.execPath} dist/server.js --port=0 --app=${app}/app.mjs`
+    const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: repositoryFile('.') })
+    t.after(() => terminal.kill('SIGKILL'))
+    let output = ''
+    while (!/process \d+ at \S+ \./.test(output)) {
+      output += String(await once(terminal.stdout, 'data'))
+    }
+    const [, pid, url = ''] = /process (\d+) at (\S+)/.exec(output) ?? []
+    t.after(() => isRunning(Number(pid)) && process.kill(Number(pid), 'SIGKILL'))
+    terminal.kill('SIGKILL')
+    await waitUntilRefused(portOf(url))
   })
 
   it('keeps serving after SIGHUP, and logs that there are no workers', async (t) => {

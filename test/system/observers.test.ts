@@ -571,6 +571,21 @@ export function rejection(request, response) {
   response.text('ok')
 }`
 
+describe('An observer that fails for each report', () => {
+  it('does not keep the program from stopping', async (t) => {
+    const folder = createFolder(t, {
+      'app.mjs': `import { channel } from 'node:diagnostics_channel'
+        channel('portico.report').subscribe((report) => { report.params.id.length })
+        export default { controllers: { news: { index() { throw new Error('no article') } } } }`,
+    })
+    const server = new ServerProcess(t, ['--port=0', `--app=${folder}/app.mjs`])
+    assert.equal((await exchange(await server.port(), { target: '/news' })).status, 500)
+    const { code, stdout } = await server.ended
+    assert.equal(code, 1)
+    assert.equal(logLinesOf(stdout).at(-1).event, 'stop')
+  })
+})
+
 describe('The log of an exception outside of any request', () => {
   const table: [action: string, name: string, message: string][] = [
     ['timer', 'TypeError', 'Cannot open the file token(10)'],
