@@ -27,7 +27,8 @@ export const channels: {
    * an action that returns a promise also `asyncStart` and `asyncEnd`; `error` before the last of them if the action fails.
    * All events of a call have the same {@link DispatchMessage}. A name that leads to no action has no events.
    */
-  readonly dispatch: TracingChannel<unknown, DispatchMessage>
+  // biome-ignore lint/suspicious/noExplicitAny: the store may be any value. From 26 on, @types/node has it second.
+  readonly dispatch: TracingChannel<any, DispatchMessage> & TracingChannel<DispatchMessage, any>
   /** The channel `portico.report`, with the {@link ErrorReport} of every error, when the response is ready. */
   readonly report: Channel
 } = {

@@ -1,6 +1,7 @@
 // A program of an application that uses every export. The test compiles it under `strict`, and runs it in an
 // empty project with the installed package.
 import assert from 'node:assert/strict'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer } from 'node:http'
 import { fileURLToPath } from 'node:url'
 import {
@@ -228,6 +229,8 @@ const front = new FrontController(options)
 
 const messages: DispatchMessage[] = []
 channels.dispatch.start.subscribe((message) => void messages.push(message as DispatchMessage))
+const routes = new AsyncLocalStorage<string>()
+channels.dispatch.start.bindStore(routes, ({ route, method }) => `${method} ${route}`)
 const failures: DispatchError[] = []
 channels.dispatch.error.subscribe((message) => {
   failures.push((message as DispatchMessage).error as DispatchError)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { copyFile, readdir, readFile } from 'node:fs/promises'
+import { copyFile, cp, readdir, readFile } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import * as portico from 'portico'
@@ -170,18 +170,25 @@ describe('The installed package', () => {
     }
     await copyFile(repositoryFile('test/package/consumer.ts'), join(project, 'consumer.ts'))
     writeFileIn(project, 'controllers/hello.js', 'export function index() {}')
-    const compilerOptions = {
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      target: 'ES2022',
-      module: 'NodeNext',
-      rootDir: '.',
-      types: ['node'],
-      typeRoots: [repositoryFile('node_modules/@types')],
+    // The oldest types of Node that Portico supports, and the latest: they differ in their generic types.
+    const latest = join(project, 'node_modules/@types')
+    await cp(repositoryFile('node_modules/types-node-latest'), join(latest, 'node'), {
+      recursive: true,
+    })
+    for (const typeRoot of [repositoryFile('node_modules/@types'), latest]) {
+      const compilerOptions = {
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        target: 'ES2022',
+        module: 'NodeNext',
+        rootDir: '.',
+        types: ['node'],
+        typeRoots: [typeRoot],
+      }
+      const config = { compilerOptions, files: ['consumer.ts'] }
+      writeFileIn(project, 'tsconfig.json', JSON.stringify(config))
+      await run(process.execPath, repositoryFile('node_modules/typescript/bin/tsc'))
     }
-    const config = { compilerOptions, files: ['consumer.ts'] }
-    writeFileIn(project, 'tsconfig.json', JSON.stringify(config))
-    await run(process.execPath, repositoryFile('node_modules/typescript/bin/tsc'))
     assert.equal(await run(process.execPath, 'consumer.js'), 'Every export works\n')
   })
 
