@@ -8,7 +8,7 @@ import { jsonLine } from '../reporting/printable.ts'
  * Runs `portico routes-from-ini FILE [SECTION]`: prints the routes of an `application.ini` or a `routes.ini` of ZF1 as the
  * option `routes`, and names on stderr each line that it cannot translate.
  *
- * @returns The exit code: 1 if there is such a line.
+ * @returns The exit code: 1 if there is such a line, or no route.
  * @throws {ConfigError} If the arguments are invalid, or the file cannot be read.
  */
 export function routesFromIni([file = '', section, ...others]: readonly string[]): number {
@@ -16,8 +16,10 @@ export function routesFromIni([file = '', section, ...others]: readonly string[]
     throw new ConfigError(['Expected routes-from-ini FILE [SECTION]'])
   const { routes, problems } = translated(file, section)
   print(`export const routes = ${JSON.stringify(routes, null, 2)}\n`)
-  printProblems(problems.map(([line, problem]) => `${file}:${line}: ${problem}`))
-  return problems.length > 0 ? EXIT_FAILURE : 0
+  const lines = problems.map(([line, problem]) => `${file}:${line}: ${problem}`)
+  if (Object.keys(routes).length === 0) lines.push(`${file}: no route`)
+  printProblems(lines)
+  return lines.length > 0 ? EXIT_FAILURE : 0
 }
 
 function translated(file: string, section?: string): ReturnType<typeof translateIni> {

@@ -23,8 +23,8 @@ export interface ControllerDirectory {
  * The extension may also be `.mjs` or `.cjs`, and `.ts` or `.mts` where Node.js runs TypeScript (22.18 or later). Other
  * files are ignored, and so are tests (`<name>.test.js`, `<name>.spec.js`) and folders without a controller.
  *
- * @throws {Error} If the folder cannot be read, a file does not load, or two files have one name. The
- * message is one line that names the folder or the file.
+ * @throws {Error} If the folder cannot be read or has a subfolder `default`, a file does not load, or two files have one
+ * name. The message is one line with the path.
  */
 export async function loadControllers(directory: string): Promise<ControllerDirectory> {
   const root = resolve(directory)
@@ -34,6 +34,8 @@ export async function loadControllers(directory: string): Promise<ControllerDire
     const controllers = await loadAll(join(root, folder))
     if (controllers.size > 0) modules.set(folder, controllers)
   }
+  if (modules.has('default'))
+    throw new Error(`Move the controllers of "${join(root, 'default')}" to "${root}"`)
   return { controllers: await loadAll(root, files), modules }
 }
 

@@ -67,31 +67,14 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: 3000,
     ...wholeNumber(0, 65_535),
   },
-  host: {
-    alias: 'HOST',
-    value: 'ADDRESS',
-    help: 'address to listen on',
-    fallback: '127.0.0.1',
-    ...matching(/^[^\s]+$/, 'an address or a host name'),
-  },
-  app: {
-    value: 'FILE',
-    help: 'ES module that exports the options of the application as default',
-    fallback: undefined,
-    ...matching(/./, 'a file'),
-  },
-  controllers: {
-    value: 'DIR',
-    help: 'folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
-    fallback: undefined,
-    ...matching(/./, 'a folder'),
-  },
-  public: {
-    value: 'DIR',
-    help: 'folder of public files, which are sent before an action runs',
-    fallback: undefined,
-    ...matching(/./, 'a folder'),
-  },
+  host: { alias: 'HOST', ...address('127.0.0.1', 'address to listen on') },
+  app: path('FILE', 'a file', 'ES module that exports the options of the application as default'),
+  controllers: path(
+    'DIR',
+    'a folder',
+    'folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
+  ),
+  public: path('DIR', 'a folder', 'folder of public files, which are sent before an action runs'),
   publicCacheControl: {
     value: 'TEXT',
     help: 'header Cache-Control of public files',
@@ -138,12 +121,10 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     fallback: undefined,
     ...wholeNumber(0, 65_535),
   },
-  healthHost: {
-    value: 'ADDRESS',
-    help: 'its address; without it --host, and /metrics only for this machine',
-    fallback: undefined,
-    ...matching(/^[^\s]+$/, 'an address or a host name'),
-  },
+  healthHost: address(
+    undefined,
+    'its address; without it --host, and /metrics only for this machine',
+  ),
   drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is 503', 0),
   closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after that'),
   maxBodyBytes: count(DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
@@ -191,6 +172,14 @@ export const settings: Settings = Object.fromEntries(
 
 function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+}
+
+function address<T>(fallback: T, help: string): Row<string | T> {
+  return { value: 'ADDRESS', help, fallback, ...matching(/^\S+$/, 'an address or a host name') }
+}
+
+function path(value: string, expected: string, help: string): Row<string | undefined> {
+  return { value, help, fallback: undefined, ...matching(/./, expected) }
 }
 
 function count(fallback: number, help: string): Row<number> {

@@ -50,6 +50,8 @@ export async function dispatched(
   front: FrontController,
   request: string | HttpRequestInit | HttpRequest,
 ): Promise<Dispatched> {
+  if (!(front instanceof FrontController))
+    throw new TypeError('Expected a FrontController, such as new FrontController(options)')
   const init = typeof request === 'string' ? { target: request } : request
   const original = isRequest(init) ? init : new HttpRequest(init)
   const response = await dryRunOf(front).handle(original)

@@ -103,6 +103,13 @@ describe('loadControllers()', () => {
     }
   })
 
+  it('says where the controllers of the module "default" belong', async (t) => {
+    const root = createModules(t, { 'default/news.js': list })
+    await assert.rejects(loadControllers(root), {
+      message: `Move the controllers of "${join(root, 'default')}" to "${root}"`,
+    })
+  })
+
   // Without a file, and no instance of Error: Deno ends if a file throws one, and Bun throws when it gets these values.
   it('describes an error whose message and stack are any values', () => {
     const fail = (): never => {

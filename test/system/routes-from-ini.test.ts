@@ -16,6 +16,14 @@ describe('portico routes-from-ini', () => {
     assert.match(output, /routes\.ini:3: the route "b" has the type X/)
   })
 
+  it('says that a file has no route', async (t) => {
+    const folder = createFolder(t, { 'routes.xml': '<config><production/></config>' })
+    const program = repositoryFile('dist/server.js')
+    const { code, output } = await runNode([program, 'routes-from-ini', `${folder}/routes.xml`])
+    assert.equal(code, 1)
+    assert.match(output, /routes\.xml: no route\n/)
+  })
+
   it('rejects wrong arguments, and a file that cannot be read', async () => {
     const program = repositoryFile('dist/server.js')
     for (const [args, message] of [

@@ -21,6 +21,14 @@ function createTestFront(options: FrontControllerOptions = {}): FrontController 
 }
 
 describe('dispatched()', () => {
+  it('says that it needs a front controller, and not its options', async () => {
+    const options: object = { controllers: {} }
+    await assert.rejects(dispatched(options as FrontController, '/news/list'), {
+      name: 'TypeError',
+      message: 'Expected a FrontController, such as new FrontController(options)',
+    })
+  })
+
   it('returns module, controller, action and parameters of a target, and runs nothing', async () => {
     const front = createTestFront()
     assert.deepEqual(await dispatched(front, '/news/list/tag/a?page=2&tag=b&module=x'), {
