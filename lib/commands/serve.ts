@@ -23,6 +23,9 @@ import { acceptWaiting } from '../server/drain.ts'
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
 
+// Waits for the reports of the exceptions that have occurred.
+const reported = (): Promise<void> => new Promise(setImmediate)
+
 /** Serves in this process, which is the only process or a worker. */
 export async function run(line: CommandLine): Promise<number> {
   const ownLog = await createLog(line.config)
@@ -35,7 +38,8 @@ export async function run(line: CommandLine): Promise<number> {
   })
   let exitCode = 0
   let reason = ''
-  const stopEarly = (): number => {
+  const stopEarly = async (): Promise<number> => {
+    await reported()
     if (!cluster.isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
     return exitCode
   }
@@ -51,16 +55,15 @@ export async function run(line: CommandLine): Promise<number> {
   // Before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
-      report(error)
+      // In a later turn: an observer that fails for each report would keep this one from ending.
+      setImmediate(report, error)
       // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
       if (requestSuccessor()) return
       exitCode = EXIT_FAILURE
       reason = ' by an exception outside of any request'
       stop()
     }
-    // In a later turn: an observer that fails for each report would keep this one from ending.
-    const crashLater = (error: unknown): void => void setImmediate(crash, error)
-    process.on('uncaughtException', crashLater).on('unhandledRejection', crashLater)
+    process.on('uncaughtException', crash).on('unhandledRejection', crash)
     requested.then(stop)
   })
   reportListen()
@@ -98,6 +101,7 @@ export async function run(line: CommandLine): Promise<number> {
     reason ||= ' with an error of `close`'
     report(error)
   })
+  await reported()
   health?.close()
   if (!cluster.isWorker || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`

@@ -68,7 +68,8 @@ function endOfMessage(stack: string, message: string): number | undefined {
   let length = 0
   // A message may have a million characters.
   for (const step of [4_096, 64, 1]) {
-    const next = (text: string, at: number): string => text.slice(at + length, at + length + step)
+    const next = (text: string, begin: number): string =>
+      text.slice(begin + length, begin + length + step)
     while (from + length + step <= message.length && next(message, from) === next(stack, start))
       length += step
   }

@@ -19,8 +19,8 @@ const HALF_WINDOW = 4
 // Limit of the characters of all forms in both indexes: 4 ms. Folded, a character may become six.
 const MAX_INDEXED = 50_000
 
-// A number of a card, a telephone or an account may be written in groups, or without them, and have a label. Pairs
-// are none.
+// A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list
+// of pairs, such as a form, is no number.
 const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
 // The fixed parts of messages of V8, as in `Cannot read properties of undefined (reading 'x')`.

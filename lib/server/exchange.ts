@@ -175,31 +175,31 @@ export class Exchange implements ResponseTarget, EndListener {
 
   #reportFault(error: unknown): void {
     const { request, status } = this.#emptyResponse(500)
-    stateOf(this.#request).message.hideCookies(this.#response?.headers)
     this.#handler.report?.(error, { request, status })
   }
 
   #write(response: HttpResponse): void {
     const { idHeader } = this.#options
-    if (idHeader !== undefined && !response.headers.has(idHeader)) {
+    if (idHeader !== undefined && !response.headers.has(idHeader))
       response.headers.set(idHeader, response.request?.id ?? this.#request.id)
-    }
     writeResponse(response, this)
   }
 
   #emptyResponse(status: number): HttpResponse {
     const response = new HttpResponse()
     response.status = status
-    // The request of a response has the form and the route.
+    // The request of a response has the form and the route. An error may quote the cookies of that response.
     response.request = this.#response?.request ?? this.#request
+    stateOf(response.request).message.hideCookies(this.#response?.headers)
     return response
   }
 
   // A body that streams the body of the request fails with the error of the client.
   report(error: Error, response: HttpResponse): void {
-    stateOf(this.#request).message.hideCookies(response.headers)
+    const { request = this.#request, headers } = response
+    stateOf(request).message.hideCookies(headers)
     responseLifecycle.fail(response, error)
-    this.#handler.report?.(error, { request: response.request, status: statusOf(error) })
+    this.#handler.report?.(error, { request, status: statusOf(error) })
   }
 
   // `onAccess` is called once per request, with the last response that was attempted.

@@ -4,7 +4,14 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createRequestListener, HttpResponse, serve } from '../../lib/index.ts'
+import {
+  type BeforeMiddleware,
+  createRequestListener,
+  type Handler,
+  HttpRequest,
+  HttpResponse,
+  serve,
+} from '../../lib/index.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import type { Access } from '../../lib/server/handler.ts'
 import { collectReports } from '../support/collectors.ts'
@@ -197,14 +204,53 @@ describe('The option onAccess', () => {
       },
     }
     const front = createFront({ app: actions }, { onReport })
-    const { port } = await startServing(t, front, {
-      onAccess({ response }) {
-        throw new Error(`not counted: ${response.headers.get('Set-Cookie')}`)
+    // The request that is reported is not the one of the connection.
+    const wrapped: Handler = {
+      handle: ({ target }) => front.handle(new HttpRequest({ target })),
+      report: (error, context) => front.report(error, context),
+    }
+    for (const handler of [front, wrapped]) {
+      const { port } = await startServing(t, handler, {
+        onAccess({ response }) {
+          throw new Error(`not counted: ${response.headers.get('Set-Cookie')}`)
+        },
+      })
+      assert.equal((await exchange(port, { target: '/app/text' })).status, 200)
+      await settled(() => reports.length)
+    }
+    const message = 'not counted: sid=[secret]; Path=/; HttpOnly; SameSite=Lax'
+    assert.deepEqual(
+      reports.map((report) => report.message),
+      [message, message],
+    )
+  })
+
+  it('gets an error of `before` that masks the cookies of the response that was not sent', async (t) => {
+    const { reports, onReport } = collectReports()
+    const front = createFront(
+      {
+        app: {
+          text: (_: unknown, { cookies }: HttpResponse) =>
+            cookies.set('sid', 'c4n4ry-Tok') && undefined,
+        },
       },
-    })
-    assert.equal((await exchange(port, { target: '/app/text' })).status, 200)
+      { onReport },
+    )
+    const before: BeforeMiddleware[] = [
+      (_, out, next) => {
+        Object.assign(out, {
+          writeHead(...args: unknown[]) {
+            throw new Error(`no ${JSON.stringify(args)}`)
+          },
+        })
+        next()
+      },
+    ]
+    const { port } = await startServing(t, front, { before })
+    await exchange(port, { target: '/app/text' }).catch(() => {})
     await settled(() => reports.length)
-    assert.equal(reports[0]?.message, 'not counted: sid=[secret]; Path=/; HttpOnly; SameSite=Lax')
+    assert.match(reports[0]?.message ?? '', /^no .*sid=\[secret\]/)
+    assert.doesNotMatch(JSON.stringify(reports), /c4n4ry/)
   })
 
   it('is called once per request with the response, its bytes and its duration', async (t) => {
