@@ -23,8 +23,8 @@ import { acceptWaiting } from '../server/drain.ts'
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
 
-// Waits for the reports of the exceptions that have occurred.
-const reported = (): Promise<void> => new Promise(setImmediate)
+// Within this time, an exception of the last turn is reported.
+const REPORT_MS = 10
 
 /** Serves in this process, which is the only process or a worker. */
 export async function run(line: CommandLine): Promise<number> {
@@ -39,7 +39,7 @@ export async function run(line: CommandLine): Promise<number> {
   let exitCode = 0
   let reason = ''
   const stopEarly = async (): Promise<number> => {
-    await reported()
+    await delay(REPORT_MS)
     if (!cluster.isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
     return exitCode
   }
@@ -101,7 +101,7 @@ export async function run(line: CommandLine): Promise<number> {
     reason ||= ' with an error of `close`'
     report(error)
   })
-  await reported()
+  await delay(REPORT_MS)
   health?.close()
   if (!cluster.isWorker || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`

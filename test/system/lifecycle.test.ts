@@ -233,6 +233,19 @@ describe('node server.js on a signal to stop', () => {
     assert.equal((await server.ended).code, 1)
   })
 
+  it('reports an exception of the last turn', async (t) => {
+    const app = createFolder(t, {
+      'app.mjs': `export default {}
+        export const close = async () => process.nextTick(() => { throw new Error('late') })`,
+    })
+    const server = new ServerProcess(t, ['--port=0', `--app=${app}/app.mjs`])
+    await server.port()
+    server.child.kill('SIGTERM')
+    const { code, stdout } = await server.ended
+    const events = logLinesOf(stdout).map(({ event }) => event)
+    assert.deepEqual([code, events], [1, ['start', 'error', 'stop']])
+  })
+
   // That of macOS has other options.
   const skip = process.platform !== 'linux' || skipWithout('script')
 
