@@ -110,7 +110,7 @@ export function register(
   name: string,
   key: string,
 ): string {
-  if (key === '' || /[/?#\s]/.test(name))
+  if (key === '' || /[/?#]|[^!-~]/.test(name))
     throw new TypeError(`No URL can name the ${kind} "${name}"`)
   const other = names.get(key)
   if (other !== undefined) {

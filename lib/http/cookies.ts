@@ -112,21 +112,25 @@ export class ResponseCookies {
     const line = [start, ...attributeTexts(name, attributes)].join('; ')
     const key = identityOf(line)
     const lines = linesOf(this.#headers, 'Set-Cookie')
-    if (lines !== this.#lines) {
-      this.#cookies.clear()
-      this.#lines = [lines].flat()
-      for (const each of this.#lines) {
-        const own = identityOf(each)
-        // Other code may set a cookie twice, such as with and without `Partitioned`.
-        this.#cookies.set(own, [...(this.#cookies.get(own) ?? []), each])
-      }
-    }
+    if (lines !== this.#lines) this.#read([lines].flat())
     const isKnown = this.#cookies.delete(key)
     this.#cookies.set(key, [line])
     if (isKnown) this.#lines = [...this.#cookies.values()].flat()
     else this.#lines.push(line)
     setUnchecked(this.#headers, 'Set-Cookie', this.#lines)
     return this
+  }
+
+  // Other code has changed the header. If it has only added lines, those are read, and not all of them again.
+  #read(lines: string[]): void {
+    const isLonger = this.#lines.every((line, i) => line === lines[i])
+    if (!isLonger) this.#cookies.clear()
+    for (const line of isLonger ? lines.slice(this.#lines.length) : lines) {
+      const key = identityOf(line)
+      // Other code may set a cookie twice, such as with and without `Partitioned`.
+      this.#cookies.set(key, [...(this.#cookies.get(key) ?? []), line])
+    }
+    this.#lines = lines
   }
 
   /**

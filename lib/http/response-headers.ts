@@ -94,7 +94,9 @@ export class ResponseHeaders
 
   /** Iterates over names and values, in the order of the first `set()`. A name has the case of its last `set()`. */
   *[Symbol.iterator](): IterableIterator<[name: string, value: string | readonly string[]]> {
-    for (const { name, value } of this.#fields) yield [name, value]
+    // The cookies add to their list.
+    for (const { name, value } of this.#fields)
+      yield [name, typeof value === 'string' ? value : [...value]]
   }
 
   #put(field: Field): this {

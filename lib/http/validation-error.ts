@@ -39,7 +39,7 @@ export class ValidationError extends HttpError {
     const lines = issues.slice(0, MAX_LISTED).map(formatIssue)
     const listed = lines.filter(({ length }) => length < MAX_LINE)
     const more = count - listed.length
-    if (more > 0) listed.push(`and ${more} more`)
+    if (more > 0) listed.push(listed.length > 0 ? `and ${more} more` : `${more} too long to list`)
     super(400, `Invalid ${subject}s: ${listed.join('; ')}`)
     this.issues = issues
     this.subject = subject

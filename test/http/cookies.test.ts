@@ -180,6 +180,38 @@ describe('ResponseCookies', () => {
     assert.equal([...headers][0]?.[1].length, 200)
   })
 
+  it('reads each line once, also if other code appends lines in turn', (t) => {
+    const headers = new ResponseHeaders()
+    const cookies = new ResponseCookies(headers)
+    const { mock } = t.mock.method(String.prototype, 'split')
+    for (let i = 0; i < 200; i++) {
+      headers.append('Set-Cookie', `own${i}=1; Path=/`)
+      cookies.delete(`c${i}`)
+    }
+    const calls = mock.callCount()
+    assert.ok(calls < 2_000, `${calls} calls`)
+    cookies.set('own0', '2').set('c1', '2')
+    const names = [...headers][0]?.[1]
+    assert.ok(Array.isArray(names))
+    assert.equal(names.length, 400)
+    assert.deepEqual(
+      names.slice(0, 3).map((line) => line.split('=')[0]),
+      ['c0', 'own1', 'own2'],
+    )
+    assert.deepEqual(
+      names.slice(-2).map((line) => line.slice(0, 6)),
+      ['own0=2', 'c1=2; '],
+    )
+  })
+
+  it('changes no list that an iteration over the headers has returned', () => {
+    const headers = new ResponseHeaders()
+    const cookies = new ResponseCookies(headers).set('a', '1')
+    const [, before] = [...headers][0] ?? []
+    cookies.set('b', '1')
+    assert.equal(before?.length, 1)
+  })
+
   it('deletes a cookie', () => {
     const headers = new ResponseHeaders()
     new ResponseCookies(headers).set('a', '1').delete('a')

@@ -43,6 +43,8 @@ describe('ValidationError', () => {
     const error = new ValidationError(issues)
     assert.equal(error.message, 'Invalid parameters: a: bad; and 1 more')
     assert.deepEqual(error.issues, issues)
+    const alone = new ValidationError(issues.slice(1))
+    assert.equal(alone.message, 'Invalid parameters: 1 too long to list')
   })
 })
 
