@@ -78,17 +78,18 @@ async function load(
       if (logger === undefined) printProblems([warning])
       else logger.warn({ event: 'warning' }, warning)
     }
-    const controllers = await loadFolder(config, warn)
+    const controllers = joined(withMaps(options), await loadFolder(config, warn), config)
     const { names, basePath, env, showValues, logParams, trustProxy } = config
     const limits = limitsOf(DEFAULT_LIMITS, config)
     const log = options.logger ?? logger
     const front = new FrontController({
       ...options,
-      ...joined(withMaps(options), controllers, config),
+      ...controllers,
       ...{ names, basePath, logParams, trustProxy, limits, showValues },
       logger: log,
       development: env === 'development',
     })
+    for (const warning of warningsAbout(controllers)) warn(warning)
     warnAboutLimits(front, config, warn)
     warnAboutRoutes(front, warn)
     const { public: folder, publicCacheControl: cacheControl } = config
@@ -143,7 +144,7 @@ async function loadFolder(
   if (folder === undefined) return { controllers: new Map(), modules: new Map() }
   const loaded = await loadControllers(folder)
   const empty = warningAboutFolder(folder, loaded)
-  for (const warning of empty === undefined ? warningsAbout(loaded) : [empty]) warn(warning)
+  if (empty !== undefined) warn(empty)
   return loaded
 }
 

@@ -157,6 +157,18 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     assert.deepEqual([code, stderr], [0, lines.join('')])
   })
 
+  it('warns about controllers without an action', async (t) => {
+    const source = `
+      import * as news from './news.js'
+      export default { controllers: { news, empty: { list: 5 } }, modules: { admin: { news } } }`
+    const folder = createApp(t, source, { 'news.js': 'export default { list() {} }\n' })
+    const { code, stderr } = await run(t, ['--check', '--app', join(folder, 'app.js')])
+    const lines = ['news', 'empty', 'admin/news'].map(
+      (name) => `portico: The controller "${name}" exports no function: it has no action\n`,
+    )
+    assert.deepEqual([code, stderr], [0, lines.join('')])
+  })
+
   it('serves TypeScript without a build where Node runs it, and logs no warning', {
     skip: !(process.features as { typescript?: unknown }).typescript,
   }, async (t) => {
