@@ -13,7 +13,7 @@ import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './request-line.ts'
-import type { ResponseHeaders } from './response-headers.ts'
+import { linesOf, type ResponseHeaders } from './response-headers.ts'
 
 const PLUS = 0x2b
 const SPACE = 0x20
@@ -144,9 +144,8 @@ export class Message {
 
   /** Hides the cookies that a response has set: an error may quote that of a new session. */
   hideCookies(headers: ResponseHeaders | undefined): void {
-    // The values may be joined: then each one is a piece of a longer one.
-    const cookies = headers?.get('Set-Cookie')?.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g)
-    if (cookies) this.hide(Array.from(cookies, ([, value]) => value))
+    const cookies = headers ? [linesOf(headers, 'Set-Cookie')].flat() : []
+    if (cookies.length > 0) this.hide(cookies.map((line) => /=([^;]*)/.exec(line)?.[1]))
   }
 
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */

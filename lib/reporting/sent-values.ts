@@ -168,7 +168,7 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const label = labelOf(name)
   if (label !== name) yield [label, name]
   yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
-  if (name === 'cookie') yield* cookieValues(label, field)
+  if (name.endsWith('cookie')) yield* cookieValues(label, field)
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
   // Basic credentials are a user and a password in base64.

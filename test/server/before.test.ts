@@ -57,7 +57,11 @@ describe('The option "before"', () => {
   })
 
   it('removes a cookie that a middleware has set from an error', async (t) => {
-    for (const cookies of ['sid=k7rq9 zM2x4v; Path=/', ['a=1', 'sid=k7rq9%20zM2x4v; HttpOnly']]) {
+    for (const [value, cookies] of [
+      ['k7rq9 zM2x4v', 'sid=k7rq9 zM2x4v; Path=/'],
+      ['k7rq9 zM2x4v', ['a=1', 'sid=k7rq9%20zM2x4v; HttpOnly']],
+      ['a|b7c', ['pin=a|b7c; Path=/']],
+    ] as const) {
       const middleware: Before[number] = (_, out, next) => {
         out.setHeader('Set-Cookie', cookies)
         next()
@@ -66,7 +70,7 @@ describe('The option "before"', () => {
         t,
         {
           fail() {
-            throw new Error('No session k7rq9 zM2x4v')
+            throw new Error(`No session ${value}`)
           },
         },
         { before: [middleware] },
