@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
 import { failedBody, streamBody, tooLarge } from './body.ts'
-import { checkNames } from './check-options.ts'
+import { checkNames, isObject } from './check-options.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
@@ -176,6 +176,7 @@ export class RequestState<ErrorHandler> {
   }
 
   urlFor(params: UrlParams, options: UrlOptions): string {
+    if (!isObject(params)) throw new TypeError('Expected the parameters of urlFor() in an object')
     checkNames('options of urlFor()', options, ['name', 'reset', 'encode', 'query'])
     const { buildUrl } = this.settings
     if (buildUrl !== undefined)

@@ -146,15 +146,17 @@ export class HttpResponse {
 
   /** Sets an HTML body. Values from a request must be escaped in it, as the template tag `html` does. */
   html(page: string | Markup): this {
-    return this.#fill('text/html; charset=utf-8', String(page))
+    return this.#fill('text/html; charset=utf-8', page && String(page))
   }
 
   /**
    * Sets a JSON body.
    *
-   * @throws {TypeError} If the value has no JSON form (`undefined`, a cycle, a bigint).
+   * @throws {TypeError} If the value has no JSON form (`undefined`, a promise, a cycle, a bigint).
    */
   json(value: unknown): this {
+    if (value instanceof Promise)
+      throw new TypeError('A promise has no JSON form: is an "await" missing?')
     const text = JSON.stringify(value)
     if (text === undefined) throw new TypeError(`A ${typeof value} has no JSON form`)
     return this.#fill('application/json', text)
@@ -201,6 +203,7 @@ export class HttpResponse {
   }
 
   #fill(type: string, body: string): this {
+    if (typeof body !== 'string') throw new TypeError(`Expected a text, got ${typeof body}`)
     if (this.#isRedirect) return this
     // Replaces an earlier type: a browser must not read the body of text() after html() as HTML.
     setUnchecked(this.headers, 'Content-Type', type)

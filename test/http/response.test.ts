@@ -86,10 +86,25 @@ describe('HttpResponse', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)
     const response = new HttpResponse()
-    for (const value of [undefined, () => 1, Symbol('s'), 1n, cycle]) {
+    for (const value of [undefined, () => 1, Symbol('s'), 1n, cycle, Promise.resolve(1)]) {
       assert.throws(() => response.json(value), TypeError)
     }
     assert.throws(() => response.json(undefined), { message: 'A undefined has no JSON form' })
+    assert.deepEqual(facts(response), pristine)
+  })
+
+  it('throws for a page or a text that is none, and stays unchanged', () => {
+    const response = new HttpResponse()
+    for (const fill of [
+      () => response.text(undefined as unknown as string),
+      () => response.html(undefined as unknown as string),
+      () => response.html(null as unknown as string),
+    ]) {
+      assert.throws(fill, {
+        name: 'TypeError',
+        message: /^Expected a text, got (?:undefined|object)$/,
+      })
+    }
     assert.deepEqual(facts(response), pristine)
   })
 })

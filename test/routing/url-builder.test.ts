@@ -29,6 +29,14 @@ describe('HttpRequest.urlFor() in a page with many pairs', () => {
 })
 
 describe('HttpRequest.urlFor() by the default route', () => {
+  it('rejects a path in place of parameters', () => {
+    const message = 'Expected the parameters of urlFor() in an object'
+    assert.throws(() => start.urlFor('/news' as unknown as UrlParams), {
+      name: 'TypeError',
+      message,
+    })
+  })
+
   it('omits the defaults of routing', () => {
     checkUrls(start, [
       [{}, '/'],
