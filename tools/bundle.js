@@ -27,6 +27,9 @@ const NAMED = /^(?:export )?const ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)
 // An error is the same without `new`.
 const NEW_ERROR = /\bnew (?=(?:Type|Range)?Error\()/g
 
+// Node 18 has no such function. Every file of the package loads this chunk first.
+const NODE_CHECK = "if (!getBuiltinModule) throw Error('Portico needs Node.js 20.19 or newer');"
+
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
@@ -68,7 +71,7 @@ function withVersion(id) {
 // An import of a built-in module calls each getter of its exports, and some load other modules: those of `node:http` load undici,
 // 320 of the 540 million instructions of a start with it on Node 24 (https://github.com/nodejs/node/issues/59686).
 // `getBuiltinModule` calls none. Instrumentations wrap it as they wrap `require`.
-function withoutGetters(code) {
+function withoutGetters(code, { name }) {
   // The variables of the modules that are imported as a whole, too.
   const variables = new Map()
   const withoutImports = code.replace(BUILT_IN_IMPORT, (_, names, module) =>
@@ -83,7 +86,11 @@ function withoutGetters(code) {
       .join(''),
   )
   if (withoutImports === code) return null
-  return withoutImports.replace(/^(?:import|const) /m, 'const { getBuiltinModule } = process;$&')
+  const check = name === 'core' ? NODE_CHECK : ''
+  return withoutImports.replace(
+    /^(?:import|const) /m,
+    `const { getBuiltinModule } = process;${check}$&`,
+  )
 }
 
 function manualChunks(id, { getModuleInfo }) {

@@ -10,7 +10,11 @@ const news = {
 }
 
 // `basePath` must equal the mount path: Portico routes the whole target and removes `basePath` itself.
-const front = new FrontController({ basePath: '/app', controllers: new Map([['news', news]]) })
+const front = new FrontController({
+  basePath: '/app',
+  controllers: new Map([['news', news]]),
+  logger: console,
+})
 
 const app = express()
 // Mount Portico before the body parsers: a body can be read only once.

@@ -9,7 +9,11 @@ const news = {
   list: (request, response) => response.json({ page: request.param('page') ?? '1' }),
 }
 
-const front = new FrontController({ basePath: '/app', controllers: new Map([['news', news]]) })
+const front = new FrontController({
+  basePath: '/app',
+  controllers: new Map([['news', news]]),
+  logger: console,
+})
 
 const app = fastify()
 await app.register(middie)

@@ -40,7 +40,7 @@ const clock = {
   },
 }
 
-const front = new FrontController({ controllers: new Map([['clock', clock]]) })
+const front = new FrontController({ controllers: new Map([['clock', clock]]), logger: console })
 const server = createServer(createRequestListener(front))
 server.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
   console.log(`http://127.0.0.1:${Object(server.address()).port}/clock/now`)

@@ -10,7 +10,11 @@ const site = (basePath, name) => {
     index: (_request, response) => response.text(`This is ${name}`),
   }
   return createRequestListener(
-    new FrontController({ basePath, controllers: new Map([['index', index]]) }),
+    new FrontController({
+      basePath,
+      controllers: new Map([['index', index]]),
+      logger: console,
+    }),
   )
 }
 

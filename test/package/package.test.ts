@@ -132,6 +132,14 @@ describe('The installed package', () => {
     }
   })
 
+  it('says which version of Node it needs on one that is too old', async () => {
+    const source = `delete process.getBuiltinModule
+await import('portico').catch((error) => process.stdout.write(error.message))
+`
+    writeFileIn(project, 'old.js', source)
+    assert.equal(await run('node', 'old.js'), 'Portico needs Node.js 20.19 or newer')
+  })
+
   it('calls no getter of the modules of Node that it loads', async () => {
     writeFileIn(project, 'loaded.js', LOADED)
     assert.equal(await run('node', 'loaded.js'), '')
