@@ -13,7 +13,7 @@ import { parseCookies } from './cookies.ts'
 import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './request-line.ts'
-import { linesOf, type ResponseHeaders } from './response-headers.ts'
+import type { ResponseHeaders } from './response-headers.ts'
 
 const PLUS = 0x2b
 const SPACE = 0x20
@@ -143,8 +143,10 @@ export class Message {
   }
 
   /** Hides the cookies that a response has set: an error may quote that of a new session. */
-  hideCookies(headers: ResponseHeaders | undefined): void {
-    const cookies = headers ? [linesOf(headers, 'Set-Cookie')].flat() : []
+  hideCookies(headers: Iterable<[name: string, value: string | readonly string[]]> = []): void {
+    const cookies = Array.from(headers).flatMap(([name, value]) =>
+      name.toLowerCase() === 'set-cookie' ? value : [],
+    )
     if (cookies.length > 0) this.hide(cookies.map((line) => /=([^;]*)/.exec(line)?.[1]))
   }
 

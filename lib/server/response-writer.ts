@@ -39,7 +39,11 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers)
-  if (target.isLast) fields.push('Connection', 'close')
+  if (target.isLast) {
+    fields.push('Connection', 'close')
+    // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
+    incoming.connection.hasLastRequest = true
+  }
   // A response to HEAD has the same fields as a response to GET.
   if (isBodiless) {
     // A 204 must not have a length. The length of a 304 would be that of another body

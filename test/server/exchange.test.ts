@@ -62,6 +62,19 @@ describe('The last response of a connection', () => {
     assert.equal(received.match(/HTTP\/1\.1 /g)?.length, 1)
   })
 
+  it('is the one to a request whose body arrives after it: no request behind the body runs', async (t) => {
+    let runs = 0
+    const { port } = await serveActions(t, {
+      ignores: (_, response) => response.text('ok'),
+      next: () => void runs++,
+    })
+    const body = 'x'.repeat(300_000)
+    const fields = `Content-Length: ${body.length}\r\n`
+    const received = await send(port, `${post('ignores', fields)}${body}${get('next')}`)
+    assert.equal(parse(received).headers.connection, 'close')
+    assert.deepEqual([received.match(/HTTP\/1\.1 /g)?.length, runs], [1, 0])
+  })
+
   it('is not the one to a request whose unread body is empty', async (t) => {
     const { port } = await listenWithActions(t, { ignores: (_, response) => response.text('ok') })
     const empty = `${post('ignores', 'Transfer-Encoding: chunked\r\n')}0\r\n\r\n`
@@ -90,6 +103,39 @@ describe('The last response of a connection', () => {
     finish.resolve()
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
     assert.match(await received, /first.*second$/s)
+  })
+
+  it('is the one that closes the connection at the stop: no request behind it runs', async (t) => {
+    const closing = new AbortController()
+    const finish = deferred()
+    let runs = 0
+    const { port } = await listenWithActions(
+      t,
+      {
+        stream(_, response) {
+          closing.abort()
+          response.body = (async function* () {
+            yield 'begin'
+            await finish.promise
+            yield 'end'
+          })()
+        },
+        next: () => void runs++,
+      },
+      { closing: closing.signal },
+    )
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8')
+    let received = ''
+    socket.on('data', (text) => {
+      received += text
+      if (text.includes('begin')) socket.write(get('next'))
+    })
+    socket.write(get('stream'))
+    await settled(() => received.length + runs)
+    finish.resolve()
+    await once(socket, 'close')
+    assert.match(received, /\r\nConnection: close\r\n.*begin.*end/s)
+    assert.equal(runs, 0)
   })
 
   it('is the only one with Connection: close when the server is about to stop', async (t) => {
