@@ -1,4 +1,3 @@
-const NOTHING = /^/
 const IS_PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 // Controls, format characters (bidi, zero width), line and paragraph separators, lone surrogates.
 const unprintable = lazyPattern('[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]', 'gu')
@@ -10,14 +9,6 @@ export function lazyPattern(source: string, flags: string): () => RegExp {
     pattern ??= new RegExp(source, flags)
     return pattern
   }
-}
-
-/**
- * Makes V8 forget the text that a regular expression has matched last: it may be a part of the target, which it would keep in
- * memory until the next match.
- */
-export function forgetLastMatch(): void {
-  NOTHING.test('')
 }
 
 /** Escapes characters that could forge a log line, move the cursor or reverse the text. */

@@ -1,5 +1,6 @@
 import { outsideRequests } from '../http/async.ts'
 import { toError } from '../http/exceptions.ts'
+import { forgetLastMatch } from '../http/last-match.ts'
 import { stateOf } from '../http/request.ts'
 import { channels } from './diagnostics.ts'
 import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
@@ -7,7 +8,6 @@ import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
-import { forgetLastMatch } from './printable.ts'
 import { claim } from './scrubbed-exception.ts'
 
 /** The options of a {@link Reporter}. */

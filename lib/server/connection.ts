@@ -2,6 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
+import { forgetLastMatch } from '../http/last-match.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -197,6 +198,7 @@ export class Connection {
       this.#endListener = undefined
     }
     listener?.onEnd()
+    forgetLastMatch()
   }
 
   /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */

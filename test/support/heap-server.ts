@@ -3,7 +3,8 @@
 // `bare` is node:http alone, `listener` is createRequestListener(), `serve` is serve(), and `access` is serve() with
 // `onAccess`. `context` also has a store of AsyncLocalStorage for each request, and counts them. `counts` is serve() with a log that only counts the rejections, and an `onReport` that keeps the reports.
 // `upgrade` is serve() with a listener that leaves the connection to another protocol.
-// All have the same timeouts. The server prints its port.
+// All have the same timeouts. The server prints its port. At SIGUSR2, it writes a snapshot of its heap, and prints its file: no request
+// then follows the last one.
 
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { createServer, type RequestListener, type Server } from 'node:http'
@@ -38,6 +39,24 @@ const front = createFront(
           request.query.size,
         ])
       },
+      // Nothing matches a regular expression after these: node:http checks the values of headers by one.
+      none: (_: HttpRequest, response: HttpResponse): void => setEmpty(response),
+      query(request: HttpRequest, response: HttpResponse): void {
+        setEmpty(response, request.query.size)
+      },
+      form(request: HttpRequest, response: HttpResponse): void {
+        setEmpty(response, request.form.size)
+      },
+      slow(request: HttpRequest, response: HttpResponse): void {
+        response.body = (async function* () {
+          yield 'streamed'
+          yield String(request.query.size)
+        })()
+      },
+      late(request: HttpRequest, response: HttpResponse): void {
+        setTimeout(() => request.query.size, 20)
+        response.text('late')
+      },
       signal: ({ signal }: HttpRequest, response: HttpResponse): HttpResponse =>
         response.json(signal.aborted),
       save: ({ form }: HttpRequest, response: HttpResponse): HttpResponse =>
@@ -69,7 +88,10 @@ const front = createFront(
     },
   },
   {
-    routes: { rest: { path: '/rest/*', defaults: { controller: 'app', action: 'list' } } },
+    routes: {
+      rest: { path: '/rest/*', defaults: { controller: 'app', action: 'list' } },
+      regex: { regex: 'regex/([\\w-]+)', defaults: { controller: 'app', action: 'none' } },
+    },
     logger: {
       error() {},
       warn() {},
@@ -79,6 +101,10 @@ const front = createFront(
     onReport: kind === 'counts' ? (report) => void keptReports.push(report) : undefined,
   },
 )
+
+function setEmpty(response: HttpResponse, _read = 0): void {
+  response.status = 204
+}
 
 const respondBare: RequestListener = ({ url }, response) => {
   if (url === '/app/heap') {
@@ -119,5 +145,6 @@ async function start(): Promise<Server> {
   return server
 }
 
+process.on('SIGUSR2', () => console.log(writeHeapSnapshot(process.argv[3])))
 const server = await start()
 console.log((server.address() as AddressInfo).port)

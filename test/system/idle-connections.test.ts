@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { createFolder } from '../support/folder.ts'
 import { parse, type RawRequest } from '../support/http.ts'
 import { startNode } from '../support/run-node.ts'
@@ -41,6 +43,25 @@ describe('An idle connection', () => {
       assert.deepEqual(await server.findInHeap(/canary-\w+/g), [])
     })
   }
+
+  it('keeps no text that a regular expression has matched last', async (t) => {
+    const requests: Readonly<Record<string, RawRequest>> = {
+      query: canaryRequest('query'),
+      form: { ...canaryRequest('form', [form]), method: 'POST', body: 'f=canary-form' },
+      regex: { target: '/regex/canary-regex?q=canary-query' },
+      absolute: { target: 'http://user:canary-password@host/app/none?q=canary-query' },
+      stream: canaryRequest('slow'),
+      'work after the response': canaryRequest('late'),
+    }
+    const file = join(createFolder(t), 'heap.heapsnapshot')
+    for (const [name, request] of Object.entries(requests)) {
+      const server = await HeapServer.start(t, 'serve', file)
+      await server.ask(request)
+      // The timer of the last one has fired.
+      await setTimeout(name.startsWith('work') ? 100 : 0)
+      assert.deepEqual(await server.findInHeapNow(/canary-\w+/g, file), [], name)
+    }
+  })
 
   it('keeps nothing of its upgrade while another protocol uses it', async (t) => {
     const server = await HeapServer.start(t, 'upgrade')
@@ -102,21 +123,23 @@ async function heapOfConnection(t: TestContext, kind: string): Promise<number> {
 class HeapServer {
   readonly #t: TestContext
   readonly #port: number
+  readonly #child: ChildProcess
   /** A connection that carries no canaries. */
   control!: Socket
 
-  static async start(t: TestContext, kind: string): Promise<HeapServer> {
-    const args = ['--expose-gc', 'dist/test/support/heap-server.js', kind]
-    const { stdout } = startNode(t, args)
-    const [port] = await once(stdout ?? assert.fail(), 'data')
-    const server = new HeapServer(t, Number(port))
+  static async start(t: TestContext, kind: string, file = ''): Promise<HeapServer> {
+    const args = ['--expose-gc', 'dist/test/support/heap-server.js', kind, file]
+    const child = startNode(t, args)
+    const [port] = await once(child.stdout ?? assert.fail(), 'data')
+    const server = new HeapServer(t, Number(port), child)
     server.control = server.#connect()
     return server
   }
 
-  constructor(t: TestContext, port: number) {
+  constructor(t: TestContext, port: number, child: ChildProcess) {
     this.#t = t
     this.#port = port
+    this.#child = child
   }
 
   /** Sends a request over a new connection or a given one, waits for its response, and leaves the connection open. */
@@ -145,6 +168,13 @@ class HeapServer {
     const connection = this.#connect()
     connection.write(`GET /app/snapshot?file=${encodeURIComponent(file)} HTTP/1.0\r\n\r\n`)
     await once(connection.resume(), 'end')
+    return [...new Set((await readFile(file, 'utf8')).match(pattern))]
+  }
+
+  /** As {@link findInHeap}, but without a further request: its matches would replace those of the last one. */
+  async findInHeapNow(pattern: RegExp, file: string): Promise<string[]> {
+    this.#child.kill('SIGUSR2')
+    await once(this.#child.stdout ?? assert.fail(), 'data')
     return [...new Set((await readFile(file, 'utf8')).match(pattern))]
   }
 
