@@ -68,6 +68,8 @@ export class Log implements Logger {
   #dropped = 0
   // Whether the last write failed: a part of a line may have been written.
   #isTorn = false
+  // Whether the write that ended last has failed.
+  #hasFailed = false
 
   constructor(options: LogOptions) {
     this.#options = options
@@ -77,9 +79,9 @@ export class Log implements Logger {
   readonly warn: Logger['warn'] = (fields, message) => this.#write('warn', fields, message)
   readonly error: Logger['error'] = (fields, message) => this.#write('error', fields, message)
 
-  /** Returns whether a line of the level would be written now. */
+  /** Returns whether a line of the level would be written now. After a failed write, another line must be written first. */
   isLevelEnabled(level: LogLevel): boolean {
-    return this.#isAtLeast(level) && !this.#isBlocked
+    return this.#isAtLeast(level) && !this.#isBlocked && !this.#hasFailed
   }
 
   get #isBlocked(): boolean {
@@ -109,6 +111,7 @@ export class Log implements Logger {
     const text = this.#isTorn ? `\n${line}` : line
     this.#isTorn = false
     this.#options.stream.write(text, (error) => {
+      this.#hasFailed = Boolean(error)
       if (!error) return
       this.#dropped += count
       this.#isTorn = true

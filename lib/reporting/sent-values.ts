@@ -32,7 +32,7 @@ const HARMLESS_HEADERS = new Set(
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
 // The elements of `Forwarded` that name the server (RFC 7239).
-const SERVER_ELEMENTS = /\b(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
+const SERVER_ELEMENTS = /(?<![\w-])(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
 
 // Matches text that begins with a number, such as an amount of money.
 const NUMERIC = /^[^a-z\d]{0,4}\d/i
@@ -213,9 +213,12 @@ function isPiece(part: string): boolean {
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */
 export function numbersIn(value: string): readonly string[] {
-  if (value.length > MAX_NUMBER || !NUMERIC.test(value)) return []
+  if (value.length > MAX_NUMBER) return []
+  // With full-width digits as ASCII.
+  const text = value.normalize('NFKC')
+  if (!NUMERIC.test(text)) return []
   // A plus between digits is a space.
-  const digits = value.replace(/^[^\w.+-]+|[\s,_']|(?<=\d)\+(?=\d)/g, '')
+  const digits = text.replace(/^[^\w.+-]+|[\s,_']|(?<=\d)\+(?=\d)/g, '')
   const number = Math.abs(Number(digits))
   const numbers = [
     number,

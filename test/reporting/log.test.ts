@@ -65,9 +65,11 @@ describe('Log, after a write that failed', () => {
     await info('before')
     isFull = true
     await info('lost one')
+    assert.equal(log.isLevelEnabled('error'), false, 'no id of an error is shown')
     await info('lost two')
     isFull = false
     await info('after')
+    assert.equal(log.isLevelEnabled('error'), true)
     assert.match(written, /^before\nlost one.*\n2 lines were dropped because [^\n]*\nafter\n$/s)
   })
 })

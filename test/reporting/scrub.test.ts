@@ -151,6 +151,8 @@ describe('scrub()', () => {
     const request = requestOf({ headers, search })
     assert.equal(scrub(text, request), text)
     assert.equal(scrub(`${text} for 203.0.113.7`, request), `${text} for [x-forwarded-for]`)
+    const extended = requestOf({ headers: { forwarded: 'host=app.example;x-host=zorb9' } })
+    assert.equal(scrub('app.example zorb9', extended), 'app.example [forwarded]')
     const secret = `https://app.example.com/?a=${TOKEN}`
     const url = requestOf({ headers, search: `continue=${encodeURIComponent(secret)}` })
     assert.equal(scrub(`no ${secret}`, url), 'no [continue]')
@@ -186,6 +188,7 @@ describe('scrub()', () => {
       ['+00.12340', '0.1234'],
       ['-.12340', '-0.1234'],
       ['12345678.90e1', '123456789'],
+      ['００４２９９９', '42999'],
     ]
     for (const [value, read] of table) {
       for (const from of [{ search: `p=${value}` }, { pairs: `p/${value}` }]) {

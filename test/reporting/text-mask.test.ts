@@ -102,6 +102,7 @@ describe('TextMask', () => {
       ['Zoe\u0308 Mu\u0308ller', 'Zoë Müller'],
       ['비밀번호입니다'.normalize('NFD'), '비밀번호입니다'],
       ['ｐａｓｓｗｏｒｄ１２３４', 'password1234'],
+      ['qu7x＋z9kp﹢w4vb', 'qu7x+z9kp+w4vb'],
     ] as const
     for (const [one, other] of pairs) {
       assert.deepEqual(mask([`no ${other}!`], [['v', one]]), ['no [v]!'])
@@ -143,6 +144,7 @@ describe('TextMask', () => {
       ['ünïcödëpässwörd', 'ÜNÏCÖDËPÄSSWÖRD'],
       ['λόγος', 'ΛΌΓΟΣ'],
       ['λόγοσ!', 'λόγος!'],
+      ['τῶι λόγῳ', 'ΤΩ͂Ι ΛΌΓΩΙ'],
       ['kırmızıbalık', 'KIRMIZIBALIK'],
       ['istanbul', 'İSTANBUL'],
       ['𐐨𐐩𐐪𐐫', '𐐀𐐁𐐂𐐃'],
