@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import cluster from 'node:cluster'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { run as serve } from './lib/commands/serve.ts'
 import { type CommandLine, parseCommandLine } from './lib/process/command-line.ts'
 import type { CommandName } from './lib/process/commands.ts'
@@ -58,8 +58,13 @@ async function runCommand(args: readonly string[]): Promise<unknown> {
     const { routesFromIni } = await import('./lib/commands/routes-from-ini.ts')
     return routesFromIni(others)
   }
-  const readFile = (file: string): string => readFileSync(file, 'utf8')
   const line = parseCommandLine(args, process.env, readFile)
   const file = await commandFiles[line.command](line)
   return file.run(line, import.meta.url)
+}
+
+// Node reads the file of --env-file too, and so empties a pipe.
+function readFile(file: string): string {
+  if (statSync(file).isFile()) return readFileSync(file, 'utf8')
+  throw Object.assign(new Error(), { code: 'not a file' })
 }

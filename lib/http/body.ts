@@ -5,6 +5,9 @@ import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
 const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
 const BLOCK_BYTES = 65_536
+// A smaller chunk of a stream waits for those that arrive with it.
+const SMALL_BYTES = 4_096
+const MAX_SMALL = 1_024
 
 /** The source of a body: text (sent as UTF-8), bytes, or a stream of both. */
 export type BodySource = string | Uint8Array | Readable
@@ -147,11 +150,30 @@ function limitStream(source: Readable, maxBytes: number): Readable {
       done(error)
     },
   })
-  const end = (): void => void body.push(null)
-  const fail = (error: Error): void => void body.destroy(error)
-  const take = (chunk: Buffer): void => {
-    if (!body.push(chunk)) source.pause()
+  // Small chunks that arrived together: a reader that kept each of them would take 1 kB of memory for a chunk of one byte.
+  let small: Buffer[] = []
+  const flush = (): void => {
+    const bytes = Buffer.concat(small)
+    small = []
+    if (bytes.length > 0) push(bytes)
   }
+  const push = (bytes: Buffer): void => {
+    if (!body.destroyed && !body.push(bytes)) source.pause()
+  }
+  const take = (chunk: Buffer): void => {
+    if (chunk.length < SMALL_BYTES) {
+      // Not in the next tick, which node:http runs after each chunk.
+      if (small.push(chunk) === 1) setImmediate(flush)
+      if (small.length < MAX_SMALL) return
+    }
+    flush()
+    if (chunk.length >= SMALL_BYTES) push(chunk)
+  }
+  const end = (): void => {
+    flush()
+    body.push(null)
+  }
+  const fail = (error: Error): void => void body.destroy(error)
   const stop = listen(source.pause(), maxBytes, { take, end, fail })
   if (source.readableEnded) end()
   else if (source.destroyed) fail(new ClientGoneError())

@@ -28,8 +28,19 @@ const HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 /** Reports whether a text is a host with an optional port. */
 export function isHost(text: string): boolean {
-  // V8 keeps the text that was matched last: after the second match, that is no longer the host.
-  return HOST.test(text) && /^/.test('')
+  const isValid = HOST.test(text)
+  forgetLastMatch()
+  return isValid
+}
+
+const NOTHING = /^/
+
+/**
+ * Makes V8 forget the text that a regular expression has matched last: it may be a part of the target, which it would keep in
+ * memory until the next match.
+ */
+export function forgetLastMatch(): void {
+  NOTHING.test('')
 }
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */

@@ -213,19 +213,14 @@ function isPiece(part: string): boolean {
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */
 export function numbersIn(value: string): readonly string[] {
-  if (value.length > MAX_NUMBER) return []
-  // With full-width digits as ASCII.
-  const text = value.normalize('NFKC')
+  // Full-width digits become ASCII.
+  const text = value.length > MAX_NUMBER ? '' : value.normalize('NFKC')
   if (!NUMERIC.test(text)) return []
   // A plus between digits is a space.
   const digits = text.replace(/^[^\w.+-]+|[\s,_']|(?<=\d)\+(?=\d)/g, '')
-  const number = Math.abs(Number(digits))
-  const numbers = [
-    number,
-    Math.floor(number),
-    Math.ceil(number),
-    Math.abs(Number.parseFloat(digits)),
-  ]
+  const { abs, ceil, floor } = Math
+  const number = abs(Number(digits))
+  const numbers = [number, floor(number), ceil(number), abs(Number.parseFloat(digits))]
   return [...new Set(numbers.map(String))].filter((text) => text !== value)
 }
 
