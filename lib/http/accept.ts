@@ -6,7 +6,7 @@ interface MediaRange {
 
 const ALL: readonly MediaRange[] = [{ type: '*', subtype: '*', q: 1 }]
 
-/** The number of elements of a header such as `Accept` that are read: no client needs more, and each one costs time. */
+/** Maximum number of elements that are read from a header such as `Accept`. No client needs more, and each one costs time. */
 export const MAX_ELEMENTS = 64
 
 const TOKEN = "[\\w!#$%&'*+.^`|~-]+"
@@ -58,7 +58,8 @@ function parseRanges(accept: string): MediaRange[] {
 }
 
 // Ranks an offer by the most specific range that matches. The weight counts first, then the specificity of the
-// range, then its position. The rank is 0 if no range matches.
+// range, then its position. The rank is 0 if no range matches, or if the weight is 0. A weight has at most three
+// decimals, so two weights differ by 3 or more in the sum below, and the specificity by at most 2.
 function rankOf(offer: string, ranges: readonly MediaRange[]): number {
   let rank = 0
   let mostSpecific = -1

@@ -1,8 +1,9 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 /**
- * Calls a function without the stores of `AsyncLocalStorage` of the current request. A timer or a promise that all requests
- * share would keep those of the request that makes it in memory, and a timer would show them to the code of other requests.
+ * Calls a function without the stores of `AsyncLocalStorage` of the current request. Use it to create what several requests
+ * share: a timer or a promise would keep the stores of one request in memory, and a timer would call the code of other
+ * requests with them.
  */
 export const outsideRequests: <T>(call: () => T) => T = AsyncLocalStorage.snapshot()
 

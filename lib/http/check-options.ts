@@ -81,14 +81,14 @@ export const STRINGS: Kind = [
   'a list of strings',
   (value) => Array.isArray(value) && value.every(STRING[1]),
 ]
-/** An object with names. A list or a Map would have none, and so no effect. */
+/** An object with names. A list or a Map has none, so its content would have no effect. */
 export const OBJECT: Kind = ['an object', (value) => isObject(value) && !(Symbol.iterator in value)]
 
 /**
  * Checks the names of options, and the kinds of their values.
  *
  * @param what Names the options in a message.
- * @throws {TypeError} If they are no object, or if a name or a kind is wrong; the message has a line for each.
+ * @throws {TypeError} If they are not an object, or if a name or a kind is wrong; the message has a line for each.
  */
 export function checkOptions<T extends object>(
   what: string,
@@ -106,19 +106,19 @@ export function checkOptions<T extends object>(
   checks.end()
 }
 
-/** @throws {TypeError} If options are no object, or a list or a Map of them. */
+/** @throws {TypeError} If options are not an object, or are a list or a Map. */
 export function checkObject(what: string, options: unknown): void {
   if (!OBJECT[1](options)) throw new TypeError(`Expected the ${what} in an object`)
 }
 
-/** @throws {TypeError} If an object has unknown names: a misspelt one would have no effect. */
+/** @throws {TypeError} If an object has an unknown name: a misspelt option would have no effect. */
 export function checkNames(what: string, object: object, known: readonly string[]): void {
   const unknown = Object.keys(object).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
   throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}`)
 }
 
-/** Reports whether a value is an object: a list or an instance of a class too. */
+/** Reports whether a value is an object. A list and an instance of a class are objects too. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }

@@ -28,7 +28,7 @@ export interface HttpErrorOptions {
 }
 
 const NO_HEADERS = Object.freeze({})
-// The prototype of the class has it in every copy of the package, such as one in the node_modules of a plugin.
+// A property of the prototype of the class. All copies of the package share its name, such as one in the node_modules of a plugin.
 const BRAND = Symbol.for('portico.HttpError')
 
 /**
@@ -99,7 +99,10 @@ export function ownMessageOf(error: Error): string | undefined {
   return ownMessages.get(error)
 }
 
-/** Marks the error of a request for a name: an entry of a WeakMap for each 404 of a scanner takes longer than the rest. @internal */
+/**
+ * Marks an error whose request named its controller. The mark is a private field: for each 404 of a scanner, an entry in a
+ * WeakMap takes longer than the rest of `claim()`. @internal
+ */
 export let nameClaims: {
   add(error: NoControllerError): void
   has(error: NoControllerError): boolean

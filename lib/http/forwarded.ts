@@ -20,7 +20,7 @@ export interface ProxyIds {
   readonly traceId?: string
 }
 
-// The hops that are read, from the last one on: no service has so many proxies.
+// Maximum number of hops that are read, counted from the last one. No service has so many proxies.
 const MAX_HOPS = 100
 
 type Hop = Pick<Client, 'address' | 'host'> & { readonly protocol: Client['protocol'] | undefined }
@@ -80,16 +80,16 @@ export function clientOf(
   return client
 }
 
-// No white space, quote, comma or `@`: neither a list of ids, nor the address of a person.
+// Without white space, quotes, commas and `@`, so that an id is neither a list nor the address of a person.
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
-// Only later versions than 00 may have further fields; ff is none (W3C Trace Context, section 3.2).
+// Only later versions than 00 may have further fields; ff is not a version (W3C Trace Context, section 3.2).
 const TRACEPARENT =
   /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:$|-)/
 
 /**
- * Returns the ids in `X-Request-Id` and `traceparent`. Leaves out one of another form, and both if the peer of the connection
- * is no trusted proxy: reports and access lines show them, and no other value of a request.
+ * Returns the ids in `X-Request-Id` and `traceparent`. Omits a malformed one. Omits both if the peer of the connection is not
+ * a trusted proxy, because they are the only values of a request that reports and access lines show.
  */
 export function proxyIdsOf(
   peer: string,
@@ -98,7 +98,7 @@ export function proxyIdsOf(
 ): ProxyIds {
   const [requestId] = REQUEST_ID.exec(header('x-request-id') ?? '') ?? []
   const [, traceId] = TRACEPARENT.exec(header('traceparent') ?? '') ?? []
-  // Last, because it takes longest, and most requests have no such header.
+  // Checks the peer last: that takes longest, and most requests have neither header.
   if (!(requestId || traceId) || !isTrusted(withoutPort(peer), trusted)) return {}
   return { ...(requestId && { requestId }), ...(traceId && { traceId }) }
 }
@@ -142,9 +142,7 @@ function protocolOf(value = ''): Client['protocol'] | undefined {
 // Removes a port and the brackets of an IPv6 address, and the prefix of an IPv4 address mapped to IPv6.
 function withoutPort(address: string): string {
   const text = address.trim().replace(/^::ffff:(?=\d+\.)/i, '')
-  return (
-    /^\[([^\]]*)\]/.exec(text)?.[1] ?? (/^[\d.]+:\d+$/.test(text) ? text.split(':')[0] : text) ?? ''
-  )
+  return /^\[([^\]]*)\]/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
 function isTrusted(address: string, trusted: BlockList): boolean {

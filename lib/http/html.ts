@@ -51,7 +51,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly unknown[])
 function toMarkup(value: unknown): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Markup) return value.toString()
-  // Not by join(): at each depth of a nested list, it would copy all the text below.
+  // Does not use join(): it would copy the text of a nested list once for each level above it.
   return Array.isArray(value)
     ? value.reduce((text, each) => text + toMarkup(each), '')
     : escapeHtml(String(value))

@@ -27,7 +27,7 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
   const bytes = await readBody(request.body, maxBytes)
   const value = parse(bytes)
-  // The reports search for its values. The action may change the object.
+  // Keeps the bytes for the reports, which search for the values: the action may change the object.
   stateOf(request).message.json = bytes
   return value
 }

@@ -2,12 +2,12 @@ import { BlockList, isIP } from 'node:net'
 import { type HttpRequest, stateOf } from './request.ts'
 import { authorityOf } from './request-line.ts'
 
-// Without isIP(), whose expressions take 4 ms of the start.
+// Does not use networks(): it calls isIP(), whose regular expressions take 4 ms of the start.
 const LOOPBACK = new BlockList()
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4')
 LOOPBACK.addAddress('::1', 'ipv6')
 
-// A proxy adds one of these.
+// Matches the name of a header that a proxy adds.
 const PROXY_HEADER =
   /forwarded|client-?ip|(?:connecting|real|user)-ip|^(?:via|cdn-loop|x-(?:envoy|original|scheme).*)$/
 
@@ -24,7 +24,7 @@ export function isLoopback(host: string): boolean {
 
 /**
  * Reports whether a request was sent on this machine: from a loopback address, not through a proxy, and for a loopback
- * host. The host shows a tunnel, and a name that a foreign site let point to this machine (DNS rebinding).
+ * host. Another host means a tunnel, or a name of a foreign site that points to this machine (DNS rebinding).
  */
 export function isLocal(request: HttpRequest): boolean {
   const { source, headers, target } = stateOf(request).message

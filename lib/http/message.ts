@@ -62,7 +62,7 @@ export interface Ending {
 /** What a report has said about the error of a request. @internal */
 export interface Reported {
   readonly fingerprint: string
-  /** Undefined if nobody could find the error by it. */
+  /** Undefined if the log does not have the error. */
   readonly id: string | undefined
   /** The hint about a sign-in that went astray; undefined if there is none, or if no report was made. */
   hint?: string | undefined
@@ -142,7 +142,7 @@ export class Message {
     this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
   }
 
-  /** Hides the cookies that a response has set: an error may quote that of a new session. */
+  /** Hides the cookies that a response has set: an error may quote one, such as that of a new session. */
   hideCookies(headers: Iterable<[name: string, value: string | readonly string[]]> = []): void {
     const cookies = Array.from(headers).flatMap(([name, value]) =>
       name.toLowerCase() === 'set-cookie' ? value : [],
@@ -197,8 +197,8 @@ export class FormBody {
     this.bytes = bytes
   }
 
-  // To decode 1 MB takes 10 ms if one byte is not UTF-8, and an error needs the text several times. Any other text is not
-  // kept: it would take as much memory as the bytes.
+  // Keeps only a text with invalid UTF-8: 1 MB of it takes 10 ms to decode, and an error needs the text several times. Any other
+  // text would take as much memory as the bytes, and save little time.
   get text(): string {
     const text = this.#text ?? this.bytes.toString()
     if (text.includes('\ufffd')) this.#text = text
@@ -211,7 +211,7 @@ export class FormBody {
   }
 }
 
-// The meaning is the same, but URLSearchParams takes 60 ms for 1 MB of plus signs, and 3 ms for 1 MB of spaces.
+// Replaces each `+` by a space, which means the same: URLSearchParams takes 60 ms for 1 MB of plus signs, and 3 ms for spaces.
 function spacesForPlus(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes)
   for (let i = 0; i < copy.length; i++) if (copy[i] === PLUS) copy[i] = SPACE

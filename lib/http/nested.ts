@@ -19,7 +19,7 @@ const BRACKETS = /^([^[\]]+)((?:\[[^[\]]*\])+)$/
 
 const INDEX = /^(?:0|[1-9]\d{0,14})$/
 
-// An object that has had so large an index keeps its indices in a hash table.
+// The largest index of an object. V8 keeps the indices of an object that has had it in a hash table.
 const MAX_INDEX = 2 ** 32 - 2
 
 type Child = Branch | string

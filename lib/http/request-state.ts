@@ -216,7 +216,7 @@ interface KnownClient {
   readonly client: Client
 }
 
-// Each link of a page needs the client, and to read 16 kB of addresses takes milliseconds.
+// The client of each message, because each link of a page needs it, and reading 16 kB of addresses takes milliseconds.
 const known = new WeakMap<Message, KnownClient>()
 
 /** Returns the client of a message. */

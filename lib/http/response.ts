@@ -45,6 +45,7 @@ export class HttpResponse {
   request: HttpRequest | undefined
   #status = 200
   #body: ResponseBody
+  // The value that `body` was set to. It differs from `#body` if chunks were converted.
   #assigned: ResponseBody | BodyChunks
   #isSealed = false
   #isRedirected = false

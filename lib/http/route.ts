@@ -84,7 +84,7 @@ export interface UrlOptions {
 export function toQuery(query: NonNullable<UrlOptions['query']>): string {
   const fields = new URLSearchParams()
   for (const [name, value] of query instanceof URLSearchParams ? query : Object.entries(query)) {
-    // All levels: a list within a list is not for this, but to write one as text takes its depth times its length.
+    // Flattens all levels. A list within a list is not supported, but as text it would take its depth times its length.
     for (const each of [value ?? []].flat(Number.POSITIVE_INFINITY)) {
       fields.append(name, String(each))
     }

@@ -10,7 +10,7 @@ export interface ValidationIssue {
 
 /** Maximum number of issues that a message lists. @internal */
 export const MAX_LISTED = 20
-// A report does not show a longer text.
+// Length from which a report does not show a text.
 const MAX_LINE = 16_384
 
 /**
