@@ -68,7 +68,7 @@ export function streamBody(source: BodySource, maxBytes: number): Readable {
   if (source instanceof Readable) return limitStream(source, maxBytes)
   const bytes = toBuffer(source)
   if (bytes.length > maxBytes) return failedBody(tooLarge(maxBytes))
-  const body = new Readable({ read: () => {} })
+  const body = new Readable({ read() {} })
   body.push(bytes)
   body.push(null)
   return ignoreErrors(body)

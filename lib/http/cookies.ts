@@ -182,23 +182,23 @@ function attributeTexts(name: string, attributes: CookieAttributes): readonly st
   const isDate = expires instanceof Date && expires.getTime() < MAX_TIME
   check(expires === undefined || isDate, 'a valid Date as "expires"')
   check(Object.hasOwn(SAME_SITE, sameSite), '"strict", "lax" or "none" as "sameSite"')
-  for (const flag of [httpOnly, secure, partitioned]) {
-    check(typeof flag === 'boolean', 'true or false as "httpOnly", "secure" and "partitioned"')
-  }
+  const areBooleans = [httpOnly, secure, partitioned].every((flag) => typeof flag === 'boolean')
+  check(areBooleans, 'true or false as "httpOnly", "secure" and "partitioned"')
   check(secure || (sameSite !== 'none' && !partitioned), '"secure" with "none" and "partitioned"')
   check(secure || !PREFIX.test(name), '"secure" for the prefix')
   const isHostOnly = path === '/' && domain === undefined
   check(isHostOnly || !/^__Host-/i.test(name), 'the path "/" and no "domain" for the prefix')
-  return [
-    ...(expires === undefined ? [] : [`Expires=${new Date(expires).toUTCString()}`]),
-    ...(maxAgeSeconds === undefined ? [] : [`Max-Age=${maxAgeSeconds}`]),
-    ...(domain === undefined ? [] : [`Domain=${domain}`]),
+  const texts = [
+    expires && `Expires=${new Date(expires).toUTCString()}`,
+    maxAgeSeconds !== undefined && `Max-Age=${maxAgeSeconds}`,
+    domain && `Domain=${domain}`,
     `Path=${path}`,
-    ...(secure ? ['Secure'] : []),
-    ...(httpOnly ? ['HttpOnly'] : []),
+    secure && 'Secure',
+    httpOnly && 'HttpOnly',
     `SameSite=${SAME_SITE[sameSite]}`,
-    ...(partitioned ? ['Partitioned'] : []),
+    partitioned && 'Partitioned',
   ]
+  return texts.filter((text) => typeof text === 'string')
 }
 
 function isText(value: unknown, pattern: RegExp): boolean {

@@ -20,36 +20,33 @@ export interface ExceptionFacts {
 /** Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. */
 export function toError(thrown: unknown): Error {
   if (isError(thrown)) return thrown
-  const code = read(thrown, 'code')
+  const code = codeOf(thrown)
   const message = read(thrown, 'message')
-  return new ThrownValueError(
-    thrown,
-    typeof message === 'string' ? message : describe(thrown),
-    isCode(code) ? code : 0,
-  )
+  const text = typeof message === 'string' ? message : describe(thrown)
+  return new ThrownValueError(thrown, text, code)
 }
 
 /** Returns type, status, code and message of an exception (SPEC section 5); reads each once. */
 export function factsOf(exception: Error): ExceptionFacts {
-  const code = read(exception, 'code')
+  const code = codeOf(exception)
   const message = read(exception, 'message')
   return {
     type: typeOf(exception),
     status: statusOf(exception),
-    code: isCode(code) ? code : 0,
+    code,
     message: typeof message === 'string' ? message : '',
   }
 }
 
 /** Returns the type of an {@link HttpError}; `EXCEPTION_OTHER` for any other exception. */
 export function typeOf(exception: Error): ErrorType {
-  const type = isInstance(HttpError, exception) ? read(exception, 'type') : undefined
-  return isErrorType(type) ? type : 'EXCEPTION_OTHER'
+  const type = readHttpError(exception, 'type')
+  return errorTypes.find((each) => each === type) ?? 'EXCEPTION_OTHER'
 }
 
 /** Returns the status of an {@link HttpError}; 500 for any other exception. */
 export function statusOf(exception: Error): number {
-  const status = isInstance(HttpError, exception) ? read(exception, 'status') : undefined
+  const status = readHttpError(exception, 'status')
   return isErrorStatus(status) ? status : 500
 }
 
@@ -64,12 +61,9 @@ function isErrorStatus(status: unknown): status is number {
   return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 }
 
-function isErrorType(type: unknown): type is ErrorType {
-  return (errorTypes as readonly unknown[]).includes(type)
-}
-
-function isCode(code: unknown): code is number | string {
-  return typeof code === 'number' || typeof code === 'string'
+function codeOf(value: unknown): number | string {
+  const code = read(value, 'code')
+  return typeof code === 'number' || typeof code === 'string' ? code : 0
 }
 
 function isError(value: unknown): value is Error {
@@ -79,7 +73,7 @@ function isError(value: unknown): value is Error {
 
 /** Returns the headers that an exception adds to its response; empty if it has none. */
 export function headersOf(exception: Error): Readonly<Record<string, string>> {
-  const headers = isInstance(HttpError, exception) ? read(exception, 'headers') : undefined
+  const headers = readHttpError(exception, 'headers')
   return Object(headers) === headers ? (headers as Record<string, string>) : {}
 }
 
@@ -104,6 +98,11 @@ export function read(value: unknown, name: string): unknown {
     // A property that can't be read is absent.
     return undefined
   }
+}
+
+// Reads a property of an HttpError; undefined for any other exception.
+function readHttpError(exception: Error, name: string): unknown {
+  return isInstance(HttpError, exception) ? read(exception, name) : undefined
 }
 
 // Does not call toString() of the value: it may throw, or return a secret.

@@ -1,16 +1,10 @@
 import { isPromiseLike } from './async.ts'
-import { readBody, tooLarge } from './body.ts'
+import { readBody } from './body.ts'
 import { rejectionWith } from './errors.ts'
-import { FormBody } from './message.ts'
+import { checkBody, FormBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'
-import {
-  charsetOf,
-  headerOf,
-  isCompressed,
-  isDeclaredLonger,
-  mediaTypeOf,
-} from './request-readers.ts'
+import { charsetOf, headerOf, isCompressed, mediaTypeOf } from './request-readers.ts'
 
 /** The limits of a form, and of the number of parameters. */
 export interface FormLimits {
@@ -48,10 +42,9 @@ export function readFormBody(
   request: HttpRequest,
   limits: FormLimits,
 ): FormBody | Promise<FormBody> {
-  const problem = problemOf(request)
-  if (problem !== undefined) throw rejectionWith(415, problem)
-  if (isDeclaredLonger(request, limits.maxBodyBytes)) throw tooLarge(limits.maxBodyBytes)
-  const bytes = readBody(stateOf(request).message.body, limits.maxBodyBytes)
+  const { message } = stateOf(request)
+  checkBody(message, problemOf(request), limits.maxBodyBytes)
+  const bytes = readBody(message.body, limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
 }
 

@@ -104,10 +104,10 @@ export function proxyIdsOf(
 }
 
 function parseXForwarded(headers: RequestHeaders): Hop[] {
-  const addresses = joinFields(headers['x-forwarded-for']).split(',')
-  const host = joinFields(headers['x-forwarded-host']).split(',').at(-1)?.trim() ?? ''
-  const protocol = protocolOf(joinFields(headers['x-forwarded-proto']).split(',').at(-1))
-  return addresses.map((address) => ({ address, host, protocol }))
+  const listOf = (name: string): string[] => joinFields(headers[`x-forwarded-${name}`]).split(',')
+  const host = listOf('host').at(-1)?.trim() ?? ''
+  const protocol = protocolOf(listOf('proto').at(-1))
+  return listOf('for').map((address) => ({ address, host, protocol }))
 }
 
 // Matches the name and the value of a pair, and the delimiter after it. The value may be quoted (RFC 7239, section 4).

@@ -1,8 +1,9 @@
-import { readBody, tooLarge } from './body.ts'
+import { readBody } from './body.ts'
 import { checkNames } from './check-options.ts'
 import { rejectionWith } from './errors.ts'
+import { checkBody } from './message.ts'
 import { type HttpRequest, stateOf } from './request.ts'
-import { isCompressed, isDeclaredLonger, mediaTypeOf } from './request-readers.ts'
+import { isCompressed, mediaTypeOf } from './request-readers.ts'
 
 /** The options of {@link readJson}. */
 export interface JsonOptions {
@@ -22,13 +23,12 @@ export interface JsonOptions {
 export async function readJson(request: HttpRequest, options: JsonOptions = {}): Promise<unknown> {
   checkNames('options', options, ['maxBytes'])
   const { maxBytes = Number.POSITIVE_INFINITY } = options
-  const problem = problemOf(request)
-  if (problem !== undefined) throw rejectionWith(415, problem)
-  if (isDeclaredLonger(request, maxBytes)) throw tooLarge(maxBytes)
+  const { message } = stateOf(request)
+  checkBody(message, problemOf(request), maxBytes)
   const bytes = await readBody(request.body, maxBytes)
   const value = parse(bytes)
   // Keeps the bytes for the reports, which search for the values: the action may change the object.
-  stateOf(request).message.json = bytes
+  message.json = bytes
   return value
 }
 

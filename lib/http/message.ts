@@ -6,17 +6,15 @@ import {
   failedBody,
   isChunks,
   streamBody,
+  tooLarge,
   toReadable,
 } from './body.ts'
 import { monotonicMs } from './clock.ts'
 import { parseCookies } from './cookies.ts'
-import type { HttpError } from './errors.ts'
-import { parseSearch } from './params.ts'
+import { type HttpError, rejectionWith } from './errors.ts'
+import { PLUS, parseSearch, SPACE } from './params.ts'
 import { splitTarget } from './request-line.ts'
 import type { ResponseHeaders } from './response-headers.ts'
-
-const PLUS = 0x2b
-const SPACE = 0x20
 
 /** The headers of a request. Several values of one name have the same form as in `message.headers` of `node:http`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
@@ -185,6 +183,17 @@ export class Message {
     this.#stream = { body, maxBytes }
     return body
   }
+}
+
+/**
+ * Checks a body before it is read.
+ *
+ * @param problem What is wrong with its type; undefined if nothing is.
+ * @throws {HttpError} 415 with the problem; 413 if the declared length is past the limit.
+ */
+export function checkBody(message: Message, problem: string | undefined, maxBytes: number): void {
+  if (problem !== undefined) throw rejectionWith(415, problem)
+  if (message.isDeclaredLonger(maxBytes)) throw tooLarge(maxBytes)
 }
 
 /** The bytes of a form body. The fields are parsed when they are first read. */

@@ -14,11 +14,6 @@ export function headerOf(request: HttpRequest, name: string): string | undefined
   return stateOf(request).message.header(name)
 }
 
-/** Reports whether the declared length of the body is larger than a limit, in bytes. */
-export function isDeclaredLonger(request: HttpRequest, maxBytes: number): boolean {
-  return stateOf(request).message.isDeclaredLonger(maxBytes)
-}
-
 /**
  * Returns the media type of a body, in lower case and without parameters; '' if the client sent none.
  * As in PHP, it ends at a semicolon, a comma or white space.

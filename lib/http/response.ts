@@ -129,7 +129,7 @@ export class HttpResponse {
     }
     // Without a listener, an error of a stream that is not read yet would end the process.
     if (body instanceof Readable) body.on('error', () => {})
-    const isUnsent = this.#isSealed || this.#isRedirect
+    const isUnsent = this.#isSealed || this.#keepsRedirect
     destroy(isUnsent ? body : this.#body)
     if (isUnsent) return
     this.#body = body
@@ -174,7 +174,7 @@ export class HttpResponse {
    * @throws {RangeError} If the status is not one of these.
    */
   redirect(location: string, status = 302): this {
-    if (!isRedirect(status)) {
+    if (!isRedirectStatus(status)) {
       throw new RangeError(`Expected 301, 302, 303, 307 or 308, got "${status}"`)
     }
     if (typeof location !== 'string') throw new TypeError('Expected a location that is a string')
@@ -198,14 +198,14 @@ export class HttpResponse {
     return this
   }
 
-  // An action that redirects and goes on must not send its page behind the redirect.
-  get #isRedirect(): boolean {
-    return this.#isRedirected && isRedirect(this.#status)
+  // Whether the response still redirects: an action that redirects and goes on must not send its page behind the redirect.
+  get #keepsRedirect(): boolean {
+    return this.#isRedirected && isRedirectStatus(this.#status)
   }
 
   #fill(type: string, body: string): this {
     if (typeof body !== 'string') throw new TypeError(`Expected a text, got ${typeof body}`)
-    if (this.#isRedirect) return this
+    if (this.#keepsRedirect) return this
     // Replaces an earlier type: a browser must not read the body of text() after html() as HTML.
     setUnchecked(this.headers, 'Content-Type', type)
     this.body = body
@@ -213,7 +213,7 @@ export class HttpResponse {
   }
 }
 
-function isRedirect(status: number): boolean {
+function isRedirectStatus(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
 
