@@ -75,7 +75,7 @@ export function functionsOf(controller: Controller): ReadonlyMap<string, Action>
   return functions
 }
 
-// Otherwise any client could request /news/emit.
+// The classes whose methods are no actions: otherwise any client could request /news/emit.
 const NODE_CLASSES: readonly unknown[] = [
   EventEmitter,
   EventTarget,
@@ -101,7 +101,7 @@ export function builtInClassOf(object: object): string | undefined {
   return prototypesOf(object).find(isBuiltIn)?.constructor.name
 }
 
-// Object.prototype, also that of another realm.
+// Reports whether a prototype is Object.prototype, also that of another realm.
 function isRoot(prototype: object): boolean {
   return Object.getPrototypeOf(prototype) === null && isBuiltIn(prototype)
 }

@@ -1,7 +1,7 @@
 import { isObject } from '../http/check-options.ts'
 import { type Action, isAction } from './controller.ts'
 
-// Any value that is not a function: every function has an `apply`.
+// Any value except a function, because every function has an `apply`.
 type State =
   | (string | number | bigint | boolean | symbol | null | undefined)
   | (object & { readonly apply?: never })

@@ -60,8 +60,7 @@ ${id && html`<p><small>Error id <code>${id}</code></small></p>`}
 }
 
 function renderFrames({ frames, otherFrames }: LocatedException): Markup {
-  const [first] = frames
-  return html`${frames.map((frame) => renderFrame(frame, frame === first))}${otherFrames.length > 0 && renderOtherFrames(otherFrames)}`
+  return html`${frames.map((frame, i) => renderFrame(frame, i === 0))}${otherFrames.length > 0 && renderOtherFrames(otherFrames)}`
 }
 
 function renderOtherFrames(frames: readonly string[]): Markup {

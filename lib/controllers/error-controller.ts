@@ -21,7 +21,7 @@ import { type ErrorPage, errorPage } from './error-page.ts'
 /** Returns the details that the response to a failed request shows in development. */
 export type DetailsOf = (request: HttpRequest, exception: Error) => DevelopmentDetails
 
-// A client that accepts all of them, or none, gets the first one.
+// The media types of the response. A client that accepts all of them, or none, gets the first one.
 const OFFERS = ['application/problem+json', 'application/json', 'text/html', 'text/plain'] as const
 type Offer = (typeof OFFERS)[number]
 
@@ -88,8 +88,8 @@ function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): ob
     title,
     status,
     detail,
-    ...(id === undefined ? {} : { instance: `urn:uuid:${id}` }),
-    ...(errors.length === 0 ? {} : { errors }),
+    ...(id && { instance: `urn:uuid:${id}` }),
+    ...(errors.length > 0 && { errors }),
     ...(link && { link }),
     ...(details && { development: developmentFacts(details) }),
   }
@@ -104,7 +104,7 @@ function linesOf(page: ErrorPage, details: DevelopmentDetails | undefined): stri
   return `${[`${status} ${title}`, ...texts, ...links, ...ids, ...facts].join('\n')}\n`
 }
 
-// Clients send the same few headers. Parsing one takes 3 µs, a quarter of an unrouted request.
+// The media types by `Accept`: clients send the same few headers, and parsing one takes 3 µs, a quarter of an unrouted request.
 const offers = new Map<string, Offer>()
 const MAX_OFFERS = 100
 // The map has only headers that consist of usual media ranges: nothing else of a request may stay in memory.

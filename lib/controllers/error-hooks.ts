@@ -22,16 +22,16 @@ export interface ErrorHooks {
 /** The property of an action that has {@link ErrorHooks}. Only Portico provides such actions. */
 export const errorHooks: unique symbol = Symbol('portico.errorHooks')
 
-/** Returns the hooks of an action; undefined if it has none. */
-export function hooksOf(action: unknown): ErrorHooks | undefined {
+/** Returns the error hooks of an action; undefined if it has none. */
+export function errorHooksOf(action: unknown): ErrorHooks | undefined {
   return (action as { readonly [errorHooks]?: ErrorHooks } | null | undefined)?.[errorHooks]
 }
 
-/** Returns the hooks of all actions as one; undefined if none of them has any. The first link is shown. */
+/** Joins the error hooks of all actions, of which the first link is shown; undefined if no action has any. */
 export function hooksOfControllers(controllers: Iterable<Controller>): ErrorHooks | undefined {
   // A controller may be invalid: its check comes later.
   const actions = Array.from(controllers).flatMap((each) => Object.values(each ?? {}))
-  const own = [...new Set(actions.map(hooksOf))].filter((each) => each !== undefined)
+  const own = [...new Set(actions.map(errorHooksOf))].filter((each) => each !== undefined)
   if (own.length === 0) return undefined
   return {
     failed(request) {

@@ -43,7 +43,7 @@ interface Frame {
   readonly end: Markup
 }
 
-// Keeping them saves 8 % of the time of an unrouted request.
+// The frames by status. Keeping them saves 8 % of the time of an unrouted request.
 const frames = new Map<number, Frame>()
 
 function frameOf({ status, title }: ErrorPage): Frame {

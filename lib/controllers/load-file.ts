@@ -17,10 +17,14 @@ const LOAD_TIMEOUT_MS = 10_000
 export async function loadFile<T extends object>(
   kind: string,
   file: string,
-  read: (exports: object) => T | Promise<T>,
+  readExports: (exports: object) => T | Promise<T>,
 ): Promise<T> {
   try {
-    return await withTimeout(loadModule(file).then(read), LOAD_TIMEOUT_MS, 'it is not loaded')
+    return await withTimeout(
+      loadModule(file).then(readExports),
+      LOAD_TIMEOUT_MS,
+      'it is not loaded',
+    )
   } catch (thrown) {
     const error = toError(thrown)
     const reason = await reasonOf(file, error)

@@ -28,7 +28,8 @@ async function requireFile(file: string): Promise<object> {
   return Object(createRequire(file)(file))
 }
 
-// Node decides, and import() loads both types. Where Node does not strip types, require() would read it as JavaScript.
+// import() loads TypeScript of both types, as Node decides. Where Node does not strip types, require() would read it as
+// JavaScript.
 function isTypeScript(file: string): boolean {
   return /\.[cm]?ts$/.test(file)
 }

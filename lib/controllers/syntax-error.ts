@@ -13,25 +13,21 @@ const IMPORT = /\b(?:from|import)\s*\(?\s*['"](\.[^'"\n]*)['"]/g
  */
 export async function locateSyntaxError(file: string, error: Error): Promise<string | undefined> {
   if (!(error instanceof SyntaxError)) return undefined
-  const { Script } = await import('node:vm')
   const urls = new Set([pathToFileURL(file).href])
   // The loop also visits what it adds.
   for (const url of urls) {
     const source = await fs.promises.readFile(new URL(url), 'utf8').catch(() => '')
-    const line = lineOf(source, error.message, Script)
+    const line = lineOf(source, error.message)
     if (line !== undefined) return `${url}:${line}`
     for (const [, specifier = ''] of source.matchAll(IMPORT)) urls.add(new URL(specifier, url).href)
   }
   return undefined
 }
 
-// Parses the text as a script, because the stack of that SyntaxError begins with the line. The line
-// counts only if both errors are the same: a script has other rules, such as no `await` at the top level.
-function lineOf(
-  source: string,
-  message: string,
-  Script: typeof import('node:vm').Script,
-): string | undefined {
+// Parses the text as a script, because the stack of its SyntaxError begins with the line. The line counts only if both errors
+// have the same message: a script has other rules, such as no `await` at the top level.
+function lineOf(source: string, message: string): string | undefined {
+  const { Script } = process.getBuiltinModule('node:vm')
   try {
     new Script(`'use strict';${toScript(source)}`, { filename: 'script' })
   } catch (thrown) {

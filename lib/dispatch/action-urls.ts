@@ -6,7 +6,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 
 /** The parts of a front controller that find the action of a URL, and the rule for names. */
-export interface Destinations {
+export interface SiteParts {
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
   readonly basePath: string
@@ -17,7 +17,7 @@ export interface Destinations {
  * Returns the URLs that lead to an action, the shortest first; `...` stands for key/value pairs, and `*` for the names that
  * lead to `__call`.
  */
-export function urlsOf(site: Destinations, action: RegisteredAction): readonly string[] {
+export function urlsOf(site: SiteParts, action: RegisteredAction): readonly string[] {
   const { module, controller } = action
   const names = [controller, action.action === CALL ? '*' : action.action]
   const starts = module === 'default' ? [[], [module]] : [[module]]
@@ -33,7 +33,7 @@ export function urlsOf(site: Destinations, action: RegisteredAction): readonly s
 }
 
 /** Reports whether a path leads to a controller that a client can request. */
-export function hasController({ router, dispatcher }: Destinations, path: string): boolean {
+export function hasController({ router, dispatcher }: SiteParts, path: string): boolean {
   try {
     return dispatcher.hasController(router.route(new HttpRequest({ target: path })))
   } catch {
@@ -43,7 +43,7 @@ export function hasController({ router, dispatcher }: Destinations, path: string
 }
 
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
-function leadsTo(site: Destinations, path: string, action: RegisteredAction): boolean {
+function leadsTo(site: SiteParts, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })
   return site.dispatcher.find(site.router.route(request)) === action
 }

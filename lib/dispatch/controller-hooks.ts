@@ -22,8 +22,10 @@ export function isReservedForHook(name: string): boolean {
 
 /** Returns the hooks among the functions of a controller; undefined if it has none. */
 export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks | undefined {
-  const names = HOOKS.filter((name) => functions.has(name))
-  const hooks = names.map((name) => [name, functions.get(name)])
+  const hooks = HOOKS.filter((name) => functions.has(name)).map((name) => [
+    name,
+    functions.get(name),
+  ])
   return hooks.length === 0 ? undefined : Object.fromEntries(hooks)
 }
 

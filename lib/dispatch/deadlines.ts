@@ -3,7 +3,7 @@ import { monotonicMs } from '../http/clock.ts'
 
 interface Pending {
   readonly expiresAt: number
-  // Removed when the promise is settled or late: they refer to the request, and the promise may hang for ever.
+  // Removed when the promise is settled or late: the calls refer to the request, and the promise may hang for ever.
   calls: Calls | undefined
 }
 

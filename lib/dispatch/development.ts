@@ -16,9 +16,9 @@ import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
 import { printable } from '../reporting/printable.ts'
 import { scrubAll } from '../reporting/scrub.ts'
-import { type Destinations, urlsOf } from './action-urls.ts'
+import { type SiteParts, urlsOf } from './action-urls.ts'
 import { nearestOf } from './nearest-action.ts'
-import { fullName, type RegisteredAction } from './registered-controller.ts'
+import type { RegisteredAction } from './registered-controller.ts'
 import { type LocatedFrame, locateFrame, readExcerpt } from './source-excerpt.ts'
 
 /** The options of the details. */
@@ -27,7 +27,7 @@ export interface DevelopmentOptions {
   /** Whether a client on this machine sees the values of its parameters. */
   readonly showValues: boolean
   /** Called late: the error controller is created before the dispatcher. */
-  readonly destinations: () => Destinations
+  readonly getSite: () => SiteParts
 }
 
 // Reading and scrubbing excerpts takes time.
@@ -35,20 +35,20 @@ const MAX_EXCERPTS = 6
 const MAX_VALUES = 40
 // A page with all routes of a large application would take half a second.
 const MAX_ROUTES = 200
-const MAX_VALUE = 400
+const MAX_VALUE_LENGTH = 400
 
 /** Creates the function that returns the details of an error. */
 export function createDetails(options: DevelopmentOptions): DetailsOf {
-  const { showValues, destinations } = options
+  const { showValues, getSite } = options
   const reports = { ...options.reports, hasStack: true }
   return (request, exception) => {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
     const report = makeReport(request.id, failure, reports)
     const { route, message } = stateOf(request)
-    // Before it is routed, a request may be the return of a sign-in.
+    // A request that is not routed yet may be the return of a sign-in.
     const isShown = showValues && route !== undefined && !message.ending?.hidesParams
     const values = isShown && isLocal(request) ? valuesOf(request) : undefined
-    const site = destinations()
+    const site = getSite()
     const actions = site.dispatcher.reachable
     const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(site, action))
     const nearest = nearestOf(site, request, exception)
@@ -64,9 +64,9 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
   }
 }
 
-function toRoute(destinations: Destinations, action: RegisteredAction): Route {
-  const url = urlOf(destinations, action)
-  return { name: fullName(action), url, methods: action.methods ?? null }
+function toRoute(site: SiteParts, action: RegisteredAction): Route {
+  const url = urlOf(site, action)
+  return { name: action.name, url, methods: action.methods ?? null }
 }
 
 // The name may be that of a controller alone.
@@ -74,16 +74,16 @@ function actionOf(
   name: string,
   actions: readonly RegisteredAction[],
 ): RegisteredAction | undefined {
-  const named = actions.map((action) => [action, fullName(action)] as const)
-  const isNamed = (full: string): boolean => full === name || full === `${name}/index`
-  const found =
-    named.find(([, full]) => isNamed(full)) ?? named.find(([{ controller }]) => controller === name)
-  return found?.[0]
+  const names = [name, `${name}/index`]
+  return (
+    actions.find((action) => names.includes(action.name)) ??
+    actions.find(({ controller }) => controller === name)
+  )
 }
 
-function urlOf(destinations: Destinations, action: RegisteredAction): string | null {
+function urlOf(site: SiteParts, action: RegisteredAction): string | null {
   try {
-    return urlsOf(destinations, action)[0]?.replace(/\/\.\.\.$/, '') ?? null
+    return urlsOf(site, action)[0]?.replace(/\/\.\.\.$/, '') ?? null
   } catch {
     // A custom router threw, because it needs more than the path.
     return null
@@ -91,11 +91,11 @@ function urlOf(destinations: Destinations, action: RegisteredAction): string | n
 }
 
 function locator(
-  destinations: Destinations,
+  site: SiteParts,
   request: HttpRequest,
   hasValues: boolean,
 ): (report: ExceptionReport) => LocatedException {
-  const folders = foldersOf(destinations)
+  const folders = foldersOf(site)
   let left = MAX_EXCERPTS
   const withExcerpt = (frame: LocatedFrame): ApplicationFrame => {
     const { path: _, ...location } = frame
@@ -123,7 +123,7 @@ function locator(
 }
 
 // The current folder, and the folders that contain a folder of controllers.
-function foldersOf({ dispatcher }: Destinations): readonly string[] {
+function foldersOf({ dispatcher }: SiteParts): readonly string[] {
   const files = dispatcher.actions
     .map(({ owner }) => fileOf(owner))
     .filter((file) => file !== undefined)
@@ -131,7 +131,7 @@ function foldersOf({ dispatcher }: Destinations): readonly string[] {
   return [...new Set(folders.map(realPath))]
 }
 
-// A frame has the real path of its file.
+// Returns the real path of a folder, because frames have the real paths of their files.
 function realPath(folder: string): string {
   try {
     return realpathSync(folder)
@@ -142,7 +142,7 @@ function realPath(folder: string): string {
 }
 
 function valuesOf(request: HttpRequest): readonly (readonly [name: string, value: string])[] {
-  const show = (text: string): string => printable(text.slice(0, MAX_VALUE).toWellFormed())
+  const show = (text: string): string => printable(text.slice(0, MAX_VALUE_LENGTH).toWellFormed())
   const values = [...clientParamsOf(request)].slice(0, MAX_VALUES)
   return values.map(([name, value]) => [show(name), show(value)])
 }

@@ -50,7 +50,7 @@ export class Dispatcher {
     checks.end()
   }
 
-  /** Replaces the error controller, after the one of the application has been checked like any other. */
+  /** Replaces the error controller. Called late, so that the one of the application is checked like any other. */
   replaceErrorController(owner: Controller): void {
     const names = { module: 'default', controller: 'error', owner, isHidden: true }
     this.#modules.get('default')?.set(this.#errorKey, registerController(names, this.#names))
@@ -137,13 +137,13 @@ export class Dispatcher {
     const { actions, call } = controller
     return (
       actions.get(this.#names.action(request.action)) ??
-      allowing(request) ??
+      optionsAction(request) ??
       call ??
       new NoActionError(request.action)
     )
   }
 
-  /** Returns the hooks that run before the error of {@link Dispatcher.find} is thrown; undefined if there are none. */
+  /** Returns the action that runs the hooks before it throws the error of {@link Dispatcher.find}; undefined without hooks. */
   findHooks(request: HttpRequest): RegisteredAction | undefined {
     return this.#controllerOf(request)?.missing
   }
@@ -185,15 +185,23 @@ export class Dispatcher {
   }
 }
 
-// Returns what responds to OPTIONS for a REST resource without an action for it.
-function allowing(request: HttpRequest): RegisteredAction | undefined {
+// Returns the action for OPTIONS to a REST resource that has no action for it; undefined for any other request.
+function optionsAction(request: HttpRequest): RegisteredAction | undefined {
   const { route } = stateOf(request)
   if (route?.allow === undefined) return undefined
   const { module, controller, action, allow: methods } = route
-  const run = (): undefined => undefined
-  const name = fullName(route)
-  const others = { name, owner: {}, run, hasHooks: false, limits: undefined, isHidden: false }
-  return { module, controller, action, methods, ...others }
+  return {
+    module,
+    controller,
+    action,
+    name: fullName(route),
+    owner: {},
+    run: () => undefined,
+    hasHooks: false,
+    methods,
+    limits: undefined,
+    isHidden: false,
+  }
 }
 
 /** Reports whether an action accepts a method. If its methods are restricted, the dispatcher responds to OPTIONS. */

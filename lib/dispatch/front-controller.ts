@@ -5,13 +5,13 @@ import { monotonicMs } from '../http/clock.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
-import type { Resolved } from '../http/request-state.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
-import type { Route } from '../http/route.ts'
+import type { Logger } from '../reporting/logger.ts'
 import { Reporter } from '../reporting/reporter.ts'
+import type { NamedRoute } from '../routing/named-route.ts'
 import { RequestRouter } from '../routing/request-router.ts'
-import { type Destinations, hasController } from './action-urls.ts'
+import { hasController, type SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
 import type { Dispatcher } from './dispatcher.ts'
@@ -59,36 +59,33 @@ export class FrontController {
     const options = withMaps(given)
     this.#options = options
     const { development = false, showValues = false } = options
-    const destinations = (): Destinations => ({ ...checked, router })
+    const getSite = (): SiteParts => ({ ...checked, router })
     const reports = {
       logParams: new Set(options.logParams),
-      hasController: (path: string): boolean => hasController(destinations(), path),
+      hasController: (path: string): boolean => hasController(getSite(), path),
     }
-    const detailsOf = development ? createDetails({ reports, showValues, destinations }) : undefined
+    const detailsOf = development ? createDetails({ reports, showValues, getSite }) : undefined
     const { controllers, modules: others } = options
     const all = [controllers, ...others.values()].flatMap((each) => [...each.values()])
-    const hooks = hooksOfControllers(all)
-    this.#hooks = hooks
-    const errorController = createErrorController(detailsOf, hooks?.linkOf)
+    this.#hooks = hooksOfControllers(all)
+    const errorController = createErrorController(detailsOf, this.#hooks?.linkOf)
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
-    const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
-    const isRegistered = (name: string): boolean => dispatcher.isRegistered(name)
-    const resolve = (route: Route): Resolved => dispatcher.resolve(route)
-    const nameOf = (route: Route): string | undefined => dispatcher.nameOf(route)
-    const router = new RequestRouter({ ...checked, hasAction, isRegistered, resolve, nameOf })
+    const router = new RequestRouter({
+      ...checked,
+      hasAction: (route) => dispatcher.hasAction(route),
+      isRegistered: (name) => dispatcher.isRegistered(name),
+      resolve: (route) => dispatcher.resolve(route),
+      nameOf: (route) => dispatcher.nameOf(route),
+    })
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const { plugins } = checked
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     this.#headers = checked.headers
     this.#router = router
     this.#dispatcher = dispatcher
-    for (const { name, canBacktrack } of logger === undefined ? [] : checked.routes) {
-      if (!canBacktrack) continue
-      const problem = 'a regular expression whose time can double with each character'
-      logger?.warn({ event: 'warning', route: name }, `The route "${name}" has ${problem}`)
-    }
+    if (logger !== undefined) warnAboutRoutes(checked.routes, logger)
     this.#reporter = new Reporter({ ...checked, ...reports, development })
   }
 
@@ -161,5 +158,13 @@ export class FrontController {
       this.#reporter.report({ exceptions, request, status, durationMs }, admission)
     }
     return response
+  }
+}
+
+function warnAboutRoutes(routes: readonly NamedRoute[], logger: Logger): void {
+  for (const { name, canBacktrack } of routes) {
+    if (!canBacktrack) continue
+    const problem = 'a regular expression whose time can double with each character'
+    logger.warn({ event: 'warning', route: name }, `The route "${name}" has ${problem}`)
   }
 }

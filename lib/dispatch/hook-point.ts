@@ -36,8 +36,8 @@ export class HookPoint {
     // By index: in a generator, `for ... of` calls the iterator, 160 instructions for each plugin.
     for (let i = 0; i < this.#plugins.length; i++) {
       const plugin = this.#plugins[i] as Plugin
-      // A plugin that rejects everything must not also reject the error action. It is skipped for nothing else: the error
-      // action may forward to an action that the plugin protects.
+      // A plugin that rejects everything must not also reject the error action. Any other action still gets its hooks: the
+      // error action may forward to one that the plugin protects.
       if (plugin === loop.failedPlugin && isErrorRequest(current)) continue
       try {
         const returned = plugin[this.#name]?.(current, response)

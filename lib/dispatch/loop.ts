@@ -108,11 +108,12 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
   }
 }
 
-// The controller that the loop aborts when it catches the error of a time limit. If the timer aborted it, its listeners would
-// run outside of the context of their request.
+// The controller that the loop aborts when it catches the error of a time limit. The timer does not abort it: the listeners
+// would run outside of the context of their request.
 const late = new WeakMap<Error, AbortController>()
 
-// Another request may await the same rejection. Not in a closure over the request, which stays in memory while the promise hangs.
+// Claims a later rejection for the request, because another request may await the same promise. Takes only the id: a closure
+// over the request would keep it in memory while the promise hangs.
 function claimLate(promise: PromiseLike<unknown>, id: string): void {
   promise.then(undefined, (exception) => claim([exception], { id, controller: '' }))
 }

@@ -1,7 +1,7 @@
 import { NoActionError, NoControllerError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { nearestName } from '../routing/nearest-name.ts'
-import type { Destinations } from './action-urls.ts'
+import type { SiteParts } from './action-urls.ts'
 import { fullName, type RegisteredAction } from './registered-controller.ts'
 
 /**
@@ -9,15 +9,15 @@ import { fullName, type RegisteredAction } from './registered-controller.ts'
  * similar, or the exception is not about a name.
  */
 export function nearestOf(
-  site: Destinations,
+  site: SiteParts,
   request: HttpRequest,
   exception: Error,
 ): string | undefined {
   const isMissing = exception instanceof NoControllerError || exception instanceof NoActionError
   if (!isMissing) return undefined
   const { registered } = site.dispatcher
-  // Compares the whole name, then the start of the path (its first segment may be a misspelt module), and
-  // then, if only a controller was requested, the controller.
+  // Compares the whole name, then the start of the path (its first segment may be a misspelt module), then the name of the
+  // controller.
   const { path, module, controller } = request
   const start = path.split('/', 4).slice(1).join('/')
   for (const requested of start.includes('/') ? [fullName(request), start] : []) {
@@ -30,7 +30,7 @@ export function nearestOf(
 
 /** Returns the actions of a module. */
 export function actionsOfModule(
-  { dispatcher, names }: Destinations,
+  { dispatcher, names }: SiteParts,
   module: string,
 ): readonly RegisteredAction[] {
   const key = names.module(module)
@@ -38,7 +38,7 @@ export function actionsOfModule(
 }
 
 /** Returns the controllers that a client can request, each as often as it has actions. */
-export function controllersOfModule(site: Destinations, module: string): readonly string[] {
+export function controllersOfModule(site: SiteParts, module: string): readonly string[] {
   const visible = actionsOfModule(site, module).filter(({ isHidden }) => !isHidden)
   return visible.map(({ controller }) => controller)
 }

@@ -54,14 +54,7 @@ export function registerController(
   { action: toKey }: NameKeys,
 ): RegisteredController {
   const { module, controller, owner } = names
-  const builtIn = isObject(owner) ? builtInClassOf(owner) : ''
-  if (builtIn !== undefined) {
-    const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
-    const got = builtIn && `, got a ${builtIn}${hint}`
-    throw new TypeError(
-      `Expected the controller "${controller}" to be an object of functions${got}`,
-    )
-  }
+  checkOwner(owner, controller)
   const functions = functionsOf(owner)
   const hooks = hooksOf(functions)
   const checks = new Checks()
@@ -81,13 +74,19 @@ export function registerController(
       actions.set(register(actionNames, 'action', action, toKey(action)), registered(action, run)),
     )
   }
-  const call = functions.get(CALL)
-  const others = {
-    call: call && registered(CALL, call),
-    missing: hooks && registered('', throwNoAction),
-  }
+  const ownCall = functions.get(CALL)
+  const call = ownCall && registered(CALL, ownCall)
+  const missing = hooks && registered('', throwNoAction)
   checks.end()
-  return { module, controller, actions, ...others }
+  return { module, controller, actions, call, missing }
+}
+
+function checkOwner(owner: Controller, name: string): void {
+  const builtIn = isObject(owner) ? builtInClassOf(owner) : ''
+  if (builtIn === undefined) return
+  const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
+  const got = builtIn && `, got a ${builtIn}${hint}`
+  throw new TypeError(`Expected the controller "${name}" to be an object of functions${got}`)
 }
 
 /** Returns the name of an action, such as `news/list`, `admin/report/daily`. */

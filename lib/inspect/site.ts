@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { type Controller, originalOf } from '../controllers/controller.ts'
-import { hooksOf } from '../controllers/error-hooks.ts'
+import { errorHooksOf } from '../controllers/error-hooks.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
-import type { Destinations } from '../dispatch/action-urls.ts'
+import type { SiteParts } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { fullName, type RegisteredAction } from '../dispatch/registered-controller.ts'
 import { actionName, nameKeys } from '../routing/name-rules.ts'
@@ -10,7 +10,7 @@ import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
 
 /** The parts of a front controller that find the action of a request. No action and no plugin runs. */
-export interface Site extends Destinations {
+export interface Site extends SiteParts {
   isBuiltIn(controller: Controller): boolean
   /** The locations of the actions that are defined in a file, without those that a decorator of an application wrapped. */
   readonly locations: ReadonlyMap<unknown, FunctionLocation>
@@ -41,7 +41,7 @@ export interface ActionLocation {
 /** Returns the location of an action. */
 export function locateAction(site: Site, action: RegisteredAction): ActionLocation {
   const name = fullName(action)
-  if (site.isBuiltIn(action.owner) || hooksOf(action.run)) {
+  if (site.isBuiltIn(action.owner) || errorHooksOf(action.run)) {
     return { name, builtIn: true, file: null, line: null }
   }
   const location = site.locations.get(originalOf(action.run))

@@ -2,7 +2,7 @@ import type { Action, Controller } from '../controllers/controller.ts'
 import {
   type ErrorHooks,
   errorHooks,
-  hooksOf,
+  errorHooksOf,
   isOfProviderPage,
 } from '../controllers/error-hooks.ts'
 import { ResponseCookies } from '../http/cookies.ts'
@@ -66,7 +66,7 @@ export function createController(parts: Parts): SignInController {
       if (parts.entered.has(message)) return
       // Neither action has run: such as for another method, a form that is too large, or after a forward of a plugin.
       const isOwn = [route, firstRoute].some(
-        (each) => each && hooksOf(settings.resolve?.(each).run) === hooks,
+        (each) => each && errorHooksOf(settings.resolve?.(each).run) === hooks,
       )
       if (isOwn) enter(parts, request)
     },

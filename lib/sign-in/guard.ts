@@ -1,4 +1,4 @@
-import { hooksOf } from '../controllers/error-hooks.ts'
+import { errorHooksOf } from '../controllers/error-hooks.ts'
 import { isErrorRequest } from '../dispatch/error-request.ts'
 import type { Plugin } from '../dispatch/plugin.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
@@ -25,7 +25,7 @@ export function createGuard(
     const resolved = route && settings.resolve?.(route)
     if (resolved === undefined) return !isGuarded(request)
     const { run, ...names } = resolved
-    if (hooksOf(run) === hooks) return true
+    if (errorHooksOf(run) === hooks) return true
     return !isGuarded(withState(request, { route: { ...route, ...names } }))
   }
   return {

@@ -30,9 +30,9 @@ function develop(target: string, exception: Error, setup: Setup = {}): Developme
   const checked = checkedOptions(withMaps(options), { error() {} })
   const router = new RequestRouter({ ...checked, hasAction: () => true })
   const dispatcher = new Dispatcher(checked.modules, nameKeys.exact)
-  const destinations = { ...checked, router, dispatcher }
+  const site = { ...checked, router, dispatcher }
   const reports = { logParams: new Set<string>(), hasController: () => false }
-  const detailsOf = createDetails({ reports, showValues, destinations: () => destinations })
+  const detailsOf = createDetails({ reports, showValues, getSite: () => site })
   return detailsOf(router.route(new HttpRequest({ target: `/app${target}`, ...init })), exception)
 }
 
