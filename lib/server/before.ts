@@ -5,6 +5,7 @@ import { isPromiseLike } from '../http/async.ts'
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
  */
 export type BeforeMiddleware = {
+  // A method, because TypeScript then accepts parameters of narrower types, such as those of Express.
   /** Responds, or calls `next()`. */
   call(message: IncomingMessage, out: ServerResponse, next: (error?: unknown) => void): unknown
 }['call']
@@ -51,7 +52,7 @@ export function runBefore(
       if (error) fail(error)
       else run(i + 1)
     }
-    // It may throw after next(), too.
+    // A middleware may also throw after it has called next().
     try {
       const returned = middleware(message, out, next)
       if (isPromiseLike(returned)) returned.then(undefined, fail)

@@ -1,7 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
-import { ClientGoneError, MalformedMessageError } from '../http/errors.ts'
+import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
@@ -21,13 +21,13 @@ type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
-  // A reason, for the same code: the version is valid, but other bytes than CR and LF follow it, such as LF alone.
+  // A reason, because the code is HPE_INVALID_VERSION here too: the version is valid, but other bytes than CR and LF follow it.
   'Expected CRLF after version': 400,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 }
 
-// The client closed the connection within a message.
+// The codes for a client that closed the connection within a message.
 const GONE = new Set(['ECONNRESET', 'EPIPE', 'HPE_INVALID_EOF_STATE'])
 
 // Maximum length of a method with the space after it and empty lines before it.
@@ -83,7 +83,7 @@ function onClientError(
   handler: Reporting,
 ): void {
   const connection = connectionOf(socket)
-  const activeResponse: ActiveResponse | undefined = connection.activeResponse
+  const { activeResponse } = connection
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
   if (code === 'HPE_CLOSED_CONNECTION') {
@@ -96,24 +96,28 @@ function onClientError(
   const fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
   connection.fault = fault
   connection.hasLastRequest = true
-  if (activeResponse?.req.complete === false) {
-    // Reads this before the body fails, because the error action may respond at once.
-    const { req, headersSent, socket: own, _headerSent } = activeResponse
-    // Emits only if there is a listener: an `error` event without one would end the process.
-    if (req.listenerCount('error') > 0) req.emit('error', fault)
-    // A response without a socket is sent after others.
-    if (!isGone && (!headersSent || own === null)) socket.pause()
-    // node:http keeps the head of a stream until its first byte.
-    else if (!isGone && _headerSent === false) reject(socket, status)
-    else socket.destroy()
-  } else if (isGone) {
-    afterResponse(activeResponse, () => socket.destroy())
-  } else {
+  if (activeResponse?.req.complete === false) failRequest(activeResponse, fault, socket)
+  else if (isGone) afterResponse(activeResponse, () => socket.destroy())
+  else {
     handler.report?.(fault, { status })
     // A client that sends byte by byte must not keep the connection open during a response.
     if (activeResponse !== undefined) socket.pause()
     afterResponse(activeResponse, () => reject(socket, status))
   }
+}
+
+// Lets the body of an active request fail. The error action responds, unless the response has begun.
+function failRequest(active: ActiveResponse, fault: HttpError, socket: Socket): void {
+  // Reads this before the body fails, because the error action may respond at once.
+  const { req, headersSent, socket: own, _headerSent } = active
+  // Emits only if there is a listener: an `error` event without one would end the process.
+  if (req.listenerCount('error') > 0) req.emit('error', fault)
+  if (fault instanceof ClientGoneError) socket.destroy()
+  // A response without a socket is sent after others.
+  else if (!headersSent || own === null) socket.pause()
+  // node:http keeps the head of a stream until its first byte.
+  else if (_headerSent === false) reject(socket, fault.status)
+  else socket.destroy()
 }
 
 // Waits until the responses to earlier requests have been sent, and then calls `act`.

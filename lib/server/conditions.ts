@@ -17,8 +17,7 @@ type Version = Pick<FileState, 'etag' | 'modifiedMs'>
 export function isOtherVersion(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const tags = headerOf(request, 'if-match')
   if (tags !== undefined) return !isNamed(etag, tags)
-  const since = headerOf(request, 'if-unmodified-since')
-  return since !== undefined && timeOf(since) < modifiedMs
+  return timeOf(headerOf(request, 'if-unmodified-since')) < modifiedMs
 }
 
 /**
@@ -29,8 +28,7 @@ export function isNotModified(request: HttpRequest, { etag, modifiedMs }: Versio
   const tags = headerOf(request, 'if-none-match')
   // A proxy that compresses the file makes the tag weak.
   if (tags !== undefined) return isNamed(etag, tags.replaceAll('W/', ''))
-  const since = headerOf(request, 'if-modified-since')
-  return since !== undefined && timeOf(since) >= modifiedMs
+  return timeOf(headerOf(request, 'if-modified-since')) >= modifiedMs
 }
 
 /** Reports whether a range may be sent: `If-Range` is absent, or names the current file (RFC 9110, section 13.1.5). */
@@ -68,6 +66,7 @@ function isNamed(etag: string, tags: string): boolean {
 const HTTP_DATE =
   /^\w{3}(\w*day)?, \d\d[ -]\w{3}[ -](\d\d){1,2} [\d:]{8} gmt$|^\w{3} \w{3} [ \d]\d [\d:]{8} \d{4}$/i
 
-function timeOf(date: string): number {
+// Returns the milliseconds of a date; NaN, which no comparison accepts, if it is missing or malformed.
+function timeOf(date = ''): number {
   return HTTP_DATE.test(date.trim()) ? Date.parse(`${date} GMT`) : Number.NaN
 }

@@ -18,7 +18,7 @@ export interface EndListener {
   onEnd(): void
 }
 
-// A second listener of an event costs a copy of their list.
+// The property of a response that has its EndListener: a second listener of its event `close` would cost a copy of their list.
 const LISTENER: unique symbol = Symbol('portico:end')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener }
@@ -69,7 +69,7 @@ export class Connection {
     if (this.#onClose?.size === 0) this.#onClose = undefined
   }
 
-  /** Calls the functions in {@link onClose}, each once. */
+  /** Releases a closed socket: drops its waiting requests, and calls the functions in {@link onClose}, each once. */
   close(): void {
     this.#queued.length = 0
     this.#resumeReading?.()
@@ -108,7 +108,7 @@ export class Connection {
    *   received request continues during a pause.
    */
   startInTurn(out: ServerResponse, start: () => void, maxPauseMs = 5_000): void {
-    // Otherwise it would run in the context of the request whose response makes room for it.
+    // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
     const inContext = AsyncResource.bind(start)
     this.#queued.push(() => {
       this.#track(out)
@@ -119,8 +119,8 @@ export class Connection {
   }
 
   /**
-   * Returns whether the last request of the connection has arrived, so that this one gets no response. From then on
-   * nothing is read: node:http would keep each further request until the response to the last one has been sent.
+   * Returns whether a new request is behind the last one, and so gets no response. If it is, reading stops: node:http would keep
+   * each further request until the response to the last one has been sent.
    */
   isBehindLast(): boolean {
     if (!this.hasLastRequest) return false
@@ -216,7 +216,7 @@ export class Connection {
   }
 }
 
-// node:http resumes the socket after each message and for each body.
+// Pauses again, because node:http resumes the socket after each message and for each body.
 function stayPaused(this: Socket): void {
   this.pause()
 }

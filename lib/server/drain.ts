@@ -9,9 +9,9 @@ const IDLE_GRACE_MS = 600
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
-// As many as can wait to be accepted, by the default of node:net.
+// The number of connections that can wait to be accepted, by the default of node:net.
 const MAX_WAITING = 511
-// One or two, by where in a turn of the event loop the last connection is destroyed.
+// One or two turns are enough. It depends on the part of a turn in which the last connection is destroyed.
 const MAX_CLOSING_TURNS = 10
 
 /** The connections that a server closed at its deadline. */
@@ -82,8 +82,7 @@ export async function drain(
   sweep()
   await acceptWaiting(server)
   // Does not use close() of node:http: it destroys idle connections at once, even if a request is
-  // on its way.
-  // The server of Bun is no net.Server.
+  // on its way. The server of Bun is not a net.Server.
   const { close } = server instanceof NetServer ? NetServer.prototype : server
   await new Promise((resolve) => close.call(server, resolve))
   clearInterval(interval)

@@ -12,7 +12,7 @@ import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
-import type { Access, Handler, ListenerOptions } from './handler.ts'
+import { type Access, type Handler, type ListenerOptions, respondBy } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { type ResponseTarget, writeResponse } from './response-writer.ts'
 
@@ -130,8 +130,7 @@ export class Exchange implements ResponseTarget, EndListener {
       response.headers.set('Allow', STANDARD_METHODS.join(', '))
       return response
     }
-    const handler = this.#handler
-    return handler.respond ? handler.respond(this.#request) : handler.handle(this.#request)
+    return respondBy(this.#handler, this.#request)
   }
 
   #deliver(response: HttpResponse): void {
@@ -154,9 +153,9 @@ export class Exchange implements ResponseTarget, EndListener {
   // Sends a 500 without a body, or closes the connection if that fails, or if the headers have been sent.
   #fail(error: unknown): void {
     const { out } = this.incoming
-    // It was not sent, for example because a middleware of `before` has responded meanwhile.
+    // Nothing sends this response any more, for example because a middleware of `before` has responded meanwhile.
     if (isResponse(this.#response)) responseLifecycle.discard(this.#response)
-    // A middleware of `before` failed after it had responded.
+    // A middleware of `before` may fail after it has responded.
     if (!out.writableEnded) {
       const response = this.#emptyResponse(500)
       responseLifecycle.fail(response, toError(error))
@@ -165,7 +164,7 @@ export class Exchange implements ResponseTarget, EndListener {
         if (out.headersSent) throw error
         this.#write(response)
       } catch {
-        // The responses to the requests before it are sent. Then this one gets the socket.
+        // A response without a socket waits for the responses before it, which are still sent.
         if (out.socket) out.destroy()
         else out.once('socket', (socket) => socket.destroy())
       }
@@ -219,9 +218,9 @@ export class Exchange implements ResponseTarget, EndListener {
   #reportAccess(response: HttpResponse): void {
     const { method } = this.incoming
     const durationMs = monotonicMs() - stateOf(this.#request).message.arrivedAt
-    // Its errors must not end the process, nor keep the other listeners of the connection from being called.
+    // An error of `onAccess` must not end the process, nor keep the other listeners of the connection from being called.
     try {
-      const access = new Accessed(method, response, this.bytes, durationMs)
+      const access = new AccessRecord(method, response, this.bytes, durationMs)
       const returned: unknown = this.#options.onAccess?.(access)
       if (isPromiseLike(returned)) returned.then(undefined, (error) => this.#reportFault(error))
     } catch (error) {
@@ -231,7 +230,7 @@ export class Exchange implements ResponseTarget, EndListener {
 }
 
 // A class, because its getter costs nothing unless it is read.
-class Accessed implements Access {
+class AccessRecord implements Access {
   readonly method: string
   readonly response: HttpResponse
   readonly bytes: number

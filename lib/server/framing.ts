@@ -42,7 +42,7 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   for (let i = 0; i < rawHeaders.length; i += 2) {
     recordField(fields, rawHeaders[i] ?? '', rawHeaders[i + 1] ?? '')
   }
-  // Of too many fields, node:http may have dropped the one with the length.
+  // If there are too many fields, node:http may have dropped the one with the length.
   const isUnknown = fields.codings > 0 || rawHeaders.length / 2 > limits.maxHeaderFields
   return {
     rejection: rejectionOf(message, fields, limits),

@@ -34,7 +34,7 @@ export function watchHalfClose(
     socket.off('end', wait)
     connection.removeOnClose(stop)
   }
-  // Node warns of more than 10 listeners: its own ones, and those of 8 requests in flight.
+  // Node warns of more than 10 listeners. Its own ones and those of 8 requests in flight are more.
   socket.setMaxListeners(Math.max(socket.getMaxListeners() || Infinity, MAX_LISTENERS))
   if (socket.readableEnded) wait()
   else socket.on('end', wait)

@@ -21,6 +21,14 @@ export interface Handler {
   flush?(): void
 }
 
+/** Lets a handler respond, without a promise if it can. */
+export function respondBy(
+  handler: Handler,
+  request: HttpRequest,
+): HttpResponse | Promise<HttpResponse> {
+  return handler.respond ? handler.respond(request) : handler.handle(request)
+}
+
 /** The part of a {@link Handler} that receives errors. */
 export type Reporting = Pick<Handler, 'report'>
 

@@ -14,13 +14,13 @@ const READ_BEFORE =
 
 // `new ReadMessage(message)` defines a property on the message, ten times as fast as
 // Object.defineProperty() does, which is 1 % of W1 CPU.
-class Message {
+class Itself {
   constructor(message: IncomingMessage) {
     // biome-ignore lint/correctness/noConstructorReturn: the fields of a subclass go to this object.
     return message
   }
 }
-class ReadMessage extends Message {
+class ReadMessage extends Itself {
   readonly readableEnded = true
 }
 
@@ -79,9 +79,9 @@ export class IncomingRequest implements HttpRequestInit {
   /** All fields, also those that code has removed from `headers`, the trailers, and the cookies that a middleware has set. */
   get rawFields(): [name: string, value: string][] {
     const { rawHeaders, rawTrailers } = this.message
-    const cookies = [this.out.getHeader('set-cookie') ?? []].flat()
-    const set = cookies.flatMap((cookie) => ['set-cookie', `${cookie}`.split(';', 1)[0] ?? ''])
-    const fields = [...rawHeaders, ...rawTrailers, ...set]
+    const setLines = [this.out.getHeader('set-cookie') ?? []].flat()
+    const cookies = setLines.flatMap((line) => ['set-cookie', `${line}`.split(';', 1)[0] ?? ''])
+    const fields = [...rawHeaders, ...rawTrailers, ...cookies]
     return pairsOf(fields).map(([name, value]) => [name.toLowerCase(), value ?? ''])
   }
 

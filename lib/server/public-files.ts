@@ -6,14 +6,9 @@ import { type HttpRequest, withState } from '../http/request.ts'
 import { splitTarget, withoutOrigin } from '../http/request-line.ts'
 import { headerOf } from '../http/request-readers.ts'
 import { HttpResponse } from '../http/response.ts'
-import {
-  checkedHeaders,
-  type DefaultHeaders,
-  type HeaderValue,
-  setMissing,
-} from '../http/response-headers.ts'
+import { checkedHeaders, type HeaderValue, setMissing } from '../http/response-headers.ts'
 import { fillIn } from './file-response.ts'
-import type { Handler } from './handler.ts'
+import { type Handler, respondBy } from './handler.ts'
 import { listPublicFolder, type PublicFile } from './public-folder.ts'
 import { type Cache, StoredFile } from './stored-file.ts'
 
@@ -33,7 +28,8 @@ export interface PublicFilesOptions {
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
 }
 
-// The codes of a file that was deleted after the start, or whose path or a part of it became a folder, a file, or a link to itself.
+// The error codes of a file that was deleted after the start, and of one whose path, or a part of it, was replaced by a folder,
+// a file, or a link to itself.
 const MISSING: readonly unknown[] = ['ENOENT', 'ENOTDIR', 'EISDIR', 'ELOOP']
 
 const CACHE_CONTROL: Kind = [
@@ -92,12 +88,16 @@ export function sendFiles(
   const entries = toEntries(files)
   const find = (request: HttpRequest): Entry | undefined => entries.get(publicPathOf(request))
   const pass = (request: HttpRequest): HttpResponse | Promise<HttpResponse> =>
-    handler.respond ? handler.respond(request) : handler.handle(request)
+    respondBy(handler, request)
   const respond = (request: HttpRequest): HttpResponse | Promise<HttpResponse> => {
     const entry = find(request)
     if (entry === undefined) return pass(request)
     const file = send(entry, request, cacheControlOf, pass)
-    return defaults.length === 0 ? file : file.then((response) => withDefaults(response, defaults))
+    if (defaults.length === 0) return file
+    return file.then((response) => {
+      setMissing(response.headers, defaults)
+      return response
+    })
   }
   return {
     handle: async (request) => respond(request),
@@ -115,11 +115,6 @@ export function sendFiles(
       serves: (request) => find(request) !== undefined || handler.serves?.(request) === true,
     }),
   }
-}
-
-function withDefaults(response: HttpResponse, defaults: DefaultHeaders): HttpResponse {
-  setMissing(response.headers, defaults)
-  return response
 }
 
 function toEntries(files: ReadonlyMap<string, PublicFile>): ReadonlyMap<string, Entry> {
@@ -146,6 +141,7 @@ export function publicPathOf(request: HttpRequest): string {
   try {
     return /%2f/i.test(path) ? '' : decodeURIComponent(path)
   } catch {
+    // An escape is malformed, or is not UTF-8.
     return ''
   }
 }
@@ -165,10 +161,12 @@ async function send(
     for (const [encoding, stored] of variants) {
       if (!acceptsEncoding(accepted, encoding)) continue
       const { modifiedMs } = await original.read()
-      // A file older than its original is stale. One that cannot be read counts as absent.
       try {
+        // A file older than its original is stale.
         if ((await stored.read()).modifiedMs >= modifiedMs) return await sendAs(encoding, stored)
-      } catch {}
+      } catch {
+        // A file that cannot be read counts as absent.
+      }
     }
     return await sendAs('', original)
   } catch (error) {

@@ -53,7 +53,7 @@ export function listPublicFolder(
   return new Map(entries.map((entry) => [basePath + entry.path, entry]))
 }
 
-// Follows links, but enters no folder within itself: a link to a parent would never end.
+// Follows links, but enters no folder within itself: a link to a parent would lead there again and again.
 function collect(
   root: string,
   folder: string,
@@ -64,8 +64,8 @@ function collect(
   for (const name of readdirSync(folder)) {
     if (name.startsWith('.') && !(name === '.well-known' && path === '')) continue
     const file = targetOf(root, join(folder, name))
-    const stats = file === undefined ? undefined : statSync(file)
-    if (file === undefined || stats === undefined || parents.has(file)) continue
+    if (file === undefined || parents.has(file)) continue
+    const stats = statSync(file)
     if (stats.isFile()) files.set(`${path}/${name}`, file)
     if (stats.isDirectory()) {
       collect(root, file, `${path}/${name}`, new Set([...parents, folder, file]), files)
@@ -81,6 +81,7 @@ function targetOf(root: string, file: string): string | undefined {
     const isHidden = /(?:^|[\\/])\.(?!well-known(?:[\\/]|$))/.test(target.slice(root.length))
     return isInside && !isHidden ? target : undefined
   } catch {
+    // The link leads to nothing, or to itself.
     return undefined
   }
 }

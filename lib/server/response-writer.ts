@@ -30,8 +30,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const { status, body, headers } = response
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
-  const isBodiless = BODILESS.includes(status)
-  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !isBodiless
+  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !BODILESS.includes(status)
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
   if (isClosed) return
@@ -44,14 +43,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
     incoming.connection.hasLastRequest = true
   }
-  // A response to HEAD has the same fields as a response to GET.
-  if (isBodiless) {
-    // A 204 must not have a length. The length of a 304 would be that of another body
-    // (RFC 9110, section 8.6).
-    if (status === 205) fields.push('Content-Length', '0')
-  } else if (length !== undefined) fields.push('Content-Length', String(length))
-  // node:http would omit this field for HEAD.
-  else if (incoming.message.httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
+  addFraming(fields, status, length, incoming.message.httpVersion)
   const { out } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
   out.writeHead(
@@ -64,6 +56,22 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     target.bytes = Number(length)
     writeWhole(body, target)
   }
+}
+
+// Adds the field that states where the body ends. A response to HEAD has the same one as a response to GET.
+function addFraming(
+  fields: unknown[],
+  status: number,
+  length: string | number | undefined,
+  httpVersion: string,
+): void {
+  if (BODILESS.includes(status)) {
+    // A 204 must not have a length. The length of a 304 would be that of another body
+    // (RFC 9110, section 8.6).
+    if (status === 205) fields.push('Content-Length', '0')
+  } else if (length !== undefined) fields.push('Content-Length', String(length))
+  // node:http would omit this field for HEAD.
+  else if (httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
 }
 
 function writeWhole(

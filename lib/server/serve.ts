@@ -13,7 +13,7 @@ import { ServerClosingError } from '../http/errors.ts'
 import { handleClientErrors } from './client-error.ts'
 import { type CloseResult, drain } from './drain.ts'
 import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
-import type { Handler, HandlingOptions } from './handler.ts'
+import type { Handler, HandlingOptions, ListenerOptions } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
 import { ServerCounter, type ServerCounts } from './server-counts.ts'
 import { handleUpgrades } from './upgrade.ts'
@@ -114,7 +114,6 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   const { port = 3000, host = '127.0.0.1', fd, closeTimeoutMs = 10_000 } = options
   const { onAccess, before, idHeader } = options
   const limits = checkedLimits(DEFAULT_SERVER_LIMITS, options.limits ?? {})
-  const { maxHeaderBytes, maxHeaderFields, maxTargetBytes } = limits
   const controller = new AbortController()
   const { signal: closing } = controller
   // Each WebSocket may add a listener. Node would print a warning from the eleventh on.
@@ -122,25 +121,9 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   const server = createLimitedServer(limits)
   const counter = new ServerCounter()
   counter.track(server, limits.maxConnections)
-  const expectsContinue = new WeakSet<IncomingMessage>()
-  const listener = createRequestListener(handler, {
-    headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
-    closing,
-    maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
-    onAccess,
-    before,
-    idHeader,
-    expectsContinue,
-  })
-  server.on('request', listener)
-  // Without this, node:http would respond to an unknown expectation itself, without our checks.
-  server.on('checkExpectation', listener)
-  server.on('checkContinue', (message, out) => {
-    expectsContinue.add(message)
-    listener(message, out)
-  })
+  handleRequests(server, handler, limits, { closing, onAccess, before, idHeader })
   const reporter = counter.counting(handler)
-  handleClientErrors(server, reporter, maxTargetBytes)
+  handleClientErrors(server, reporter, limits.maxTargetBytes)
   handleUpgrades(server, reporter, limits, closing)
   server.listen(fd === undefined ? { port, host } : { fd })
   await once(server, 'listening')
@@ -166,6 +149,29 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   }
 }
 
+function handleRequests(
+  server: Server,
+  handler: Handler,
+  limits: ServerLimits,
+  options: ListenerOptions,
+): void {
+  const { maxHeaderBytes, maxHeaderFields, maxTargetBytes } = limits
+  const expectsContinue = new WeakSet<IncomingMessage>()
+  const listener = createRequestListener(handler, {
+    ...options,
+    headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
+    maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
+    expectsContinue,
+  })
+  server.on('request', listener)
+  // Without this, node:http would respond to an unknown expectation itself, without our checks.
+  server.on('checkExpectation', listener)
+  server.on('checkContinue', (message, out) => {
+    expectsContinue.add(message)
+    listener(message, out)
+  })
+}
+
 function createLimitedServer(limits: ServerLimits): Server {
   const server = createServer({
     // The parser also counts the target. Our own checks then find which of the two is too long.
@@ -179,8 +185,9 @@ function createLimitedServer(limits: ServerLimits): Server {
     // Our own check also rejects two hosts, and the error action responds.
     requireHostHeader: false,
   })
-  // Without it, half a head of 24 kB takes 90 kB of memory, and not 13. Beyond it, Node 20 drops fields silently, and newer
-  // versions reject the message, so it is higher than our own limit. node:http shifts the number by a bit.
+  // Without this limit, half a head of 24 kB takes 90 kB of memory, and not 13 kB. It is higher than our own, because Node 20
+  // drops the fields beyond it silently, and newer versions reject the message. It is at most 1e9, because node:http doubles it
+  // by a shift.
   server.maxHeadersCount = Math.min(2 * limits.maxHeaderFields, 1e9)
   // This is the only limit for clients that do not read their responses.
   server.timeout = limits.socketTimeoutMs

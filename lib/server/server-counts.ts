@@ -44,7 +44,7 @@ export class ServerCounter {
     })
   }
 
-  /** Counts the errors that are reported to a handler. */
+  /** Returns a receiver of errors that counts each one, and passes it on to a handler. */
   counting(handler: Reporting): Reporting {
     return {
       report: (error, about) => {

@@ -14,9 +14,10 @@ export interface FileState {
   readonly content?: Buffer | undefined
 }
 
-// Small files stay in memory, up to this sum. A change is seen after at most the time below.
+// Small files stay in memory, up to this sum.
 const MAX_CACHED_FILE_BYTES = 65_536
 const MAX_CACHE_BYTES = 33_554_432
+// Maximum time before a change of a file is noticed.
 const MAX_AGE_MS = 1_000
 // Two changes of a file may have the same time: it has steps of 4 ms in Linux before 6.13, and of up to 2 s in some file systems.
 const TIME_STEP_MS = 2_000
@@ -50,7 +51,7 @@ export class StoredFile {
     this.#cache = cache
   }
 
-  /** Returns the state of the file; a promise only if the file must be looked at. */
+  /** Returns the state of the file; a promise only if it must be checked for a change. */
   read(): FileState | Promise<FileState> {
     const isRecent = performance.now() - this.#checkedAt < MAX_AGE_MS
     return isRecent && this.#state !== undefined ? this.#state : this.#refresh()
@@ -89,7 +90,7 @@ export class StoredFile {
     const isSmall = state.bytes <= MAX_CACHED_FILE_BYTES
     if (!isSmall || this.#cache.bytes + state.bytes > MAX_CACHE_BYTES) return
     const content = await this.#readContent()
-    // The file may have changed meanwhile: it is then streamed, until the next look at it.
+    // The file may have changed meanwhile. It is then streamed until the next check.
     if (this.#state !== state || content.length !== state.bytes) return
     this.#cache.bytes += content.length
     this.#state = { ...state, content }
@@ -110,16 +111,14 @@ export class StoredFile {
     if (id === this.#checkedId) return
     const isReal = (await fs.promises.realpath(this.#file)) === this.#file
     const found = await fs.promises.lstat(this.#file)
-    if (!isReal || found.ino !== ino || found.dev !== dev) {
-      throw Object.assign(new Error('It was moved'), { code: 'ENOENT' })
-    }
+    if (!isReal || found.ino !== ino || found.dev !== dev) throw missing('It was moved')
     this.#checkedId = id
   }
 
   async #describe(stats: Stats): Promise<FileState> {
-    if (!stats.isFile()) throw Object.assign(new Error('Not a file'), { code: 'EISDIR' })
+    if (!stats.isFile()) throw missing('Not a file')
     const { dev, ino, ctimeMs, size, mtimeMs } = stats
-    // A file that has just changed may be half written: each look at it reads it again.
+    // A file that has just changed may be half written. Its id differs at each check, so that it is read again.
     const id = `${dev}:${ino}:${Math.min(Date.now(), ctimeMs + TIME_STEP_MS)}`
     await this.#checkPlace(id, stats)
     const suffix = this.#encoding === '' ? '' : `-${this.#encoding}`
@@ -130,4 +129,9 @@ export class StoredFile {
       modifiedMs: Math.floor(mtimeMs / 1_000) * 1_000,
     }
   }
+}
+
+// Returns an error with the code of a file that does not exist.
+function missing(message: string): Error {
+  return Object.assign(new Error(message), { code: 'ENOENT' })
 }

@@ -21,10 +21,10 @@ export function handleUpgrades(
   closing: AbortSignal,
 ): void {
   server.on('connect', (message, stream) => {
-    const rejection = new MalformedMessageError(405, 'CONNECT')
-    takeOver(message, stream, handler, rejection)
+    takeOver(message, stream, handler, new MalformedMessageError(405, 'CONNECT'))
   })
-  // A listener cannot prevent the ones after it. Replaced only with the first of them: emit() runs for each request.
+  // Replaces emit(), because a listener cannot keep later listeners from running. Waits for the first listener for `upgrade`:
+  // emit() runs for each request.
   const guard = (name: string | symbol): void => {
     if (name !== 'upgrade') return
     server.off('newListener', guard)
@@ -51,7 +51,7 @@ function takeOver(
   stream: Duplex,
   handler: Reporting,
   rejection: HttpError | undefined,
-  pass = (): void => {},
+  pass?: () => void,
 ): void {
   const { socket } = message
   const connection = connectionOf(socket)
@@ -61,18 +61,18 @@ function takeOver(
   // node:http has removed its listeners: without a listener, a reset would end the process.
   stream.on('error', destroyThis)
   if (hasLastRequest) {
-    attend(socket)
+    watchSending(socket)
     startReading(socket.resume())
     return
   }
   if (rejection !== undefined) handler.report?.(rejection, { status: rejection.status })
   const finish = (): void => {
     if (rejection !== undefined) reject(stream, rejection.status)
-    else if (socket.writable) pass()
+    else if (socket.writable) pass?.()
   }
   if (activeResponse === undefined) finish()
   // Bound, because `close` is emitted in the context of the earlier request, and the listeners must not run there.
-  else hold(socket, activeResponse, AsyncResource.bind(finish))
+  else pauseUntilSent(socket, activeResponse, AsyncResource.bind(finish))
 }
 
 // No closure: it would keep the message, with its headers, as long as the other protocol uses the connection.
@@ -80,9 +80,11 @@ function destroyThis(this: Duplex): void {
   this.destroy()
 }
 
-// Does what node:http no longer does while responses are sent. Returns a function that ends this.
-function attend(socket: Socket & { readonly _httpMessage?: ServerResponse | null }): () => void {
-  // A client that does not read its responses.
+// Handles the events of a socket that node:http no longer handles while responses are sent. Returns a function that stops this.
+function watchSending(
+  socket: Socket & { readonly _httpMessage?: ServerResponse | null },
+): () => void {
+  // The client does not read its responses.
   const onTimeout = (): void => void socket.destroy()
   const onDrain = (): void => void socket._httpMessage?.emit('drain')
   socket.on('timeout', onTimeout).on('drain', onDrain)
@@ -90,15 +92,15 @@ function attend(socket: Socket & { readonly _httpMessage?: ServerResponse | null
 }
 
 // Reads nothing from a socket until a response has been sent, and then calls `act`.
-function hold(socket: Socket, active: ServerResponse, act: () => void): void {
-  const release = attend(socket)
+function pauseUntilSent(socket: Socket, active: ServerResponse, act: () => void): void {
+  const unwatch = watchSending(socket)
   // An action that reads the body of its request resumes the socket.
   const pause = (): void => void socket.pause()
   socket.on('resume', pause).pause()
   active.once('close', () => {
-    release()
+    unwatch()
     socket.off('resume', pause)
-    // As node:http leaves it: the first listener for data makes it flow.
+    // Restores the state in which node:http leaves a socket: the first listener for data makes it flow.
     Object.assign(socket, { readableFlowing: null })
     startReading(socket)
     act()
