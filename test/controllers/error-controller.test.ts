@@ -86,7 +86,7 @@ describe('createErrorController().error()', () => {
     assert.equal(detail, exception.message)
   })
 
-  it('cuts it at 200 characters, and never echoes the query string', () => {
+  it('cuts the message at 200 characters, and never echoes the query string', () => {
     for (const accept of ['text/html', 'application/json']) {
       const body = String(respond(new NoControllerError('x'.repeat(9_000)), accept).body)
       const [run = ''] = body.match(/x{20,}/) ?? []
@@ -212,7 +212,7 @@ describe('createErrorController().error()', () => {
     assert.match(text, /^404 Not Found\n.*\n\nDid you mean \/near\?\nError: boom\n$/s)
   })
 
-  it('shows none of them in production', () => {
+  it('shows no details in production', () => {
     for (const accept of ['text/html', 'application/json', 'text/plain']) {
       assert.doesNotMatch(String(respond(new Error('x'), accept).body), /development|Error: x/)
     }

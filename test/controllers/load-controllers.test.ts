@@ -110,7 +110,8 @@ describe('loadControllers()', () => {
     })
   })
 
-  // Without a file, and no instance of Error: Deno ends if a file throws one, and Bun throws when it gets these values.
+  // Calls lineOf() with an object that is not an Error: Deno ends if a file throws such an Error, and Bun throws when an Error gets
+  // these values.
   it('describes an error whose message and stack are any values', () => {
     const fail = (): never => {
       throw new Error('called')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it, type TestContext } from 'node:test'
 import { Deadlines } from '../../lib/dispatch/deadlines.ts'
 
-// No test run takes so long: where a test fails, its deadline must not fail a later one.
+// Longer than a test run: a deadline that a failed test leaves must not fail a later one.
 const LONG_MS = 3_600_000
 const never = new Promise<never>(() => {})
 const late = (): Error => new Error('late')

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { run, type Steps, wait } from '../../lib/dispatch/steps.ts'
-import { isPromiseLike } from '../../lib/http/async.ts'
 
 describe('run()', () => {
   it('returns at once when no step waits', () => {
@@ -46,16 +45,5 @@ describe('run()', () => {
     }
     await assert.rejects(async () => run(steps()), RangeError)
     assert.deepEqual(caught, [reason])
-  })
-})
-
-describe('isPromiseLike()', () => {
-  it('recognises promises and other thenables', () => {
-    // biome-ignore lint/suspicious/noThenProperty: the function looks for it.
-    assert.ok(isPromiseLike({ then() {} }))
-    assert.ok(isPromiseLike(Promise.resolve()))
-    for (const value of [undefined, null, 1, 'then', {}, Object.fromEntries([['then', 1]])]) {
-      assert.equal(isPromiseLike(value), false)
-    }
   })
 })

@@ -20,8 +20,8 @@ const render = async (): Promise<string> => {
   return 'page'
 }
 
-describe('an action in development', () => {
-  it('that forgets an await is a warning, once', async () => {
+describe('WatchingDispatcher', () => {
+  it('warns once about an action that forgets an await', async () => {
     const forgetful: Action[] = [
       (_, response) => void render().then((page) => response.html(page)),
       async (_, response) => void render().then((page) => response.html(page)),
@@ -34,7 +34,7 @@ describe('an action in development', () => {
     }
   })
 
-  it('that responds, forwards, fails, or begins no promise is none', async () => {
+  it('does not warn about an action that responds, forwards, fails, or begins no promise', async () => {
     const fine: Action[] = [
       () => {},
       async (_, response) => response.html(await render()),

@@ -25,7 +25,7 @@ describe('parseCookies', () => {
     ['a=', { a: '' }],
     [';;; ;=;', {}],
     [' a\t=1;\tb =2', { a: '1', b: '2' }],
-    // node:http reads the byte A0 so. A browser keeps such a cookie from another host of the domain: its name has no prefix.
+    // node:http reads the byte A0 as U+00A0. For a browser this name has no prefix, so another host of the domain may set it.
     [
       '\u00a0__Host-s=1; __Host-s\u00a0=2; \ufeff__Host-s=3; \u2003__Host-s=4; __Host-s=5',
       { '__Host-s': '5' },

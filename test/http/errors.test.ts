@@ -47,7 +47,7 @@ describe('HttpError', () => {
     assert.equal(new HttpError(503, 'Later', { cause: null }).cause, null)
   })
 
-  it('rejects headers that can not be sent', () => {
+  it('rejects headers that cannot be sent', () => {
     const table = [{ 'a b': 'x' }, { X: 'a\nb' }, { Connection: 'close' }, { X: undefined }]
     for (const headers of table) {
       assert.throws(

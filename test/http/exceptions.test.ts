@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict'
-import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
-import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import {
   ClientGoneError,
   HttpError,
@@ -18,7 +16,7 @@ import {
   read,
   toError,
 } from '../../lib/http/exceptions.ts'
-import { HttpRequest, withState } from '../../lib/http/request.ts'
+import { HttpRequest } from '../../lib/http/request.ts'
 
 const hostile = new Proxy(
   {},
@@ -28,10 +26,10 @@ const hostile = new Proxy(
     },
   },
 )
-// Every trap throws: even to look one up does.
+// Throws in every trap, because looking a trap up throws already.
 const hostileProxy = (target: object): object => new Proxy(target, hostile)
 
-// No getter for the stack: to make it, the engine reads the message.
+// Has no getter for the stack: the engine reads the message when it makes the stack.
 const throwing: PropertyDescriptor = {
   get() {
     throw new Error('getter')
@@ -41,7 +39,7 @@ const throwingGetters = { message: throwing, code: throwing, cause: throwing, st
 const withThrowingGetters = Object.defineProperties({}, throwingGetters)
 
 describe('toError()', () => {
-  it('is the error itself, frozen or of another realm', () => {
+  it('returns an Error itself, also a frozen one and one of another realm', () => {
     const errors = [
       new Error('x'),
       new HttpError(403, 'x'),
@@ -103,7 +101,7 @@ describe('toError()', () => {
 })
 
 describe('factsOf()', () => {
-  it('is what SPEC section 5 says of each kind', () => {
+  it('returns the facts that SPEC section 5 requires for each kind', () => {
     const table: [Error, ReturnType<typeof factsOf>][] = [
       [
         new NoControllerError('signin'),
@@ -131,7 +129,7 @@ describe('factsOf()', () => {
         Object.defineProperties(new Error('x'), throwingGetters),
         { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
       ],
-      // Of an HttpError whose facts were tampered with, what SPEC says of anything else.
+      // An HttpError whose properties were replaced counts as any other exception.
       [
         Object.defineProperties(new HttpError(418, 'x'), { ...throwingGetters, type: throwing }),
         { type: 'EXCEPTION_OTHER', status: 500, code: 0, message: '' },
@@ -194,41 +192,6 @@ describe('The HttpError of another copy of the package', async () => {
   })
 })
 
-describe('toErrorRequest()', () => {
-  it('is a request for error/error, and has the original in it as it was', () => {
-    const message = new HttpRequest({ target: '/news/list/a/1?b=2', method: 'PUT' })
-    const route = { module: 'admin', controller: 'news', action: 'list', pairs: 'a/1' }
-    const original = withState(message, {
-      path: '/p',
-      q: '/q',
-      route,
-      settings: { maxBodyBytes: 9, trusted: new BlockList() },
-    })
-    const exception = new NoControllerError('news')
-
-    const request = toErrorRequest(original, exception)
-
-    assert.deepEqual(
-      [request.module, request.controller, request.action],
-      ['default', 'error', 'error'],
-    )
-    assert.deepEqual(request.param('error_handler'), {
-      exception,
-      type: 'EXCEPTION_NO_CONTROLLER',
-      request: original,
-    })
-    assert.equal(request.errorHandler?.request, original)
-    assert.deepEqual(
-      [original.module, original.controller, original.action, original.errorHandler],
-      ['admin', 'news', 'list', undefined],
-    )
-    assert.deepEqual(
-      [request.method, request.path, request.q, request.param('a'), request.param('b')],
-      ['PUT', '/p', '/q', '1', '2'],
-    )
-  })
-})
-
 describe('isClientGone()', () => {
   it('recognizes the error of the signal, and an AbortError after the client has gone', () => {
     const here = new HttpRequest({ target: '/' })
@@ -252,7 +215,7 @@ describe('isClientGone()', () => {
 })
 
 describe('headersOf()', () => {
-  it('are those of an HttpError alone', () => {
+  it('returns the headers of an HttpError, and none of any other exception', () => {
     const headers = { Allow: 'GET' }
     assert.deepEqual(headersOf(new HttpError(405, 'x', { headers })), headers)
     for (const exception of [
@@ -267,7 +230,7 @@ describe('headersOf()', () => {
 })
 
 describe('isInstance()', () => {
-  it('is instanceof, and false for a value that throws', () => {
+  it('does the same as instanceof, and is false for a value that throws', () => {
     assert.equal(isInstance(HttpError, new NoControllerError('x')), true)
     assert.equal(isInstance(HttpError, new Error('x')), false)
     for (const value of [null, 1, {}, hostileProxy({}), hostileProxy(new HttpError(404, 'x'))]) {
@@ -277,7 +240,7 @@ describe('isInstance()', () => {
 })
 
 describe('read()', () => {
-  it('is the property, and undefined if it can not be read', () => {
+  it('returns the property, and undefined if it cannot be read', () => {
     assert.equal(read({ a: 1 }, 'a'), 1)
     for (const value of [null, undefined, 3, {}, hostileProxy({})]) {
       assert.equal(read(value, 'a'), undefined)

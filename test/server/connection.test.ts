@@ -208,6 +208,28 @@ describe('Pipelined requests', () => {
     released.resolve()
     assert.equal((await received).match(/ 200 OK/g)?.length, 10_000)
   })
+
+  it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
+    const current = new AsyncLocalStorage<string | undefined>()
+    const later: Action = async ({ target }, response) => {
+      const arrived = current.getStore()
+      await new Promise(setImmediate)
+      return response.text(`(${target} in ${arrived}, ${current.getStore()})`)
+    }
+    const listener = createRequestListener(createFront({ app: { later } }))
+    const server = createServer((message, out) =>
+      current.run(message.url, () => listener(message, out)),
+    )
+    const port = await listening(t, server)
+    // More than may be in flight.
+    const targets = Array.from({ length: 20 }, (_, i) => `/app/later?${i}`)
+    const requests = targets.map((target) => keepAliveBytesOf({ target }))
+    const received = await send(port, requests.with(-1, withClose(`${requests.at(-1)}`)).join(''))
+    assert.deepEqual(
+      received.match(/\(.*\)/g),
+      targets.map((target) => `(${target} in ${target}, ${target})`),
+    )
+  })
 })
 
 describe('The bytes behind the last request of a connection', () => {
@@ -261,30 +283,6 @@ async function listenWithDelay(t: TestContext, maxPauseMs: number, onRequest = (
   }
   return { port, requests, released }
 }
-
-describe('Pipelined requests', () => {
-  it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
-    const current = new AsyncLocalStorage<string | undefined>()
-    const later: Action = async ({ target }, response) => {
-      const arrived = current.getStore()
-      await new Promise(setImmediate)
-      return response.text(`(${target} in ${arrived}, ${current.getStore()})`)
-    }
-    const listener = createRequestListener(createFront({ app: { later } }))
-    const server = createServer((message, out) =>
-      current.run(message.url, () => listener(message, out)),
-    )
-    const port = await listening(t, server)
-    // More than may be in flight.
-    const targets = Array.from({ length: 20 }, (_, i) => `/app/later?${i}`)
-    const requests = targets.map((target) => keepAliveBytesOf({ target }))
-    const received = await send(port, requests.with(-1, withClose(`${requests.at(-1)}`)).join(''))
-    assert.deepEqual(
-      received.match(/\(.*\)/g),
-      targets.map((target) => `(${target} in ${target}, ${target})`),
-    )
-  })
-})
 
 describe('A client that leaves without reading its pipelined responses', () => {
   it('does not end the process, and starts no further action', async (t) => {
