@@ -34,10 +34,10 @@ const commandFiles: Readonly<
 // A closed or full stdout or stderr must not end the process.
 process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
-// By default, Node opens the inspector on it.
+// Node would open the inspector on this signal.
 process.on('SIGUSR1', () => {})
 
-// Without `await`: the files of the other commands import what they share with this file, when it is loaded.
+// Does not await: in the package, the files of the other commands import this file, and would wait for its end.
 run(process.argv.slice(2)).catch((error) => {
   if (!(error instanceof ConfigError)) throw error
   return fail(EXIT_CONFIG, error.problems)

@@ -9,15 +9,15 @@ export interface DevelopmentDetails {
   /** The names and values of the parameters; undefined if only their shapes are shown. */
   readonly values: readonly (readonly [name: string, value: string])[] | undefined
   /** The first actions that a client can request. */
-  readonly routes: readonly Route[]
+  readonly routes: readonly ListedAction[]
   /** The number of the other ones. */
   readonly omittedRoutes: number
   /** The action with the most similar name, if there is none of the requested name. */
-  readonly nearest: Route | undefined
+  readonly nearest: ListedAction | undefined
 }
 
 /** An action that a client can request. */
-export interface Route {
+export interface ListedAction {
   /** Such as `news/list`, `admin/report/daily`. */
   readonly name: string
   /** The shortest URL; null if no URL is known. */

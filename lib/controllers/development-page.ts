@@ -3,9 +3,9 @@ import { formatIssue } from '../http/validation-error.ts'
 import {
   type ApplicationFrame,
   type DevelopmentDetails,
+  type ListedAction,
   type LocatedException,
   locationOf,
-  type Route,
 } from './development-details.ts'
 import { type ErrorPage, renderLink, renderList, startOfPage } from './error-page.ts'
 
@@ -109,7 +109,7 @@ function renderCode(code: number | string): Markup {
 }
 
 // A link sends a GET, so an action for other methods is text.
-function renderRoute({ name, url, methods }: Route): Markup {
+function renderRoute({ name, url, methods }: ListedAction): Markup {
   const isLinked = url !== null && (methods?.includes('GET') ?? true)
   const text = isLinked ? html`<a href="${url}">${url}</a>` : html`${url}`
   return html`${text} <small>${name}${methods && ` ${methods.join(', ')}`}</small>`

@@ -3,8 +3,8 @@ import { dirname, resolve } from 'node:path'
 import type {
   ApplicationFrame,
   DevelopmentDetails,
+  ListedAction,
   LocatedException,
-  Route,
 } from '../controllers/development-details.ts'
 import type { DetailsOf } from '../controllers/error-controller.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
@@ -64,7 +64,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
   }
 }
 
-function toRoute(site: SiteParts, action: RegisteredAction): Route {
+function toRoute(site: SiteParts, action: RegisteredAction): ListedAction {
   const url = urlOf(site, action)
   return { name: action.name, url, methods: action.methods ?? null }
 }

@@ -10,7 +10,7 @@ export interface SameOriginOptions {
   readonly origins?: readonly string[] | undefined
 }
 
-// These methods change nothing (RFC 9110, section 9.2.1), so a link of another site may use them.
+// The methods that change nothing (RFC 9110, section 9.2.1), so that a link of another site may use them.
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
 
 /**
@@ -45,13 +45,14 @@ function isAllowed(request: HttpRequest, origins: readonly string[]): boolean {
   if (origin === undefined) return false
   if (origins.includes(origin)) return true
   // A browser that sends Sec-Fetch-Site has compared the origins itself.
-  return site === undefined && origin === originOf(request)
+  return site === undefined && origin === originFor(request)
 }
 
 const DEFAULT_PORTS = { http: /:80$/, https: /:443$/ } as const
 
-// An Origin has no default port. Does not parse the host: that takes 0.2 s for a long one in other characters than ASCII.
-function originOf({ client: { protocol, host } }: HttpRequest): string {
+// Returns the origin that the client requested, without a default port, as browsers write it. Does not parse the host: that takes
+// 0.2 s for a long one in other characters than ASCII.
+function originFor({ client: { protocol, host } }: HttpRequest): string {
   return `${protocol}://${host.toLowerCase()}`.replace(DEFAULT_PORTS[protocol], '')
 }
 

@@ -10,7 +10,7 @@ import { checkedHeaders, type HeaderValue, setMissing } from '../http/response-h
 import { fillIn } from './file-response.ts'
 import { type Handler, respondBy } from './handler.ts'
 import { listPublicFolder, type PublicFile } from './public-folder.ts'
-import { type Cache, StoredFile } from './stored-file.ts'
+import { type CacheUse, StoredFile } from './stored-file.ts'
 
 /** The options of {@link withPublicFiles}. */
 export interface PublicFilesOptions {
@@ -118,7 +118,7 @@ export function sendFiles(
 }
 
 function toEntries(files: ReadonlyMap<string, PublicFile>): ReadonlyMap<string, Entry> {
-  const cache: Cache = { bytes: 0 }
+  const cache: CacheUse = { bytes: 0 }
   const entries = [...files].map(([key, { path, file, type, variants }]) => {
     const original = new StoredFile(file, '', cache)
     const stored = [...variants].map(

@@ -23,7 +23,7 @@ const MAX_AGE_MS = 1_000
 const TIME_STEP_MS = 2_000
 
 /** Counts the bytes of the contents in memory. */
-export interface Cache {
+export interface CacheUse {
   bytes: number
 }
 
@@ -39,13 +39,13 @@ export interface OpenFile {
 export class StoredFile {
   readonly #file: string
   readonly #encoding: string
-  readonly #cache: Cache
+  readonly #cache: CacheUse
   #state: FileState | undefined
   #checkedId = ''
   #checkedAt = Number.NEGATIVE_INFINITY
 
   /** @param file The real path, without links. */
-  constructor(file: string, encoding: string, cache: Cache) {
+  constructor(file: string, encoding: string, cache: CacheUse) {
     this.#file = file
     this.#encoding = encoding
     this.#cache = cache
