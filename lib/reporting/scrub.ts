@@ -63,7 +63,7 @@ function coverValues(
 ): boolean {
   const { form, message } = stateOf(request)
   const hasBody = form !== undefined || message.json !== undefined
-  // Without a body, a request may cost less.
+  // A request without a body may cost half as much.
   let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
   const cover = (label: string, value: string): void => {
     left -= value.length + SEARCH_OVERHEAD
@@ -71,6 +71,14 @@ function coverValues(
     // The folded value may be longer.
     left -= Math.max(0, mask.cover(label, value) - value.length)
     for (const number of numbersIn(value)) mask.cover(label, number)
+  }
+  const coverWithPieces = (label: string, value: string): void => {
+    cover(label, value)
+    for (const piece of left < 0 ? [] : piecesOf(value)) {
+      cover(label, piece)
+      if (piece.includes('%')) cover(label, decodePercent(piece))
+      if (left < 0) return
+    }
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
     left -= SHORT_COST
@@ -80,23 +88,16 @@ function coverValues(
       left -= foldCost(decoded)
       if (left < 0) return false
       if (isShort(decoded)) break
-      cover(label, decoded)
+      coverWithPieces(label, decoded)
       if (left < 0) return false
-      for (const form of new Set([decoded, unescaped(decoded)])) {
-        if (form !== decoded) {
-          cover(label, form)
-          left -= foldCost(form)
-        }
-        if (left < 0) return false
-        for (const piece of piecesOf(form)) {
-          cover(label, piece)
-          if (piece.includes('%')) cover(label, decodePercent(piece))
-          if (left < 0) return false
-        }
-      }
+      const plain = unescaped(decoded)
+      if (plain === decoded) continue
+      left -= foldCost(plain)
+      coverWithPieces(label, plain)
+      if (left < 0) return false
     }
   }
-  return left >= 0
+  return true
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.

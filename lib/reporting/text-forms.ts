@@ -72,29 +72,30 @@ const MAX_FORMS = 6
  */
 export function* formsOf(text: string): Generator<TextForm> {
   const seen = new Set<string>()
-  const known = new Map<string, string>()
+  const folded = new Map<string, string>()
   for (const form of decodedFormsOf(text)) {
     if (seen.has(form.text)) continue
-    yield foldForm(form, known)
+    yield foldForm(form, folded)
     seen.add(form.text)
     if (seen.size === MAX_FORMS) return
   }
 }
 
 function* decodedFormsOf(text: string): Generator<TextForm> {
-  let form: TextForm = { text, starts: identity(text.length) }
-  yield form
-  let next = form
+  let former: TextForm = { text, starts: identity(text.length) }
+  yield former
+  // The text with the escapes of all kinds decoded.
+  let decoded = former
   for (const kind of ESCAPES) {
-    const alone = decodeForm(form, kind)
+    const alone = decodeForm(former, kind)
     yield alone
-    // Most texts have one kind of escapes, and it is not decoded twice.
-    next = next === form ? alone : decodeForm(next, kind)
+    // Most texts have escapes of one kind, which this does not decode twice.
+    decoded = decoded === former ? alone : decodeForm(decoded, kind)
   }
-  while (next.text !== form.text) {
-    yield next
-    form = next
-    next = ESCAPES.reduce(decodeForm, form)
+  while (decoded.text !== former.text) {
+    yield decoded
+    former = decoded
+    decoded = ESCAPES.reduce(decodeForm, former)
   }
 }
 
@@ -158,12 +159,12 @@ export function foldCost(text: string): number {
 
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const IOTA_SUBSCRIPTS = /\u0345/g
-// Ligatures of whole sentences: they would be up to 18 times as long.
+// Ligatures of whole phrases, which would be up to 18 times as long.
 const PHRASES = /[\ufdf0-\ufdfd]/g
-// To sort marks takes time that grows with the square of their number: 0.3 s for 32,000. UAX #15 has this limit.
+// Maximum marks of one character (UAX #15): to sort them takes time that grows with the square of their number, 0.3 s for 32,000.
 const MAX_MARKS = 30
 const firstMarks = (run: string): string => run.slice(0, MAX_MARKS)
-// To fold a character that is no ASCII takes as long as to index six.
+// To fold a character that is not ASCII takes as long as to index six characters.
 const FOLD_COST = 6
 // The half-width voiced sound marks of Japanese become marks too.
 const longMarks = lazyPattern('(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]{31,}', 'gu')
@@ -173,13 +174,13 @@ const foldable = lazyPattern('(?![\\0-*,-@[-\\x7f\\p{Unified_Ideograph}](?!\\p{M
 const accents = lazyPattern('\\p{M}+', 'gu')
 const WITHOUT_STROKE: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd', ħ: 'h', ŧ: 't' }
 
-// `known` has the characters that are folded already.
-function foldForm(form: TextForm, known: Map<string, string>): TextForm {
+// `folded` has the characters that other forms have needed.
+function foldForm(form: TextForm, folded: Map<string, string>): TextForm {
   const { text, starts } = form
   if (IS_ASCII.test(text)) return { text: fold(text), starts }
   return mapForm(form, text, foldable(), (character) => {
-    const result = known.get(character) ?? fold(character)
-    known.set(character, result)
+    const result = folded.get(character) ?? fold(character)
+    folded.set(character, result)
     return result
   })
 }

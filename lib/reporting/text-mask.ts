@@ -16,7 +16,7 @@ import {
 export const WINDOW = 8
 const HALF_WINDOW = 4
 
-// Limit of the characters of all forms in both indexes: 4 ms. Folded, a character may become six.
+// Maximum characters of all forms in both indexes, which take 4 ms. One character may become six when it is folded.
 const MAX_INDEXED = 50_000
 
 // A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list
@@ -59,7 +59,7 @@ export class TextMask {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const folded = foldedLength(joined)
     const mapped = foldCost(joined)
-    // The first form also without separators.
+    // Reserves the form without separators, which is no longer than the first form.
     let left = MAX_INDEXED - folded
     if (left < 2 * folded + mapped) return undefined
     const forms: TextForm[] = []
@@ -92,9 +92,9 @@ export class TextMask {
       at += starts.length
     }
     this.#runs = new RunIndex(indexed, WINDOW)
-    // With its length: V8 would keep an array that is filled from its end in a slow hash table.
+    // Created with its length: V8 would keep an array that is filled from its end in a slow hash table.
     this.#labels = Array(indexed.length)
-    // Without separators, a short value would be a coincidence.
+    // Not in the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
   }
 
@@ -133,7 +133,6 @@ export class TextMask {
   }
 
   #withLabels(text: string, labels: readonly (string | undefined)[]): string {
-    if (labels.length === 0) return text
     let masked = ''
     for (let at = 0; at < text.length; ) {
       const label = labels[at]
@@ -165,7 +164,7 @@ export class TextMask {
     let before: string | undefined
     for (let at = 0; at < firsts.length; at++) {
       const label = this.#labels[firsts[at] as number]
-      // The run before has all characters but the last one. Two, to mask also the separators before that one.
+      // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
       const length = before === undefined ? WINDOW : 2
       put(at + WINDOW - length, length, label)
       before = label
@@ -198,7 +197,7 @@ export class TextMask {
   }
 }
 
-// Not of a script without spaces between words.
+// Matches no letter of a script that has no spaces between words.
 const letterOrDigit = lazyPattern(
   '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
   'u',
