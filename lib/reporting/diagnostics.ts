@@ -89,7 +89,7 @@ export function traced<T>(
     return value
   }
   const fail = (thrown: unknown): Error => {
-    // Thrown again in place of the value: what reads it next finds the same texts.
+    // Thrown in place of the value, so that the report finds the same texts.
     const exception = toError(thrown)
     Object.assign(message, failureOf(exception, request, response))
     error.publish(message)
@@ -131,7 +131,7 @@ function failureOf(
 ): Pick<DispatchMessage, 'status' | 'error'> {
   const failed = request.errorHandler?.request ?? request
   const status = statusOf(exception)
-  // As for its report, also the exception of a failed error action.
+  // As in the report: if the error action failed, its exception comes second.
   const exceptions = [...response.exceptions, exception]
   claim(exceptions, failed)
   // The fingerprint scrubs the exception, and the report shows the result.

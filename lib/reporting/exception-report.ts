@@ -54,7 +54,7 @@ const MAX_MESSAGE = 400
 const MAX_FRAME = 160
 const MAX_DEPTH = 4
 const MAX_ERRORS = 3
-// Without it, exceptions that are nested four deep would be 341.
+// Without this limit, a report of exceptions that are nested four deep could have 341.
 const MAX_EXCEPTIONS = 12
 const MAX_ISSUES = 20
 

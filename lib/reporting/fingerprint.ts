@@ -25,41 +25,42 @@ export function fingerprintOf(failure: Failure): string {
     const signIn = signInOf(first)
     return `${typeOf(first)} ${signIn && `${signIn} `}${names}`
   }
-  const names = [controller, action].map((name) => fold(withoutLength(name)))
+  const names = [controller, action].map((name) => foldName(withoutLength(name)))
   return faultOf(first, failure, names.join('/'))
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
-  // The report then uses what was read here, and most faults that are only counted are not scrubbed.
+  // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = request
     ? scrubException(exception, request, true, exceptions)
     : { raw: readException(exception, true), scrubber: shapesAlone }
   const { name, isClassName } = raw
-  // Not scrubbed, so it names only classes.
+  // The name is not scrubbed, so only the name of a class is shown.
   const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
   const location = safeLocationOf(raw, scrubber)
   const parts = [typeOf(exception), shown, location, signInOf(exception), names]
   return parts.filter((part) => part !== '').join(' ')
 }
 
-// Provider and step of a sign-in that failed: all of them fail in the same action.
+// Returns provider and step of a failed sign-in: all sign-ins fail in the same action.
 function signInOf(exception: Error): string {
   if (!isInstance(SignInError, exception)) return ''
   const { provider, step } = exception.signIn
   return `${provider}/${step}`
 }
 
-// The locations that no value of their request contained.
+// Locations that a scrubber has shown: no value of their request contained them.
 const safeLocations = new Set<string>()
 const MAX_LOCATIONS = 1_000
 
-// Of a frame that no message can contain. An application may have set the stack to a text of the request.
+// Returns the location of the first frame of the application; '' if the frame may be a text of the request, because the message
+// may contain it or the application has set the stack.
 function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
   const first = isStackOwn ? (stack.find(isApplicationFrame) ?? '') : ''
   const location = locationOf(first)
   if (location === '' || safeLocations.has(location)) return location
   const shown = frame(first)
-  // A frame that was not searched is only the location.
+  // For a frame that it did not search, the scrubber returns the location alone.
   if (shown !== location && locationOf(shown) !== location) return ''
   if (safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
   return location
@@ -70,7 +71,7 @@ function withoutLength(name: string): string {
   return name.endsWith(')') ? name.slice(0, name.lastIndexOf('(')) : name
 }
 
-// Under `names: 'zf1'` one failing action has many spellings; they are one kind.
-function fold(name: string): string {
+// Under `names: 'zf1'`, one failing action has many spellings. They are one kind.
+function foldName(name: string): string {
   return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
 }

@@ -13,11 +13,11 @@ const MAX_STACK = 16_384
 // The stack begins with the name of the class and the message.
 const MAX_HEADER = 1_024
 
-/** The frames of a stack. */
+/** Frames of a stack. */
 export interface Frames {
   /** The first 8 frames, without `at`. */
   readonly lines: readonly string[]
-  /** Whether they follow the message. Otherwise the message may contain some of them. */
+  /** Whether they are known to follow the message. Otherwise the message may contain some of them. */
   readonly areOwn: boolean
 }
 
@@ -53,7 +53,8 @@ function shown(lines: readonly string[]): readonly string[] {
   return frames.map((line) => line.trim().slice('at '.length))
 }
 
-// Returns the index of the end of the message in the stack. Code may since have added text before or after it.
+// Returns the index of the end of the message in the stack. The stack has the message that the exception was created with: code
+// may have added text to the message since then, before it or after it.
 function endOfMessage(stack: string, message: string): number | undefined {
   if (message === '') return /^[\w$.]+(?: \[\w+\])?(?=\n|$)/.exec(stack)?.[0].length
   const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
@@ -62,11 +63,11 @@ function endOfMessage(stack: string, message: string): number | undefined {
     return endOfLine(stack, at + message.length)
   const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
   const start = header.length - firstLine.length
-  // A search of a long text for another one takes quadratic time.
+  // Only the beginnings: to search a long text for another long text takes quadratic time.
   const from = message.slice(0, MAX_HEADER).indexOf(firstLine.slice(0, MAX_HEADER / 2))
   if (firstLine === '' || from < 0) return undefined
   let length = 0
-  // A message may have a million characters.
+  // Compares in steps, because a message may have a million characters.
   for (const step of [4_096, 64, 1]) {
     const next = (text: string, begin: number): string =>
       text.slice(begin + length, begin + length + step)

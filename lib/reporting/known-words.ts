@@ -68,7 +68,7 @@ const MAX_EXAMINED = 1_024
 export function knownWords(text: string): string {
   if (text === '') return shapeOf(text)
   if (text.length <= MAX_EXAMINED) return text.split(/\s+/).map(showWord).join(' ')
-  // The last word may be cut, and the rest of it may be a value.
+  // Without the last word: the limit may have cut it, and the beginning of a value may be a known word.
   const words = text.slice(0, MAX_EXAMINED).split(/\s+/).slice(0, -1)
   return `${words.map(showWord).join(' ')}...`
 }
@@ -79,7 +79,7 @@ function showWord(word: string): string {
   return core.split(/[-/]/).every(isKnown) ? word : `${opening}${shapeOf(core)}${closing}`
 }
 
-// The sets are made when they are first needed, because they take a millisecond of the start.
+// Created when they are first needed, because they would take a millisecond of the start.
 interface Words {
   readonly systemCodes: ReadonlySet<string>
   readonly known: ReadonlySet<string>
@@ -140,7 +140,7 @@ const PUBLIC_WORDS = new Set(
     'noactionerror nocontrollererror norouteerror rangeerror referenceerror syntaxerror thrownvalueerror',
     'timeouterror typeerror urierror validationerror',
     'array boolean buffer date function map number object promise request response set string symbol',
-  ].flatMap((words) => words.split(' ')),
+  ].flatMap((line) => line.split(' ')),
 )
 
 /**

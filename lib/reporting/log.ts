@@ -96,7 +96,8 @@ export class Log implements Logger {
 
   #write(level: LogLevel, fields: object, message: string): void {
     if (!this.#isAtLeast(level)) return
-    // A response may already show the id of an error. Such errors are few: no new ones are admitted while the output is blocked.
+    // The line of an error is written although the output is blocked: a response may already show its id. Such lines are few, because
+    // no new errors are admitted then.
     const isPromised = !this.#options.stream.destroyed && (fields as Fields).event === 'error'
     if (this.#isBlocked && !isPromised) {
       this.#dropped++
@@ -134,7 +135,7 @@ export class Log implements Logger {
 
 function truncatedLine(record: Fields): string {
   const kept: Record<string, unknown> = { ...record }
-  // Escapes no line from which more is removed: 1 MB takes 0.2 s.
+  // jsonLine() escapes only a line below the limit: to escape 1 MB takes 0.2 s.
   let line = jsonLine(kept, MAX_LINE_BYTES)
   for (const name of REMOVABLE_FIELDS) {
     if (Buffer.byteLength(line) < MAX_LINE_BYTES) break

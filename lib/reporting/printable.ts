@@ -2,7 +2,7 @@ const IS_PRINTABLE_ASCII = /^[\x20-\x7e]*$/
 // Controls, format characters (bidi, zero width), line and paragraph separators, lone surrogates.
 const unprintable = lazyPattern('[\\p{Cc}\\p{Cf}\\p{Cs}\\p{Zl}\\p{Zp}]', 'gu')
 
-/** Creates an expression when it is first needed. V8 looks up the characters of a literal with `\p` when it loads a file. */
+/** Returns a function that creates an expression at its first call. V8 looks up the characters of a literal with `\p` when it loads a file. */
 export function lazyPattern(source: string, flags: string): () => RegExp {
   let pattern: RegExp | undefined
   return () => {
@@ -16,7 +16,7 @@ export function printable(text: string): string {
   return IS_PRINTABLE_ASCII.test(text) ? text : text.replace(unprintable(), toEscapes)
 }
 
-/** Writes a value as one line of JSON, with the same characters escaped, unless it is as long as a limit. */
+/** Returns a value as one line of JSON. Escapes the same characters if the line is shorter than a limit. */
 export function jsonLine(value: unknown, limit: number = Number.POSITIVE_INFINITY): string {
   const line = JSON.stringify(value)
   return line.length < limit ? printable(line) : line

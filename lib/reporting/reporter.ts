@@ -90,7 +90,7 @@ export class Reporter {
     for (const [kind, count] of summaries.flatMap((summary) => Object.entries(summary.kinds))) {
       kinds[kind] = (kinds[kind] ?? 0) + count
     }
-    // A timer calls this, and the end of a service.
+    // Nothing else catches this error: a timer calls this method, or the end of a service.
     try {
       this.#options.logger?.warn({ event: 'errors', total, kinds }, `${total} more errors`)
     } catch (error) {
@@ -100,7 +100,7 @@ export class Reporter {
 
   #admit(failure: Failure): Admission {
     const { logger, onReport } = this.#options
-    // Also an error that nobody reads.
+    // Before the check below: a later request may report an exception that this one does not report.
     claim(failure.exceptions, failure.request)
     const isObserved = onReport !== undefined || channels.report.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
@@ -113,7 +113,7 @@ export class Reporter {
   }
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
-    // Also if nothing is logged: the flush resets the counts.
+    // Even if nothing is logged, because the flush also resets the counts.
     this.#timer ??= outsideRequests(() =>
       setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref(),
     )

@@ -1,9 +1,9 @@
-// 5 modulo 8: the powers of other numbers may repeat sooner.
+// 5 modulo 8: modulo 2^32, the powers of other numbers may repeat sooner.
 const BASE = Math.floor(Math.random() * 2 ** 29) * 8 + 5
 // Random, so that no client can choose runs that collide. A random base is not enough: there are texts that collide for an
 // eighth of all bases.
 const SALT = BASE >>> 16
-// More would make the table too large for a processor's cache.
+// With more, the table would not fit into the cache of a processor.
 const ENTRIES_PER_RUN = 2
 
 /** The runs of one length in a text. Finds a run by a rolling hash: 10 ns for each character of a value. */
@@ -15,7 +15,8 @@ export class RunIndex {
   // BASE to the power of the length.
   #factor = 1
   readonly #shift: number
-  // By hash: 1 + the index of a run; by index of a run: the same of another run with this hash.
+  // A list of runs for each hash, as in a hash table. Both arrays have 1 + the index of a run, and 0 at the end of a list: the
+  // first run by its hash, and the next run of the same hash by the index of the run before.
   readonly #heads: Int32Array
   readonly #next: Int32Array
 
@@ -49,7 +50,7 @@ export class RunIndex {
     }
   }
 
-  // `before` is the result for the run one character before: with the character after it, it may be found at once.
+  // `before` is the result for the run one character before. Most often, the next run of the text is the one to find.
   #firstOf(value: string, at: number, hash: number, before: number): number {
     const length = this.#length
     const next = this.firsts[before + 1] as number
@@ -62,7 +63,7 @@ export class RunIndex {
     return first
   }
 
-  // By the index at which each run begins.
+  // Returns the hash of each run, by the index at which it begins.
   #hashesOf(text: string): Int32Array {
     const length = this.#length
     const hashes = new Int32Array(Math.max(0, text.length - length + 1))
@@ -71,7 +72,7 @@ export class RunIndex {
       hash = (Math.imul(hash, BASE) + (text.charCodeAt(i) ^ SALT)) | 0
       if (i >= length)
         hash = (hash - Math.imul(this.#factor, text.charCodeAt(i - length) ^ SALT)) | 0
-      // With another factor, the upper bits depend on all characters: otherwise not on the last one.
+      // Multiplies once more: otherwise, the upper bits would not depend on the last character.
       if (i >= length - 1) hashes[i - length + 1] = Math.imul(hash, BASE) >>> this.#shift
     }
     return hashes

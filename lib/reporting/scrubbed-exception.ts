@@ -25,7 +25,7 @@ export interface ScrubbedException {
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 
-// To read the names of a longer frame, such as a value may forge, takes too long.
+// A value may forge a longer frame, whose names take too long to read.
 const MAX_FRAME = 300
 
 /** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
@@ -44,7 +44,7 @@ function safePath(script: string): string {
   return script.replace(FRAME_PART, safeName)
 }
 
-// The whole name too: its parts alone may be too short to look like a token.
+// Also checks each name as a whole: its parts alone may be too short to look like a token.
 function safeCallee(callee: string): string {
   return callee.replace(/[^\s()[\]]+/g, (name) => {
     const shown = name.replace(FRAME_PART, safeName)
@@ -53,12 +53,13 @@ function safeCallee(callee: string): string {
   })
 }
 
-// The exceptions of each request that were scrubbed last.
-const known = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
+// The exceptions that were scrubbed last, by request.
+const latest = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
 
-// The first request of an exception, and the texts that its report showed: undefined for one that was not searched.
+// The first request of an exception.
 interface Owner {
   readonly id: string
+  /** The texts of the exception as its report showed them: undefined for one that was not searched. */
   shown?: ReadonlyMap<string, string | undefined>
 }
 
@@ -77,7 +78,7 @@ const MAX_OWNED = 100
  * @returns Whether another request owns one of them, or whether they are too many.
  */
 export function claim(exceptions: readonly unknown[], request: Claimant | undefined): boolean {
-  // A scanner causes no other exceptions: no Set is made for them.
+  // The 404 of a scanner has no other exceptions, and needs no Set.
   if (exceptions.every((exception) => claimName(exception, request))) return false
   const values = new Set(exceptions)
   let isShared = false
@@ -90,13 +91,14 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
     const owner = owners.get(owned as object) ?? { id: hadRequest(value) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id
-    // One more than may be left: then they are too many.
+    // Adds one more than is left, if there are so many, and the loop returns true.
     for (const inner of causesOf(owned, left + 1)) values.add(inner)
   }
   return isShared
 }
 
-// Returns whether an exception says that there is no controller of the name in the request.
+// Claims the error for the controller name of the request by a mark, which takes less time than an owner. Returns whether the
+// exception is that error.
 function claimName(exception: unknown, request: Claimant | undefined): boolean {
   if (!isInstance(NoControllerError, exception)) return false
   const isOwn = read(exception, 'controller') === request?.controller
@@ -104,11 +106,12 @@ function claimName(exception: unknown, request: Claimant | undefined): boolean {
   return isOwn
 }
 
+// Returns whether a request has claimed an exception by a mark.
 function hadRequest(exception: unknown): boolean {
   return isInstance(NoControllerError, exception) && nameClaims.has(exception)
 }
 
-// Each request that throws an object gets an exception of its own around it.
+// Returns the object by which the owner is known: a thrown object, because each request has an exception of its own around it.
 function ownedPart(exception: unknown): unknown {
   const value = isInstance(ThrownValueError, exception) ? read(exception, 'value') : exception
   return Object(value) === value ? value : exception
@@ -126,10 +129,10 @@ export function scrubException(
   hasStack: boolean,
   exceptions: readonly Error[] = [],
 ): ScrubbedException {
-  const found = known.get(request)?.get(exception)
+  const found = latest.get(request)?.get(exception)
   if (found?.hasStack === hasStack) return found
   const scrubbed = scrubTogether(new Set([exception, ...exceptions]), request, hasStack)
-  known.set(request, scrubbed)
+  latest.set(request, scrubbed)
   return scrubbed.get(exception) as ScrubbedException
 }
 
@@ -153,7 +156,7 @@ function scrubTogether(
 // Returns a text without the values of a request; undefined if it is not searched.
 type Search = (text: string) => string | undefined
 
-// Searches when the first text is needed: for most faults that are only counted, none is.
+// Returns a search that begins when the first text is needed: for most faults that are only counted, none is.
 function searchOf(raws: readonly RawException[], request: HttpRequest, isShared: boolean): Search {
   let results: ReadonlyMap<string, string | undefined> | undefined
   return (text) => {
@@ -168,13 +171,13 @@ function search(raws: readonly RawException[], request: HttpRequest) {
   const shown = new Map(texts.map((text, i) => [text, results[i]]))
   for (const raw of raws) {
     const owner = owners.get(ownedPart(raw.value) as object)
-    // Only its own texts: they stay in memory as long as the exception does.
+    // Keeps only the texts of this exception: they stay in memory as long as it does.
     if (owner) owner.shown = new Map(searchedTextsOf(raw).map((text) => [text, shown.get(text)]))
   }
   return shown
 }
 
-// Searches in what the owners of shared exceptions have shown. Any other text beside it may quote a shared one.
+// Searches the texts that the owners have shown, and no other ones: these may quote a value of an owner.
 function shownBefore(raws: readonly RawException[], request: HttpRequest) {
   const before = new Map<string, string>()
   for (const raw of raws) {
@@ -209,7 +212,7 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
       const result = search(frame)
       if (result === undefined) return otherwise.frame(frame)
       const { callee, script, position } = partsOf(frame)
-      // A frame that a value forges has its position from that value too.
+      // If a value forged the frame, the position is a part of that value too.
       const isForged = script === '' || safePath(script) !== script || !result.endsWith(position)
       return isForged ? result : (search(callee) ?? '') + script + position
     },
@@ -220,7 +223,7 @@ function searchedTextsOf(raw: RawException): readonly string[] {
   return textsOf(raw).filter(isSearched)
 }
 
-// A Map would hash all of a longer text.
+// Excludes long texts, because a Map would hash all of them.
 function isSearched(text: string): boolean {
   return text.length <= MAX_TEXT
 }

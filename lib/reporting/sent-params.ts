@@ -53,12 +53,12 @@ export class SentParams {
   }
 }
 
-const known = new WeakMap<HttpRequest, SentParams>()
+const paramsOfRequests = new WeakMap<HttpRequest, SentParams>()
 
 /** Returns the parameters of a request. Its reports and counts share them: a form of 1 MB may take 10 ms. */
 export function sentParamsOf(request: HttpRequest): SentParams {
-  const params = known.get(request) ?? new SentParams(request)
-  known.set(request, params)
+  const params = paramsOfRequests.get(request) ?? new SentParams(request)
+  paramsOfRequests.set(request, params)
   return params
 }
 
@@ -68,7 +68,7 @@ function decodeSent(sent: string): SentValue {
   return { text, length: isLong ? sent.length : text.length }
 }
 
-/** Returns a function that tells whether a report about a request may show the name of a parameter. */
+/** Returns the rule that decides whether a report about a request may show the name of a parameter. */
 export function paramNameRule(request: HttpRequest): (name: string) => boolean {
   const { settings, route, firstRoute } = stateOf(request)
   for (const each of new Set([route, firstRoute])) {

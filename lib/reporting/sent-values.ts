@@ -76,7 +76,7 @@ export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
 }
 
-// The headers as they were sent, and what code has added to them: it may also have removed one.
+// Returns the headers as they were sent, and those that code has added. Code may also have removed one.
 function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
   const { sentFields } = stateOf(request).message
   const seen = new Set<string>()
@@ -116,7 +116,7 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   }
 }
 
-// Visits the texts and the numbers of a JSON body, and the names that do not look like names. The label is the name.
+// Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
 function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
   const left: [label: string, value: unknown][] = [[name, json]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
@@ -178,7 +178,7 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   }
 }
 
-// Only values with separators: any other one is a piece of the field.
+// Returns only the values with separators: any other one is a piece of the field.
 function* cookieValues(label: string, field: string): Generator<LabelledValue> {
   for (const cookie of field.split(';')) {
     const value = cookie.slice(cookie.indexOf('=') + 1).trim()
@@ -205,7 +205,7 @@ function* innerPiecesOf(piece: string): Generator<string> {
   }
 }
 
-// The windows of a longer part are windows of the value.
+// A longer part is found without being a piece: each run of 8 of its characters is a run of the value too.
 function isPiece(part: string): boolean {
   if (isShort(part)) return false
   return part.length < WINDOW || part.includes('%') || NUMERIC.test(part)
