@@ -1,17 +1,21 @@
-/** The characters that an expression can match, and whether it needs one. */
+/** A part of an expression: a token or a group, with its quantifier. */
 interface Piece {
+  /** The characters that it can match. */
   readonly chars: string
+  /** Whether it matches at least one character. */
   readonly isNeeded: boolean
-  /** Whether it can take any number of characters. */
+  /** Whether it can match any number of characters. */
   readonly isOpen: boolean
 }
 
+const OPENING = /^\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?/
+const LOOKAROUND = /^\(\?<?[=!]/
 const TOKEN =
   /\\u\{[^}]*\}|\\[pPk](?:\{[^}]*\}|<[^>]*>)|\\x..|\\u....|\\.|\[(?:\\.|[^\]\\])*\]|./gsu
 const QUANTIFIER = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/
-// Represents all characters that a path often has.
+// The characters that are tried for each token: those of ASCII, and one that stands for all others.
 const CHARACTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i))}ä`
-// So many repetitions are as bad as any number.
+// From this number on, repetitions count as unlimited.
 const MANY = 10
 
 /**
@@ -19,7 +23,7 @@ const MANY = 10
  * `(\w|\d)*`: its time then doubles with each character. Other expressions can be slow too.
  */
 export function canBacktrack(regex: RegExp): boolean {
-  // Only a group with a quantifier can.
+  // Only a group with a quantifier is repeated. Most expressions have none.
   return /\)[*+{]/.test(regex.source) && new Expression(regex).isAmbiguous
 }
 
@@ -38,7 +42,7 @@ class Expression {
     }
   }
 
-  // Reads up to the end of a group.
+  // Reads the alternatives of a group, up to its end.
   #alternatives(): Piece[][] {
     const all: Piece[][] = [[]]
     while (this.#at < this.#source.length && this.#source[this.#at] !== ')') {
@@ -53,41 +57,48 @@ class Expression {
     return all
   }
 
-  // Reads one piece with its quantifier; undefined if it takes no character.
+  // Reads one piece; undefined if it matches no character, as an anchor or a lookaround.
   #piece(): Piece | undefined {
-    const [opening] = /^\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?/.exec(this.#rest) ?? []
-    let all: Piece[][] | undefined
-    let chars = ''
-    if (opening !== undefined) {
-      this.#at += opening.length
-      all = this.#alternatives()
-      this.#at++
-      chars = all.flat().reduce((text, piece) => text + piece.chars, '')
-    } else {
-      TOKEN.lastIndex = this.#at
-      const [token = ''] = TOKEN.exec(this.#source) ?? []
-      this.#at += token.length || 1
-      chars = this.#charsOf(token)
-    }
+    const [opening = ''] = OPENING.exec(this.#rest) ?? []
+    // The alternatives of a group; none for a token.
+    const group = opening === '' ? [] : this.#group(opening)
+    const inner = group.flat()
+    const chars = opening === '' ? this.#token() : inner.map((piece) => piece.chars).join('')
     const [quantifier = '', from = '', to] = QUANTIFIER.exec(this.#rest) ?? []
     this.#at += quantifier.length
     const isOnce = quantifier === '' || quantifier.startsWith('?')
     const max = isOnce ? 1 : Number((to ?? from) || MANY)
-    if (all !== undefined && max >= MANY && isAmbiguous(all)) this.isAmbiguous = true
-    if (/^\(\?<?[=!]/.test(opening ?? '') || chars === '') return undefined
-    const canBeEmpty = all?.some((pieces) => !pieces.some((piece) => piece.isNeeded)) === true
+    if (max >= MANY && isAmbiguous(group)) this.isAmbiguous = true
+    if (LOOKAROUND.test(opening) || chars === '') return undefined
+    const canBeEmpty = group.some((pieces) => !pieces.some(({ isNeeded }) => isNeeded))
     return {
       chars,
       isNeeded: !/^[*?]|^\{0/.test(quantifier) && !canBeEmpty,
-      isOpen: max >= MANY || all?.flat().some(({ isOpen }) => isOpen) === true,
+      isOpen: max >= MANY || inner.some(({ isOpen }) => isOpen),
     }
+  }
+
+  // Reads a group, and returns its alternatives.
+  #group(opening: string): Piece[][] {
+    this.#at += opening.length
+    const group = this.#alternatives()
+    this.#at++
+    return group
+  }
+
+  // Reads a token, and returns the characters that it matches.
+  #token(): string {
+    TOKEN.lastIndex = this.#at
+    const [token = ''] = TOKEN.exec(this.#source) ?? []
+    this.#at += token.length || 1
+    return this.#charsOf(token)
   }
 
   get #rest(): string {
     return this.#source.slice(this.#at)
   }
 
-  // Anchors match no character.
+  // Returns the characters that a token matches; '' for an anchor.
   #charsOf(token: string): string {
     if (/^(?:[\^$]|\\[bB])$/.test(token)) return ''
     if (/^\\(?:\d|k)/.test(token)) return CHARACTERS
@@ -95,31 +106,31 @@ class Expression {
       const regex = new RegExp(`^(?:${token})$`, this.#flags)
       return [...CHARACTERS].filter((char) => regex.test(char)).join('')
     } catch {
-      // A part of a token that the parser does not know.
+      // The token is a part of one that TOKEN does not know.
       return CHARACTERS
     }
   }
 }
 
-// Whether two ways divide a text of a repeated group: an open piece beside which nothing else is needed, or two alternatives.
+// Reports whether a text of a repeated group can be divided in two ways: by an open piece that nothing separates from the next one,
+// or by two alternatives that match the same text.
 function isAmbiguous(alternatives: readonly (readonly Piece[])[]): boolean {
   return alternatives.some(
     (pieces, i) =>
       pieces.some(
-        (open) => open.isOpen && pieces.every((each) => each === open || !parts(each, open)),
+        (open) => open.isOpen && pieces.every((each) => each === open || !separates(each, open)),
       ) || alternatives.slice(i + 1).some((others) => isSameText(pieces, others)),
   )
 }
 
-// Whether a piece is necessary between two repetitions of an open one, and is none of its characters.
-function parts(piece: Piece, open: Piece): boolean {
+// Reports whether a piece stands between two repetitions of an open one, and can match none of its characters.
+function separates(piece: Piece, open: Piece): boolean {
   return piece.isNeeded && !overlaps(piece, open)
 }
 
+// Reports whether two alternatives are one piece each, and both can match the same character.
 function isSameText(one: readonly Piece[], other: readonly Piece[]): boolean {
-  const [first, second] = [one[0], other[0]]
-  if (first === undefined || second === undefined) return false
-  return one.length === 1 && other.length === 1 && overlaps(first, second)
+  return one.length === 1 && other.length === 1 && overlaps(one[0] as Piece, other[0] as Piece)
 }
 
 function overlaps(one: Piece, other: Piece): boolean {

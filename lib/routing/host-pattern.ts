@@ -70,8 +70,9 @@ export class HostPattern {
 
   /** Returns the values of the variables, or why the host does not match. */
   match(host: string | undefined): [string, string][] | string {
-    const labels = host === undefined || host === '' ? [] : host.split('.')
-    if (host === undefined || labels.length > this.#labels.length) return OTHER_HOST
+    if (host === undefined) return OTHER_HOST
+    const labels = host === '' ? [] : host.split('.')
+    if (labels.length > this.#labels.length) return OTHER_HOST
     const values: [string, string][] = []
     for (const [i, part] of this.#labels.entries()) {
       const label = labels[i]
@@ -91,7 +92,7 @@ export class HostPattern {
     return values
   }
 
-  /** Builds the host of a target; it writes all variables. */
+  /** Builds the host of a target. Unlike a path, it omits no variable. */
   build(target: RouteTarget): string {
     const labels = this.#labels.map((part) => {
       if ('text' in part) return part.text

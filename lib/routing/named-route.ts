@@ -32,7 +32,7 @@ export class NamedRoute {
   /** The target of a path that sets no variable. */
   readonly defaults: RouteTarget
   readonly variables: ReadonlySet<string>
-  // The keys that the pairs of a `*` must not set.
+  // The keys that this route sets itself: the pairs of a `*` must not set them.
   readonly #ownKeys: ReadonlySet<string>
   // For each link, the separator of the next one that matches the path; undefined for the last of them.
   readonly #nextSeparators: readonly (string | undefined)[]
@@ -71,7 +71,7 @@ export class NamedRoute {
   /** The first segment of each path that matches; undefined if there are several. */
   get first(): string | undefined {
     const i = this.links.findIndex(({ part }) => part)
-    return this.links[i]?.part?.first(this.#nextSeparators[i])
+    return this.links[i]?.part?.first?.(this.#nextSeparators[i])
   }
 
   /** Whether an expression of its own can take exponential time. */
@@ -104,8 +104,27 @@ export class NamedRoute {
     return this.#toRoute({ values: [values], pairs, allow })
   }
 
-  // The path comes first: a request whose path differs does not depend on the rest.
+  // Matches the path first. If it differs, scheme and host are not read, and the router can remember the path without them.
   #match(path: PathText, facts: RouteFacts, links: readonly RouteLink[]): Match | string {
+    const founds = this.#matchPath(path, facts, links)
+    if (typeof founds === 'string') return founds
+    const values: Values[] = []
+    for (const [i, { scheme, host }] of links.entries()) {
+      if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
+      const labels = host?.match(facts.host) ?? []
+      if (typeof labels === 'string') return labels
+      values.push([...labels, ...(founds[i]?.values ?? [])])
+    }
+    const pairs = founds.flatMap((found) => found?.pairs ?? [])
+    return { values, pairs, allow: founds.findLast((found) => found)?.allow }
+  }
+
+  // Returns what the part of each link finds; undefined for a link without a part.
+  #matchPath(
+    path: PathText,
+    facts: RouteFacts,
+    links: readonly RouteLink[],
+  ): readonly (Found | undefined)[] | string {
     // As in ZF1, a chain leaves nothing of the path.
     const isWhole = path.raw === '' || links.length < 2 || links.some(({ part }) => part)
     if (!isWhole) return 'the path differs'
@@ -125,15 +144,7 @@ export class NamedRoute {
       if (left === undefined) return 'the path differs'
       rest = left
     }
-    const values: Values[] = []
-    for (const [i, { scheme, host }] of links.entries()) {
-      if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
-      const labels = host?.match(facts.host) ?? []
-      if (typeof labels === 'string') return labels
-      values.push([...labels, ...(founds[i]?.values ?? [])])
-    }
-    const pairs = founds.flatMap((found) => found?.pairs ?? [])
-    return { values, pairs, allow: founds.findLast((found) => found)?.allow }
+    return founds
   }
 
   #toRoute({ values, pairs, allow }: Match): PathRoute {
@@ -233,7 +244,7 @@ export class NamedRoute {
   }
 }
 
-// A path never begins with a slash.
+// Joins two parts of a path, without a slash at the start.
 function join(start: string, separator: string, end: string): string {
   return start === '' && separator === '/' ? end : start + separator + end
 }

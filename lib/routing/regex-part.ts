@@ -11,12 +11,12 @@ export interface RegexMembers {
   readonly reverse?: string | undefined
 }
 
-// A place of `reverse` or its text.
+// A piece of `reverse`: text, or a place for the value of a group.
 type Piece = string | { readonly group: number; readonly isNumber: boolean }
 
-// Matches a group that captures, with its name, and skips what only looks like one.
+// Matches the start of a group that captures, with its name. The first two alternatives skip what only looks like one.
 const GROUP = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])([^>]*)>/gs
-// Matches what PHP and JavaScript read in different ways.
+// Captures what PHP and JavaScript read in different ways. The first alternative skips the escapes that they have in common.
 const FOREIGN = /\\(?:[^a-z]|[bBdDfnrsStvwWxk])|(\\.|\[\^?\]|\[:)/gi
 const OTHER_PATH = 'the regex does not match'
 const FORMAT = /%(?:([1-9]\d?)\$)?([sd])/
@@ -31,7 +31,7 @@ export class RegexPart implements PathPart {
   readonly #name: string
   readonly #whole: RegExp
   readonly #start: RegExp
-  // Text that each match begins with, in lower case: the expressions of most routes need not run.
+  // Text that each match begins with, in lower case. The expression does not run for a path that begins with another text.
   readonly #prefix: string
   // The variable of each group.
   readonly #groups: readonly string[]
@@ -61,10 +61,6 @@ export class RegexPart implements PathPart {
   /** Returns the variable of a group, such as `year` for `1`; any other key is returned unchanged. */
   variableOf(key: string): string {
     return (/^[1-9]\d*$/.test(key) ? this.#groups[Number(key) - 1] : undefined) ?? key
-  }
-
-  first(): undefined {
-    return undefined
   }
 
   match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
@@ -155,7 +151,7 @@ function variablesOf(name: string, source: string, map: RegexMembers['map'] = {}
 
 function piecesOf(name: string, reverse: unknown, groups: number): Piece[] {
   if (typeof reverse !== 'string') throw routeError(name, 'has a "reverse" that is not text')
-  // The pieces are: text, number or undefined, type, text, ...
+  // The parts are, in turns: text, number or undefined, type.
   const parts = reverse.replace(/^\/+/, '').split(FORMAT)
   const pieces: Piece[] = []
   let next = 1

@@ -129,7 +129,7 @@ export class RequestRouter {
     return withState(rewritten, { route, rejection })
   }
 
-  // The name that a custom router returns may be a value of the request.
+  // Returns only registered names: the name that a custom router returns may be a value of the request.
   #nameRoute({ firstRoute: route, rejection, target }: RequestState<unknown>): string | null {
     const { nameOf, basePath } = this.#options
     if (route === undefined) return null
@@ -137,7 +137,7 @@ export class RequestRouter {
     const isOutside = rejection && rewrite(target, basePath).rejection instanceof NoRouteError
     const action = isOutside ? undefined : (actionName ?? nameOf?.(route))
     const hasAction = action !== undefined || allow !== undefined
-    return (hasAction && name !== '' && this.named.get(name)?.name) || (action ?? null)
+    return (hasAction && this.named.get(name)?.name) || (action ?? null)
   }
 
   #routedPath(request: HttpRequest): RoutedPath {
@@ -170,7 +170,7 @@ export class RequestRouter {
     this.#remembered.set(copy, { path, q, rejection, route: { ...route, actionName } })
   }
 
-  // An origin may have a user and a password, and a `*` drops a last segment.
+  // Returns whether a target has nothing but registered names: an origin may have a password, and a `*` drops a last segment.
   #hasOnlyNames(raw: string, path: string): boolean {
     const isName = (segment: string): boolean =>
       segment === '' || this.#settings.isRegistered?.(segment) === true

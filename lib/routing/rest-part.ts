@@ -2,9 +2,9 @@ import type { PathText } from './path-text.ts'
 import { routeError } from './route-error.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
 import { type RouteTarget, routeNames, writeName } from './route-target.ts'
-import { type Pair, writePairs, writeValue } from './segments.ts'
+import { type Pair, wholePairs, writePairs, writeValue } from './segments.ts'
 
-// An action that has a URL of its own; the method chooses all others.
+// The actions with a URL of their own. The method chooses all others.
 const PAGES: readonly string[] = ['new', 'edit']
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
@@ -49,10 +49,6 @@ export class RestPart implements PathPart {
     return [...(this.#resources?.keys() ?? [])]
   }
 
-  first(): undefined {
-    return undefined
-  }
-
   match(path: PathText, facts: RouteFacts): Found | string {
     const { segments, raw } = path
     const { length } = raw
@@ -74,13 +70,11 @@ export class RestPart implements PathPart {
     const has = (method: string): boolean => facts.hasAction(to(method))
     let { method } = facts
     if (method === 'HEAD' && !has('HEAD')) method = 'GET'
-    const allow = METHODS.filter((each) => method === 'OPTIONS' && !has('OPTIONS') && has(each))
-    if (allow.includes('GET') && !allow.includes('HEAD')) allow.splice(1, 0, 'HEAD')
     return {
       values: [...Object.entries(to(method)), ...(id === undefined ? [] : [['id', id] as const])],
       pairs,
       length,
-      allow: allow.length > 0 ? [...allow, 'OPTIONS'] : undefined,
+      allow: method === 'OPTIONS' && !has('OPTIONS') ? allowedMethods(has) : undefined,
     }
   }
 
@@ -126,20 +120,22 @@ function resourcesOf(
   return new Map(entries as [string, readonly string[] | undefined][])
 }
 
+// Returns the methods of a resource without an action for OPTIONS; undefined if it has no action.
+function allowedMethods(has: (method: string) => boolean): readonly string[] | undefined {
+  const allow = METHODS.filter(has)
+  if (allow.includes('GET') && !allow.includes('HEAD')) allow.splice(1, 0, 'HEAD')
+  return allow.length > 0 ? [...allow, 'OPTIONS'] : undefined
+}
+
 // Returns the id or the page of a resource, and the pairs; all are raw.
 function resourceIn(rest: readonly string[]): { id?: string; page?: string; pairs: string[] } {
   const [first = '', second] = rest
-  if (first === 'index' || first === 'new') return { page: first, pairs: pairsIn(rest.slice(1)) }
+  if (first === 'index' || first === 'new') return { page: first, pairs: wholePairs(rest.slice(1)) }
   if (rest.length === 2 && second === 'edit' && first !== '') {
     return { id: first, page: second, pairs: [] }
   }
   if (rest.length === 1) return { id: first, pairs: [] }
-  return rest.length === 0 ? { page: 'index', pairs: [] } : { pairs: pairsIn(rest) }
-}
-
-// A last key without a value is dropped.
-function pairsIn(segments: readonly string[]): string[] {
-  return segments.slice(0, segments.length - (segments.length % 2))
+  return rest.length === 0 ? { page: 'index', pairs: [] } : { pairs: wholePairs(rest) }
 }
 
 function actionOf(method: string, page: string | undefined, count: number): string {

@@ -3,7 +3,7 @@ import type { PathText } from './path-text.ts'
 import type { RouteTarget } from './route-target.ts'
 import type { Pair } from './segments.ts'
 
-/** The properties of a request, beside its path, on which a route may depend. Reading one notes that it does. */
+/** The properties of a request, besides its path, on which a route may depend. To read one records that the route does. */
 export interface RouteFacts {
   readonly method: string
   readonly protocol: string
@@ -20,7 +20,7 @@ export interface Found {
   readonly values: readonly (readonly [variable: string, segment: string])[]
   /** The raw keys and values behind a `*`. */
   readonly pairs?: readonly string[]
-  /** The number of characters that match of the raw path. */
+  /** The number of characters of the raw path that match. */
   readonly length: number
   /** The methods of a REST resource whose controller has no action for OPTIONS. */
   readonly allow?: readonly string[] | undefined
@@ -56,8 +56,8 @@ export interface PathPart {
    * @returns Why the path does not match, if it does not.
    */
   match(path: PathText, facts: RouteFacts, separator?: string): Found | string
-  /** Returns the first segment of each path that matches; undefined if there are several. */
-  first(separator?: string): string | undefined
+  /** Returns the first segment of each path that matches; undefined if there are several. Only a `path` can have one. */
+  first?(separator?: string): string | undefined
   /**
    * Builds a path that leads to a target, or several.
    *

@@ -12,7 +12,7 @@ import {
 import { routeError } from './route-error.ts'
 import type { Found, Literal, PathPart, RouteFacts, Segment } from './route-part.ts'
 import { isRouteName, type RouteTarget, valueIn, writeVariable } from './route-target.ts'
-import { type Pair, splitPath, writePairs } from './segments.ts'
+import { type Pair, splitPath, wholePairs, writePairs } from './segments.ts'
 
 const OTHER_PATH = 'the path differs'
 
@@ -72,8 +72,9 @@ export class SegmentsPart implements PathPart {
     const { length } = segments
     const isWhole = separator === undefined
     if (isWhole && length > parts.length && !this.acceptsPairs) return OTHER_PATH
+    // The index of the literal that the path of a child follows without a slash: it is only the start of a segment. -1 for none.
     const prefixAt = isWhole || separator === '/' ? -1 : parts.length - 1
-    // Requirements last: they take longer, and differ less often.
+    // Tests the requirements last: they take longer, and fail less often.
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i] as Segment
       const isMatch =
@@ -100,9 +101,7 @@ export class SegmentsPart implements PathPart {
       const segment = segments[i] ?? ''
       if ('variable' in part && segment !== '') values.push([part.variable, segment])
     }
-    const pairs = this.acceptsPairs ? segments.slice(count) : []
-    // A last key without a value is dropped.
-    if (pairs.length % 2 === 1) pairs.pop()
+    const pairs = this.acceptsPairs ? wholePairs(segments.slice(count)) : []
     return { values, pairs, length: this.#lengthIn(path, prefixAt) }
   }
 

@@ -36,6 +36,11 @@ export function splitPath(path: string): string[] {
   return trimmed === '' ? [] : trimmed.split('/')
 }
 
+/** Returns the segments of pairs without a last key that has no value. */
+export function wholePairs(segments: readonly string[]): string[] {
+  return segments.slice(0, segments.length - (segments.length % 2))
+}
+
 /** Removes the slashes at both ends of a path. */
 export function trimSlashes(path: string): string {
   // Trims by hand: /\/+$/ takes quadratic time on a run of slashes in the middle of a path.
