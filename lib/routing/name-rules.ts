@@ -26,7 +26,7 @@ export const nameKeys: Readonly<Record<NameRule, NameKeys>> = {
   },
 }
 
-// No application has a longer name. One that only becomes lower case keeps its separators, so it matches no action.
+// No application has a longer name. A longer name only becomes lower case: it keeps its separators, so it matches no action.
 const MAX_FOLDED_LENGTH = 1_024
 
 // ZF1's _formatName(): words end at '-', '.' and ' '; a controller's name has parts between '_'.

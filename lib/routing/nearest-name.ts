@@ -7,7 +7,7 @@ export function nearestName(name: string, candidates: readonly string[]): string
   // Compares only 64 characters: a client chooses the name, and the time grows with its length.
   const requested = name.slice(0, 64).toLowerCase()
   const ranked = candidates
-    // At least so many edits are necessary: most candidates need not be compared.
+    // The difference of the lengths is the least number of edits. Most candidates need no comparison.
     .filter(({ length }) => Math.abs(length - requested.length) <= length / 2)
     .map((candidate) => ({ candidate, edits: editDistance(requested, candidate.toLowerCase()) }))
     .filter(({ candidate, edits }) => edits <= candidate.length / 2)

@@ -71,7 +71,7 @@ export class PathText {
     return result
   }
 
-  /** Returns what is left after a length and a separator, which only an empty rest may lack; else undefined. */
+  /** Returns the rest of the path after a length and a separator; undefined if neither a separator nor the end follows. */
   after(length: number, separator: string): PathText | undefined {
     return this.once(`${length}${separator}`, () => this.#after(length, separator))
   }

@@ -115,9 +115,9 @@ export function parsePattern(name: string, pattern: RoutePattern): ParsedRoute {
   if (name === 'default') throw routeError(name, 'is built in: choose another name')
   checkMembers(name, pattern)
   const { host: hostText, requirements = {}, scheme, under, separator = '/' } = pattern
-  const given = checkedDefaults(name, pattern.defaults ?? {})
-  const part = partOf(name, pattern, given)
-  const defaults = defaultsOf(part, given)
+  const ownDefaults = checkedDefaults(name, pattern.defaults ?? {})
+  const part = partOf(name, pattern, ownDefaults)
+  const defaults = defaultsOf(part, ownDefaults)
   const host =
     hostText === undefined ? undefined : new HostPattern(name, hostText, requirements, defaults)
   const twice = [...(host?.variables ?? [])].find((variable) => part?.variables.has(variable))
@@ -192,14 +192,11 @@ function checkedDefaults(
   return new Map(Object.entries(defaults))
 }
 
-function defaultsOf(
-  part: PathPart | undefined,
-  given: RouteLink['defaults'],
-): RouteLink['defaults'] {
+function defaultsOf(part: PathPart | undefined, own: RouteLink['defaults']): RouteLink['defaults'] {
   // As in ZF1, a REST route takes no names of its parent.
-  if (part instanceof RestPart) return new Map([...part.names, ...given])
-  if (!(part instanceof RegexPart)) return given
-  return new Map([...given].map(([key, value]) => [part.variableOf(key), value]))
+  if (part instanceof RestPart) return new Map([...part.names, ...own])
+  if (!(part instanceof RegexPart)) return own
+  return new Map([...own].map(([key, value]) => [part.variableOf(key), value]))
 }
 
 function checkRequirements(

@@ -43,10 +43,10 @@ export function createUrlBuilder(
     const current = reset ? undefined : currentOf()
     const target = mergeTarget(params, encode ? 'decoded' : 'encoded', current, route?.defaults)
     const paths = route?.build(target) ?? buildDefault(target, table.defaultRoute)
-    // The default route alone routes each path that it builds to its target.
+    // Without named routes, the default route leads each path that it builds to its target.
     if (table.named.size === 0) return `${basePath}/${paths[0]}`
     const { origin, from } = originOf(route, target, facts)
-    // The default route finds the pairs as it has written them.
+    // As the default route finds them. To compare them as text takes less time than to decode them.
     const pairs = route === undefined ? writePairs(target.pairs).join('/') : undefined
     const isRight = (each: string): boolean => leadsTo({ target, route, table, pairs }, each, from)
     const path = paths.find(isRight) ?? route?.build(target, true).find(isRight)
@@ -55,7 +55,8 @@ export function createUrlBuilder(
   }
 }
 
-// Returns the short form, the one with controller and action, and the one with all names, which fewer named routes match.
+// Returns three forms of a path, of which fewer and fewer match a named route: the shortest one, one with controller and action, and
+// one with all names.
 function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] {
   if (!defaultRoute.isModule(target.module)) {
     throw new TypeError(`There is no module "${target.module}"`)
@@ -118,7 +119,7 @@ function leadsTo(
   return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
 }
 
-// Compares the values of each key in their order. No other order matters.
+// Compares the values of each key in their order. The order of the keys does not matter.
 function hasPairs(target: RouteTarget, found: string): boolean {
   const expected = new Map<string, string>()
   for (const pair of target.pairs) add(expected, ...decodePair(pair))
@@ -129,7 +130,7 @@ function hasPairs(target: RouteTarget, found: string): boolean {
   )
 }
 
-// No URL holds a control character.
+// Adds a value to the others of a key, after a control character: no URL has one.
 function add(values: Map<string, string>, key: string, value: string): void {
   values.set(key, `${values.get(key) ?? ''}\0${value}`)
 }
