@@ -14,19 +14,17 @@ import type { Access } from '../server/handler.ts'
 export function logAccess(logger: Logger, access: Access, trusted?: BlockList): void {
   const { method, response, route, bytes, durationMs } = access
   const { status, request } = response
-  const names = safeNames(request)
   const message = request && stateOf(request).message
-  const roundedMs = Math.round(durationMs * 10) / 10
   const fields = {
     event: 'access',
     id: request?.id,
     ...(message && trusted && proxyIdsOfMessage(message, trusted)),
     method,
-    ...names,
+    ...safeNames(request),
     route,
     ...(message?.isPublicFile && { public: true }),
     status,
-    durationMs: roundedMs,
+    durationMs: Math.round(durationMs * 10) / 10,
     bytes,
   }
   logger.info(fields, [status, method, ...subjectOf(fields)].join(' '))

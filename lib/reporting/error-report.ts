@@ -98,10 +98,11 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(failedSignIn && { signIn: failedSignIn }),
-    ...(second ? { second: scrubbed(second) } : {}),
-    ...(params && status === 404 && !failedSignIn
-      ? recognizeSignIn(request, params, options.hasController)
-      : {}),
+    ...(second && { second: scrubbed(second) }),
+    ...(params &&
+      status === 404 &&
+      !failedSignIn &&
+      recognizeSignIn(request, params, options.hasController)),
   }
 }
 

@@ -136,10 +136,10 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
     name: raw.isClassName ? safeName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
     code: codeOf(code, scrubber),
-    ...(stack.length > 0 ? { stack: stack.map(showFrame) } : {}),
+    ...(stack.length > 0 && { stack: stack.map(showFrame) }),
     previous: previous && toReport(previous),
-    ...(errors.length > 0 ? { errors: errors.map(toReport) } : {}),
-    ...(omitted > 0 ? { omitted } : {}),
+    ...(errors.length > 0 && { errors: errors.map(toReport) }),
+    ...(omitted > 0 && { omitted }),
   }
 }
 

@@ -149,10 +149,11 @@ export class Reporter {
   #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
     const { id, fingerprint, status, method, module, controller, action, route, second } = report
     const { requestId, traceId } = report
-    const ids = { id, ...(requestId && { requestId }), ...(traceId && { traceId }) }
     const { message } = detail === 'short' && second !== undefined ? second : report
     const short = {
-      ...ids,
+      id,
+      ...(requestId && { requestId }),
+      ...(traceId && { traceId }),
       fingerprint,
       status,
       method,

@@ -172,10 +172,9 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   if (!name.endsWith('authorization')) return
   const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
   // Basic credentials are a user and a password in base64.
-  yield [label, credentials]
-  for (const part of [credentials.split(':', 1)[0] ?? '', credentials.replace(/^[^:]*:/, '')]) {
-    yield [label, part]
-  }
+  const [user = ''] = credentials.split(':', 1)
+  const password = credentials.replace(/^[^:]*:/, '')
+  for (const each of [credentials, user, password]) yield [label, each]
 }
 
 // Returns only the values with separators: any other one is a piece of the field.

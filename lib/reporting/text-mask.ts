@@ -101,17 +101,19 @@ export class TextMask {
   /** Masks the characters that the texts share with a value. Returns the length of the folded value. */
   cover(label: string, value: string): number {
     const folded = fold(value)
-    if (folded.length >= WINDOW) {
+    const { length } = folded
+    if (length >= WINDOW) {
       this.#coverRuns(label, folded)
       if (GROUPED.test(folded)) this.#coverRuns(label, squeeze(folded))
-      return folded.length
-    }
-    if (folded.length < HALF_WINDOW) return folded.length
+    } else if (length >= HALF_WINDOW) this.#coverShort(label, folded)
+    return length
+  }
+
+  #coverShort(label: string, folded: string): void {
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
       this.#shortStarts.add(first)
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
     })
-    return folded.length
   }
 
   #coverRuns(label: string, folded: string): void {
