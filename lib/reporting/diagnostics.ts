@@ -66,8 +66,8 @@ export interface DispatchMessage {
 }
 
 /**
- * What a message says about an exception. It is not the exception: exporters of traces copy the message and the stack
- * of that, which may contain a value of the request.
+ * Describes an exception without its message and its stack: these may contain values of the request, and exporters of
+ * traces copy them.
  */
 export interface DispatchError {
   /** The name of its class, such as `TypeError`. */
