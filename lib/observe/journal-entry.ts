@@ -32,11 +32,6 @@ export class EntryCounts implements Requests {
   hint: string | undefined
   readonly #params = new Map<string, Param>()
 
-  /** Returns the counts that an entry shows. */
-  static of(entry: JournalEntry): EntryCounts {
-    return new EntryCounts().addEntry(entry)
-  }
-
   /** Adds the counts that an entry shows. */
   addEntry(entry: JournalEntry): this {
     this.addRequests(entry)
@@ -105,7 +100,7 @@ export class EntryCounts implements Requests {
 /** Joins entries of the journal with one method and path. */
 export function joinEntries(first: JournalEntry, others: readonly JournalEntry[]): JournalEntry {
   if (others.length === 0) return first
-  const counts = EntryCounts.of(first)
+  const counts = new EntryCounts().addEntry(first)
   for (const other of others) counts.addEntry(other)
   return counts.toJournalEntry(first.method, first.path)
 }

@@ -43,7 +43,7 @@ describe('EntryCounts', () => {
     ]
     for (const hint of [{}, { hint: 'A hint' }]) {
       const entry = createEntry({ ...hint, params })
-      const read = EntryCounts.of(entry).toJournalEntry('GET', entry.path)
+      const read = new EntryCounts().addEntry(entry).toJournalEntry('GET', entry.path)
       const [dsh, ...others] = entry.params
       assert.deepEqual(dsh?.shapes.length, 2)
       const joined = [{ ...dsh, shapes: [{ shape: 'token(21-22)', count: 31 }] }, ...others]
