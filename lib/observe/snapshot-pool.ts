@@ -13,7 +13,7 @@ export interface SnapshotPart {
 const PART_ROUTES = 500
 
 /** Divides a snapshot into messages: the JSON of one with thousands of routes would delay requests. */
-export function* partsOf({ routes, ...rest }: Snapshot): Iterable<SnapshotPart> {
+export function* splitSnapshot({ routes, ...rest }: Snapshot): Iterable<SnapshotPart> {
   let first = 0
   for (; routes.length - first > PART_ROUTES; first += PART_ROUTES) {
     yield { routes: routes.slice(first, first + PART_ROUTES) }
@@ -24,11 +24,11 @@ export function* partsOf({ routes, ...rest }: Snapshot): Iterable<SnapshotPart> 
 /** The latest snapshots of several processes. The counts of a process that has ended stay in the sum. */
 export class SnapshotPool {
   readonly #latest = new Map<number, Snapshot>()
-  // The routes of those whose last part has not arrived.
+  // The routes of the snapshots whose last part has not arrived.
   readonly #incomplete = new Map<number, readonly RouteCounts[]>()
   #ended: Snapshot | undefined
 
-  /** Keeps the next part of a snapshot of a process. The last one replaces its snapshot before. */
+  /** Keeps the next part of a snapshot of a process. The last part replaces the snapshot that the process sent before. */
   keep(id: number, { routes, rest }: SnapshotPart): void {
     const all = [...(this.#incomplete.get(id) ?? []), ...routes]
     if (rest === undefined) {

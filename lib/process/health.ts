@@ -4,7 +4,7 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { createObserver, type Observer } from '../observe/observer.ts'
 import { serveOperator } from '../observe/operator-server.ts'
 import type { Snapshot } from '../observe/snapshot.ts'
-import { partsOf, type SnapshotPart, SnapshotPool } from '../observe/snapshot-pool.ts'
+import { type SnapshotPart, SnapshotPool, splitSnapshot } from '../observe/snapshot-pool.ts'
 import { contentOf, sendToParent } from './child.ts'
 import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
@@ -74,7 +74,7 @@ export class Health {
 
   #send(): Promise<void> {
     this.#sent = this.#sent.then(async () => {
-      for (const part of partsOf(this.observer.snapshot())) {
+      for (const part of splitSnapshot(this.observer.snapshot())) {
         await sendToParent({ [PART_MESSAGE]: part, [ASK_MESSAGE]: part.rest && true })
         await immediate()
       }

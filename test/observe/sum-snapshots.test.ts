@@ -9,7 +9,7 @@ import {
   type RouteCounts,
   type Snapshot,
 } from '../../lib/observe/snapshot.ts'
-import { partsOf, SnapshotPool } from '../../lib/observe/snapshot-pool.ts'
+import { SnapshotPool, splitSnapshot } from '../../lib/observe/snapshot-pool.ts'
 import { endedSnapshot } from '../../lib/observe/sum-processes.ts'
 import {
   MAX_ENTRIES,
@@ -269,7 +269,7 @@ describe('SnapshotPool', () => {
       process: [0, 0],
     })
     const keep = (id: number, snapshot: Snapshot): void => {
-      for (const part of partsOf(snapshot)) pool.keep(id, part)
+      for (const part of splitSnapshot(snapshot)) pool.keep(id, part)
     }
     keep(1, of(10))
     keep(2, of(20))
@@ -289,13 +289,13 @@ describe('SnapshotPool', () => {
   it('keeps a snapshot in parts: the one before counts until the last part', () => {
     const pool = new SnapshotPool()
     const routes = Array.from({ length: 1_200 }, (_, i) => route(`news/a${i}`, 1))
-    const parts = [...partsOf(snapshotWith({ routes }))]
+    const parts = [...splitSnapshot(snapshotWith({ routes }))]
     assert.deepEqual(
       parts.map((part) => part.routes.length),
       [500, 500, 200],
     )
     const sum = () => pool.sum(own, () => true).routes
-    for (const part of partsOf(of(7))) pool.keep(1, part)
+    for (const part of splitSnapshot(of(7))) pool.keep(1, part)
     for (const part of parts) {
       assert.equal(sum().length, 1)
       pool.keep(1, part)
