@@ -50,7 +50,7 @@ export function toMetricPieces(
   }
 }
 
-// With the time at which the counts began: OpenMetrics.
+// Writes OpenMetrics if it gets `createdAt`, the time at which the counts began.
 function* textsOf(families: readonly Family[], createdAt: number | undefined): Iterable<string> {
   for (const family of families) {
     yield createdAt === undefined ? plainHeader(family) : headerOf(family)

@@ -6,11 +6,11 @@ import { fingerprintOf } from '../reporting/fingerprint.ts'
 import type { Fault } from './snapshot.ts'
 import { addFaults, MAX_FAULTS, MAX_IDS, otherFaults } from './sum-snapshots.ts'
 
-/** The errors by fingerprint. Bounded, with exact counts: the oldest one makes room. */
+/** The errors by fingerprint, with exact counts. Bounded: the oldest fault is joined to the others. */
 export class Faults {
-  // Apart, because the thousand kinds of 404 of a scanner must not hide faults.
-  readonly #faults = new Bounded()
-  readonly #rejections = new Bounded()
+  // Two lists, because the thousand kinds of 404 of a scanner must not hide faults.
+  readonly #faults = new LatestFaults()
+  readonly #rejections = new LatestFaults()
 
   /** Records the error of a request, or an error outside of any request. */
   record(failure: Failure, route: string | null): void {
@@ -42,8 +42,8 @@ export class Faults {
 /** A fault whose further errors are counted. */
 type Counted = { -readonly [Name in keyof Fault]: Fault[Name] } & { readonly ids: string[] }
 
-// The latest faults, and what the older ones have become.
-class Bounded {
+// The latest faults, and one that the older ones are joined to.
+class LatestFaults {
   readonly latest = new Map<string, Counted>()
   others: Fault | undefined
 
@@ -51,7 +51,7 @@ class Bounded {
   faultOf(fingerprint: string, type: string): Counted {
     const known = this.latest.get(fingerprint)
     if (known !== undefined) return known
-    if (this.latest.size === MAX_FAULTS / 2) this.#giveUpOldest()
+    if (this.latest.size === MAX_FAULTS / 2) this.#joinOldest()
     const firstAt = Date.now()
     const fault: Counted = {
       fingerprint: copyOf(fingerprint),
@@ -67,8 +67,8 @@ class Bounded {
     return fault
   }
 
-  // Of several, the one that occurred first.
-  #giveUpOldest(): void {
+  // Joins the fault with the earliest `lastAt` to the others; of several, the one that occurred first.
+  #joinOldest(): void {
     const all = [...this.latest.values()]
     const oldest = all.reduce((one, other) => (other.lastAt < one.lastAt ? other : one))
     this.latest.delete(oldest.fingerprint)

@@ -46,7 +46,7 @@ export class Journal {
       for (const [path, each] of tree.list())
         counts.set(each.toJournalEntry(method, path, []), each)
     }
-    // Only of those that are kept: to list the parameters of thousands took 35 ms of each scrape.
+    // Lists the parameters only of the entries that are kept: those of thousands took 35 ms of each scrape.
     return bounded([...counts.keys()], MAX_ENTRIES, () => false, otherEntries).map(
       (entry) => counts.get(entry)?.toJournalEntry(entry.method, entry.path) ?? entry,
     )
@@ -85,11 +85,11 @@ function partsOf(request: HttpRequest, isSafe: (name: string) => boolean): reado
     const isKey = i % 2 === 0 && i + 1 < all.length && isSafe(decodeSegment(name))
     return name && (isKey ? name : VARYING)
   })
-  // An empty key or value counts as one until here: `//hunter2/id` has no name.
+  // Removes the empty segments only now, so that keys and values keep their positions: `//hunter2/id` has no name.
   return [...shown, ...keys].filter((part) => part !== '').slice(0, MAX_DEPTH + 1)
 }
 
-// One more than a tree keeps apart.
+// Limits the number of segments. The first one may be empty, and a tree joins those beyond MAX_DEPTH.
 function segmentsOf(path: string): readonly string[] {
   return path.split('/', MAX_DEPTH + 2)
 }

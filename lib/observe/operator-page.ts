@@ -59,7 +59,7 @@ function section(title: string, content: Markup | undefined, none: string): Mark
 }
 
 function tiles(snapshot: Snapshot, now: number): Markup {
-  const { routes, minutes, server, process: usage } = snapshot
+  const { routes, minutes, server, process: facts } = snapshot
   const hour = minutes.filter(({ at }) => at > now - MINUTES * MINUTE_MS)
   const buckets = emptyBuckets()
   for (const minute of hour) addBuckets(buckets, minute.buckets)
@@ -74,7 +74,7 @@ function tiles(snapshot: Snapshot, now: number): Markup {
     }
   }
   const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => latencyText(buckets, q))
-  const { residentBytes, heapUsedBytes, eventLoop } = usage
+  const { residentBytes, heapUsedBytes, eventLoop } = facts
   return html`<dl class="tiles">${[
     tile('Requests per second', numberText(rateOf(snapshot, now)), [
       'in the last 2 minutes',
@@ -98,7 +98,7 @@ function tiles(snapshot: Snapshot, now: number): Markup {
   ]}</dl>`
 }
 
-// Since the start of the minute before this one, or since the start of the counts.
+// Returns requests per second, since the start of the minute before this one or since the start of the counts.
 function rateOf({ minutes, startedAt }: Snapshot, now: number): number {
   const first = now - (now % MINUTE_MS) - MINUTE_MS
   const latest = minutes.filter(({ at }) => at >= first)

@@ -33,7 +33,7 @@ interface Page {
 // A request is small. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
 const MAX_CONNECTIONS = 64
-// Longer than an answer to `/readyz` takes.
+// Longer than a response to `/readyz` takes.
 const STALLED_MS = 5_000
 // More than the supervisor waits for its workers.
 const READY_TIMEOUT_MS = 3_000

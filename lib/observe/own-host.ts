@@ -1,13 +1,13 @@
 import { isIP } from 'node:net'
 
-// No public server answers for these: RFC 6761, ICANN's reservation of .internal, and the default of Kubernetes.
+// Names that no public DNS has: by RFC 6761, ICANN's reservation of .internal, and the default of Kubernetes.
 const PRIVATE = /(?:^|\.)(?:localhost|internal|cluster\.local)$/
 
 /**
  * Reports whether a `Host` may be that of an operator's server: an address, the configured host, or a name that no public
  * DNS has. A page of a browser whose name was rebound to the address of the server has its own public name.
  *
- * @param host The header `Host`; undefined without one: every browser sends it.
+ * @param host The header `Host`; undefined if there is none. Every browser sends one.
  */
 export function isOwnHost(host: string | undefined, configured: string): boolean {
   if (host === undefined) return true

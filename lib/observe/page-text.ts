@@ -2,7 +2,7 @@
 
 import { BUCKETS, quantile } from './histogram.ts'
 
-// toLocaleString() makes a new format for each of some thousand numbers: most of the time of a page.
+// Not toLocaleString(), which creates a format for each of some thousand numbers: most of the time of a page.
 const TENTHS = new Intl.NumberFormat('en', { maximumFractionDigits: 1 })
 const WHOLE = new Intl.NumberFormat('en', { maximumFractionDigits: 0 })
 

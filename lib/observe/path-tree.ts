@@ -15,23 +15,24 @@ export interface Counts<Leaf> {
 }
 
 interface Node<Leaf> {
-  /** Number of paths that have passed, and the age of its place when it was new. */
+  /** Number of paths through this node, added to the age that its parent had when this node was new. */
   weight: number
-  /** Grows when a name makes room here: one that is no longer requested falls behind. */
+  /** The first weight of a new child. It grows when a child makes room: an old child that is no longer requested falls behind. */
   age: number
   leaf: Leaf | undefined
-  /** The joined leaf of all paths below it that have no nodes. */
+  /** The joined leaf of all paths below this node that have no nodes. */
   rest: Leaf | undefined
   readonly children: Map<Part, Node<Leaf>>
 }
 
 // The first part tells most about a request, and is also what scanners vary.
 const MAX_NAMES = [48, 12]
-/** Further parts of a path are one. */
+/** Maximum depth of a node. The parts of a path beyond it have no nodes. */
 export const MAX_DEPTH = 6
 // A name stays if one of 256 new names is the same, and 100 requests are forgotten after 25,600 new names.
 const AGE_STEP = 1 / 256
-// Of what is below names that make room for a path, so many nodes keep what belongs to them: a join takes up to 50 µs.
+// Maximum nodes that are moved when names make room for a path: to join two leaves takes up to 50 µs. Of further nodes, only the
+// totals are kept.
 const MAX_MOVED = 16
 // Stands for all parts below a path that have no nodes.
 const REST = '…'
@@ -46,7 +47,7 @@ export class PathTree<Leaf extends Counts<Leaf>> {
   readonly #maxNodes: number
   readonly #createLeaf: () => Leaf
   #nodes = 0
-  // Number of nodes that this path may still move.
+  // Number of nodes that the path that is added may still move.
   #left = 0
 
   /** @param maxNodes Maximum number of parts of all paths. From half of it on, a new name counts as a part that varies. */
@@ -79,7 +80,7 @@ export class PathTree<Leaf extends Counts<Leaf>> {
     yield* listOf(this.#root, '', 1)
   }
 
-  // Returns undefined if there is no room.
+  // Returns the child for a part of a path; undefined if there is no room for it.
   #childOf(parent: Node<Leaf>, part: Part, depth: number): Node<Leaf> | undefined {
     const { children } = parent
     const known = children.get(part)
@@ -96,7 +97,7 @@ export class PathTree<Leaf extends Counts<Leaf>> {
     return child
   }
 
-  // From now on, a name is a part that varies.
+  // Gives up the node of a name: moves it, with all nodes below it, to the part that varies.
   #giveUp(parent: Node<Leaf>, name: Part, depth: number): void {
     const node = parent.children.get(name)
     parent.children.delete(name)
@@ -118,7 +119,7 @@ export class PathTree<Leaf extends Counts<Leaf>> {
     for (const [name, child] of from.children) this.#move(child, to, name, depth + 1)
   }
 
-  // Keeps the totals of a node that has made room, and of all below it.
+  // Removes a node and all nodes below it, and adds their totals to the rest of the parent.
   #drop(from: Node<Leaf>, parent: Node<Leaf>): void {
     for (const leaf of [from.leaf, from.rest]) {
       if (leaf !== undefined) parent.rest = joined(parent.rest, leaf.toTotals())

@@ -38,7 +38,7 @@ export function linePlot(label: string, all: readonly Series[], textOf: TextOf):
       if (value === undefined) isDrawing = false
       else {
         const point = `${round((i + 0.5) * step)} ${round(HEIGHT - heightOf(value))}`
-        // A line to itself, with round ends.
+        // `h0` is a line to the point itself: with its round ends, it is a dot.
         path += isDrawing ? `L${point}` : `M${point}h0`
         isDrawing = true
       }
@@ -56,6 +56,9 @@ function plot(
   pathOf: (values: Series['values'], step: number, heightOf: (value: number) => number) => string,
 ): Markup {
   const highest = highestOf(all)
+  if (highest === 0) {
+    return html`<figure><figcaption>${label}</figcaption><p class="none soft">No request in the last hour.</p></figure>`
+  }
   const top = roundUp(highest)
   const step = WIDTH / countOf(all)
   const heightOf = (value: number): number => scaled(value, top)
@@ -64,9 +67,6 @@ function plot(
       html`<path class="${className}${name}" d="${pathOf(values, step, heightOf)}"/>`,
   )
   const names = all.map(({ name }) => html`<span class="key ${name}">${name}</span>`)
-  if (highest === 0) {
-    return html`<figure><figcaption>${label}</figcaption><p class="none soft">No request in the last hour.</p></figure>`
-  }
   const scale = [top, top / 2, 0].map(textOf)
   return html`<figure><figcaption>${label} ${names}</figcaption>
 <div class="plot"><p class="axis y">${spans(scale)}</p>

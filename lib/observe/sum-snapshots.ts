@@ -129,7 +129,7 @@ export function bounded<T extends { readonly count: number }>(
   return others.length === 0 ? kept : [...kept, join(others)]
 }
 
-// Keeps the latest ones. Half of the places are for the server's own, which a scanner must not hide.
+// Keeps the latest faults. Half of the places are for errors of the server, which the requests of a scanner must not hide.
 function boundedFaults(all: readonly Fault[]): readonly Fault[] {
   const others = all.filter(({ fingerprint }) => fingerprint === OTHER)
   const latest = all
@@ -150,7 +150,7 @@ export function otherFaults(faults: readonly Fault[]): Fault {
 
 /** Joins entries of the journal to the entry for those beyond the bound. */
 export function otherEntries(entries: readonly JournalEntry[]): JournalEntry {
-  // Not the parameters: thousands of entries have ten thousands of names.
+  // Leaves out the parameters: thousands of entries have ten thousands of names.
   const { count, firstAt, lastAt } = entries.reduce(addTimed)
   return { path: OTHER, method: '', count, firstAt, lastAt, params: [] }
 }
@@ -206,7 +206,7 @@ function addTimed<T extends Timed>(one: T, other: T): T {
   }
 }
 
-/** Adds two faults with one fingerprint. Of the same time, the first one counts as the later. */
+/** Adds two faults with one fingerprint. If both have the same `lastAt`, the first one counts as the later. */
 export function addFaults(one: Fault, other: Fault): Fault {
   const [later, earlier] = one.lastAt < other.lastAt ? [other, one] : [one, other]
   return { ...addTimed(one, other), ids: [...later.ids, ...earlier.ids].slice(0, MAX_IDS) }
