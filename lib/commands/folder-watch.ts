@@ -44,7 +44,7 @@ export class FolderWatch {
   }
 
   /**
-   * Watches a file, unless a folder that is watched has it, and the links in its path.
+   * Watches a file and the links in its path, except for those in a folder that is watched anyway.
    *
    * @throws {Error} If its folder can't be read, with the error code of the system and its `path`.
    */
@@ -138,13 +138,13 @@ interface Folder {
   readonly folder: string
   /** Differs if a folder was removed and created again: the old watcher then reports nothing. */
   readonly identity: string
-  /** The folder that was given, if all files are watched. */
+  /** The folder of {@link FolderWatch.open} that has this one; undefined if only some names are watched. */
   readonly root?: string | undefined
-  /** The names that are watched, if not all. */
+  /** The names that are watched; undefined if all are. */
   readonly names?: Set<string> | undefined
 }
 
-// A file system gives the number of a removed folder to the next one.
+// The number alone is not enough: a file system gives the number of a removed folder to the next one.
 function identityOf({ ino, birthtimeMs }: Stats): string {
   return `${ino}:${birthtimeMs}`
 }

@@ -12,7 +12,7 @@ import {
 } from './package-json.ts'
 
 const NODE_FOR_TYPESCRIPT = '22.18'
-// The templates are JavaScript, which is TypeScript too once a type in a comment stands behind its variable.
+// The templates are JavaScript. They become TypeScript when each type in a comment is moved behind its variable.
 const TEMPLATES = [
   'app',
   'controllers/index',
@@ -130,7 +130,7 @@ async function writePackage(
   return { extension, isInstalled: !added.includes('dependencies.portico') }
 }
 
-// Does not follow a link, and does not wait for the writer of a FIFO.
+// Checks the file first: a link must not be followed, and to read a FIFO would wait for its writer.
 async function readIfPresent(file: string): Promise<string | undefined> {
   const stats = await lstat(file).catch(() => undefined)
   if (stats?.isFile() === false) throw problem(file, 'it is not a file')

@@ -30,7 +30,7 @@ const REPORT_MS = 10
 export async function run(line: CommandLine): Promise<number> {
   const ownLog = await createLog(line.config)
   logWarnings(ownLog)
-  // A signal or the message of the parent process may come while the controllers load.
+  // Begins before the controllers load: a signal or the message of the parent process may come while they do.
   const requested = new Promise<void>((stop) => {
     if (cluster.isWorker || isWatched()) return onStopMessage(stop)
     onStopSignal(stop)
@@ -52,10 +52,10 @@ export async function run(line: CommandLine): Promise<number> {
     front.report(error)
   }
   let isServing = true
-  // Before the first request may come.
+  // Begins before the first request may come.
   const stopped = new Promise<void>((stop) => {
     const crash = (error: unknown): void => {
-      // In a later turn: an observer that fails for each report would keep this one from ending.
+      // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
       setImmediate(report, error)
       // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
       if (requestSuccessor()) return
@@ -68,11 +68,12 @@ export async function run(line: CommandLine): Promise<number> {
   })
   reportListen()
   const { onAccess } = health?.observer ?? {}
-  // It never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without `--allow-net`.
+  // listen() never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without
+  // `--allow-net`.
   const service = await Promise.race([listen(application, log, onAccess), stopped])
   if (service === undefined) return stopEarly()
   health?.observer.watch(service)
-  // Before any connection is accepted. A failure is an exception outside of any request.
+  // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
   const isAppReady = createReadyCheck(app, report)
   const isReady = async (): Promise<boolean> => isServing && isAppReady()

@@ -29,7 +29,7 @@ export async function untilExit(child: ChildProcess): Promise<void> {
  */
 export function keepUnblocked(child: ChildProcess): void {
   unblockOutput()
-  // Before any listener that logs.
+  // Called before any listener that logs.
   child.prependOnceListener('exit', unblockOutput)
 }
 

@@ -108,8 +108,8 @@ export class Supervisor {
   }
 }
 
-// Finds a free port for all workers, also for the successor of the last one. Listens until the first worker is
-// about to, so that no other program gets the port.
+// Finds a free port for all workers, and for each successor. Listens on it until the first worker is about to listen, so that no
+// other program gets the port.
 async function holdFreePort(host: string): Promise<void> {
   const server = createServer((socket) => socket.destroy())
     .listen(0, host)

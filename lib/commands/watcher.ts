@@ -136,10 +136,11 @@ export class Watcher {
     for (const each of Object.values(message).flat()) {
       if (typeof each !== 'string' || !/^(?:file:|\/|[A-Za-z]:\\)/.test(each)) continue
       const file = each.startsWith('file:') ? fileURLToPath(each) : each
-      // Its folder may have been removed in the meantime.
       try {
         if (!/[\\/]node_modules[\\/]/.test(file)) this.#watch?.addFile(file)
-      } catch {}
+      } catch {
+        // The folder of the file was removed in the meantime.
+      }
     }
   }
 }

@@ -138,8 +138,8 @@ export class WorkerSlot {
     worker.on('message', (message) => {
       if (message === REPLACE_MESSAGE) replace('had an exception')
     })
-    // node:cluster sends no more connections to a worker that had no free file descriptor for one. Only a message of its own,
-    // which Node does not document, tells so (workers.test.ts).
+    // node:cluster sends no more connections to a worker that had no free file descriptor for one. It reports this only by an
+    // internal message, which Node does not document (workers.test.ts).
     worker.process.on('internalMessage', (message) => {
       if (message.cmd === 'NODE_HANDLE_NACK') replace('has no free file descriptor')
     })
@@ -163,7 +163,7 @@ export class WorkerSlot {
     }, delayMs)
   }
 
-  // Tries again after a successor that did not start, unless the old worker still serves well.
+  // Starts another successor for one that did not start, unless the old worker still serves well.
   #recover({ pid, exitCode: code, message }: WorkerError): void {
     const serves = this.#worker !== undefined && this.#worker !== this.#lost
     if (this.#isStopped || serves) return

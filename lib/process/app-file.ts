@@ -77,7 +77,7 @@ function kindOf(value: unknown): string {
   return value === null ? 'null' : `an instance of ${value.constructor?.name}`
 }
 
-// Another setting than those of the file may turn development on.
+// Assumes development for a file with `showValues`, which needs it: a flag or a variable may turn development on.
 function checkOptions(options: FrontControllerOptions): void {
   const { showValues = false, development = showValues } = options
   new FrontController({ ...options, development })

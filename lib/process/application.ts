@@ -96,7 +96,7 @@ async function load(
     const files = folder === undefined ? undefined : listPublicFolder(folder, basePath)
     const { headers } = options
     const handler = files === undefined ? front : sendFiles(front, files, { cacheControl, headers })
-    // A rejection that nothing handles becomes an event only after this turn.
+    // Waits for a turn: only after it does Node report a rejected promise of the application as an event.
     await immediate()
     return { front, handler, files, app, config, logger: log }
   } catch (error) {
@@ -148,7 +148,8 @@ async function loadFolder(
   return loaded
 }
 
-// An upload, which has its own `maxBodyBytes`, is not silent.
+// Warns about actions that may be silent for longer than the socket timeout. An action with its own `maxBodyBytes` receives an
+// upload, and is not silent.
 function warnAboutLimits(
   front: FrontController,
   { socketTimeoutMs }: Config,
@@ -163,7 +164,7 @@ function warnAboutLimits(
   warn(`The "timeoutMs" of ${late.map(fullName).join(', ')} is not less than ${limit}`)
 }
 
-// Such as the name of a function, `userAdmin`, in place of its name in URLs.
+// Warns about routes that lead to no action, such as by the name of a function, `userAdmin`, in place of its name in URLs.
 function warnAboutRoutes(front: FrontController, warn: (warning: string) => void): void {
   const { dispatcher, router } = partsOf(front)
   for (const { name, defaults, variables, isAbstract, isRest } of router.named.values()) {
@@ -196,7 +197,7 @@ function joined(
   return { controllers: join('', app.controllers, folder.controllers), modules }
 }
 
-/** Returns the settings that have these defaults. */
+/** Returns the settings with the names of the defaults. */
 export function limitsOf<T extends object>(defaults: T, config: T): T {
   const names = Object.keys(defaults) as (keyof T)[]
   return Object.fromEntries(names.map((name) => [name, config[name]])) as T

@@ -31,8 +31,8 @@ export function onStopMessage(stop: () => void, kill = (): void => {}): void {
     if (message === STOP_MESSAGE) stop()
     if (message === KILL_MESSAGE) kill()
   })
-  // Without the first, a failed write to the supervisor is an exception; without the second, node:cluster ends the worker at once
-  // when the supervisor dies.
+  // Without the listener, a failed write to the supervisor would be an exception. Without the property, node:cluster would end the
+  // worker at once when the supervisor dies.
   if (cluster.worker) cluster.worker.on('error', () => {}).exitedAfterDisconnect = true
   process.on('disconnect', stop)
   // The parent may have ended while the controllers were loading.

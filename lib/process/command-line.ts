@@ -65,7 +65,7 @@ export function parseCommandLine(
   }
   for (const [name, text] of values) texts.set(flagOf(name), text)
   const { config, given } = parseSettings(texts, defaults, problems)
-  // With an application file, they are looked for when it is loaded.
+  // An application file has settings too: loadApplication() looks for contradictions when it has loaded the file.
   if (config.app === undefined) problems.push(...contradictions(config))
   problems.push(...misuses(values, config))
   if (problems.length > 0) throw new ConfigError(problems)
@@ -83,7 +83,7 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
   for (const arg of rest) {
     const [, flag, inlineValue] = FLAG.exec(arg) ?? []
     const name = nameOf.get(flag ?? '')
-    // Also `--`: a parent process appends flags, which must not stand behind it.
+    // Rejects `--` too: a parent process appends flags, and `--` would make them arguments.
     if (arg === '--' || flag === undefined) problems.push(unexpected(arg, args))
     else if (name === undefined) problems.push(unknownOption(flag, names))
     else if (takesArgument(name)) {
@@ -171,8 +171,8 @@ function misuses(values: ReadonlyMap<string, string>, config: Config): string[] 
   for (const name of requested) {
     const { needs } = commands[name]
     if (needs?.every((setting) => config[setting] === undefined)) {
-      const flags = needs.map((setting) => flagOf(settings[setting].flag))
-      problems.push(`--${name} needs ${flags.join(' or ')}`)
+      const needed = needs.map((setting) => flagOf(settings[setting].flag))
+      problems.push(`--${name} needs ${needed.join(' or ')}`)
     }
   }
   return problems

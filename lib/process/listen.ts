@@ -39,7 +39,7 @@ export async function listen(
   })
 }
 
-// Only two calls need a function around them.
+// Returns a function that calls both; of one function alone, the function itself.
 function inOrder(first: OnAccess | undefined, second: OnAccess | undefined): OnAccess | undefined {
   if (first === undefined || second === undefined) return first ?? second
   return (access) => {
@@ -74,7 +74,7 @@ function inheritedSocket(): number | undefined {
   const { LISTEN_FDS, LISTEN_PID } = process.env
   if (LISTEN_PID !== String(process.pid) || !LISTEN_FDS || LISTEN_FDS === '0') return undefined
   if (LISTEN_FDS === '1') return FIRST_FD
-  // The clients of another socket would wait for ever.
+  // Rejects several sockets: the clients of those that are not used would wait for ever.
   throw new ConfigError([`LISTEN_FDS is "${LISTEN_FDS}", not 1`])
 }
 

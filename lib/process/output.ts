@@ -8,7 +8,7 @@ export const EXIT_FAILURE = 1
 
 const FLUSH_TIMEOUT_MS = 1_000
 
-// A reader that has read enough closes the pipe: `--routes | head`. Later writes fail with the second code.
+// The codes of a pipe whose reader has read enough, as in `--routes | head`: of the first write that fails, and of later ones.
 const CLOSED: readonly unknown[] = ['EPIPE', 'ERR_STREAM_DESTROYED']
 
 /** Writes text to stdout. If that fails, the exit code is at least 1. */
@@ -52,7 +52,7 @@ export async function exit(exitCode: number): Promise<never> {
 /** Creates a log on stdout: readable lines for a terminal, else NDJSON. */
 export async function createLog({ logLevel }: Config): Promise<Log> {
   const stream = process.stdout
-  // Writes waiting lines one by one: a pipe takes a line whole, but cuts a larger write, and a line of another worker follows.
+  // Writes queued lines one by one: a pipe may divide a larger write, and then has a line of another worker in between.
   Object.assign(stream, { _writev: null })
   if (!stream.isTTY) return new Log({ stream, level: logLevel })
   const { prettyFormat } = await import('./pretty-line.ts')

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs'
 import { monitorEventLoopDelay, performance } from 'node:perf_hooks'
 import type { EventLoopFacts, ProcessFacts } from '../observe/snapshot.ts'
 
-// Each measurement wakes the process up.
+// Not shorter, because each measurement wakes the process.
 const RESOLUTION_MS = 20
 
 /**
@@ -40,7 +40,7 @@ function watchEventLoop(): () => EventLoopFacts {
     const now = performance.eventLoopUtilization()
     const { utilization } = performance.eventLoopUtilization(now, last)
     last = now
-    // A value includes the interval of the measurement. It is NaN without one.
+    // A delay includes the interval of the measurement. It is NaN if there was no measurement.
     const seconds = (ns: number): number => Math.max(0, (ns || 0) / 1e9 - RESOLUTION_MS / 1e3)
     const facts = {
       mean: seconds(delays.mean),

@@ -26,7 +26,7 @@ export function onStopSignal(stop: () => void, onSecond = (): void => {}): void 
  * SIGHUP is a request to reload. The process then logs that it has no workers to replace.
  */
 export function onHangup(logger: Logger, stop: () => void): void {
-  // Asked now: at the signal, the terminal is gone. Not imported, because the commands that do not serve need no terminal.
+  // Checks this now, because the terminal is gone when the signal comes. `node:tty` is not imported: most commands do not need it.
   const isTerminal = process.getBuiltinModule('node:tty').isatty(STDIN)
   process.on('SIGHUP', () => {
     if (isTerminal) return stop()

@@ -3,7 +3,7 @@ import type { Logger } from '../reporting/logger.ts'
 
 const WINDOW_MS = 60_000
 const MAX_KINDS = 100
-// Those of Node. An application may emit any value as name or code.
+// The names and codes of Node. An application may emit any value as a name or a code.
 const NAME =
   /^(?:Deprecation|Experimental|MaxListenersExceeded|PromiseRejectionHandled|Security|Timeout(?:NaN|Negative|Overflow)|UnhandledPromiseRejection|Unsupported)?Warning$/
 const CODE = /^(?:[A-Z]{0,9}DEP\d{3,4}|MODULE_TYPELESS_PACKAGE_JSON)$/
@@ -18,8 +18,8 @@ export function logWarnings(logger: Logger): void {
   const kinds = new Set<string>()
   let windowStart = monotonicMs()
   process.on('warning', (warning: Error & { readonly code?: unknown }) => {
-    const name = matching(warning.name, NAME) ?? 'Warning'
-    const code = matching(warning.code, CODE)
+    const name = ifMatching(warning.name, NAME) ?? 'Warning'
+    const code = ifMatching(warning.code, CODE)
     const kind = code === undefined ? name : `${name} ${code}`
     if (monotonicMs() - windowStart > WINDOW_MS) {
       kinds.clear()
@@ -31,6 +31,6 @@ export function logWarnings(logger: Logger): void {
   })
 }
 
-function matching(value: unknown, pattern: RegExp): string | undefined {
+function ifMatching(value: unknown, pattern: RegExp): string | undefined {
   return typeof value === 'string' && pattern.test(value) ? value : undefined
 }

@@ -56,7 +56,7 @@ export function leaveCluster(): Promise<void> {
 
 const READY_MESSAGE = 'portico:ready'
 
-// More than a worker takes, and less than a probe waits.
+// Longer than `ready` of a worker may take (2 seconds), and shorter than the health port waits (3 seconds).
 const READY_TIMEOUT_MS = 2_500
 
 /** Answers the supervisor, if there is one, when it asks whether this process is ready. */
