@@ -34,7 +34,7 @@ export function locateFunctions(
       inspector.close()
     }
   } catch {
-    // A runtime without an inspector, or one that may not use it (node --permission).
+    // The runtime has no inspector, or may not use it (node --permission).
   }
   return locations
 }

@@ -21,7 +21,7 @@ export interface CookieStoreOptions<T> {
 export class CookieStore<T> {
   readonly #options: CookieStoreOptions<T>
   readonly #name: string
-  // By the message: the requests that forwards create share it.
+  // By message, because the requests that forwards create share it.
   readonly #opened = new WeakMap<Message, Promise<T | undefined>>()
 
   constructor(options: CookieStoreOptions<T>) {
@@ -57,7 +57,7 @@ export class CookieStore<T> {
   async write(response: HttpResponse, data: T): Promise<void> {
     const { site, seal, ttlMs } = this.#options
     const json = this.#jsonOf(data)
-    // Before the encryption: it must not work on a large or deep value.
+    // Checks the length before the encryption, which must not work on a large or deep value.
     if (json.length > MAX_COOKIE_BYTES) throw this.#tooLong(`more than ${MAX_COOKIE_BYTES}`)
     const value = await seal.seal(JSON.parse(json), ttlMs)
     const bytes = this.#name.length + value.length

@@ -28,7 +28,7 @@ const loadJose = once(() => import('jose'))
  */
 export function createSeal(secrets: unknown, purpose: string): Seal {
   const raw = checkedSecrets(secrets).map((secret) => hkdfSync('sha256', secret, '', purpose, 32))
-  // Once: jose would import the bytes for each cookie, which takes half of the time.
+  // Imports the keys once: jose would import the bytes for each cookie, which takes half of the time.
   const importKeys = once(() => Promise.all(raw.map(importKey)))
   return {
     async seal(data, ttlMs) {
@@ -42,7 +42,7 @@ export function createSeal(secrets: unknown, purpose: string): Seal {
       for (const key of await importKeys()) {
         try {
           const { payload } = await jwtDecrypt(text, key, ALGORITHMS)
-          // jose compares whole seconds.
+          // Compares milliseconds too: jose compares whole seconds.
           return isExpired(payload.exp) ? undefined : payload.data
         } catch {
           // Another key may open it. If none does, the cookie is as if it had not been sent.

@@ -18,7 +18,7 @@ export async function begin(
   request: HttpRequest,
   response: HttpResponse,
 ): Promise<void> {
-  // Many images of a page would begin a flow each at once: their cookies would exceed the limit of the headers.
+  // Each image of a page would begin a flow, and the cookies of many flows would exceed the limit of the headers.
   if ((headerOf(request, 'sec-fetch-mode') ?? 'navigate') !== 'navigate') {
     const facts = { provider: provider.name, step: 'begin', fault: 'no navigation' } as const
     throw signInError(400, 'A sign-in begins with a link or a redirect', facts)

@@ -2,7 +2,7 @@ import { decodePercent } from '../http/params.ts'
 
 const MAX_BYTES = 1_024
 
-// Also the controls beyond ASCII.
+// Matches the controls beyond ASCII too.
 const CONTROL = /\p{Cc}/u
 
 /**
@@ -11,7 +11,7 @@ const CONTROL = /\p{Cc}/u
  * A browser reads `//host` and `/\host` as another host, and it removes tabs and line breaks before it does.
  */
 export function continuePath(value: unknown): string {
-  // Encoded, a path is never shorter. A form may have one of 1 MB, which would take 0.1 s.
+  // Rejects a long text before it is encoded, which never makes it shorter: a form may have a text of 1 MB, which takes 0.1 s.
   if (typeof value !== 'string' || value.length > MAX_BYTES || !isOwnPath(value)) return '/'
   const [path = ''] = value.split(/[?#]/, 1)
   if (!isOwnPath(decodePercent(path))) return '/'

@@ -24,9 +24,9 @@ export interface SignInController {
   readonly hooks: ErrorHooks
 }
 
-// One of them makes a request a return.
+// A request with one of these is a return from the provider.
 const RETURN_PARAMETERS = ['code', 'state', 'error']
-// The address and the protocol have each of them once (RFC 6749, section 3.1).
+// The parameters of the address and of the protocol. A request has each of them once at most (RFC 6749, section 3.1).
 const SINGLE_PARAMETERS = [
   ...[...RETURN_PARAMETERS, 'provider', 'iss', 'error_description', 'error_uri', 'scope'],
   ...['response', 'id_token', 'access_token', 'token_type', 'expires_in', 'session_state'],
@@ -55,8 +55,8 @@ export function createController(parts: Parts): SignInController {
       const facts = { provider: provider.name, step: 'return', fault: 'unknown state' } as const
       throw signInError(400, 'This sign-in has ended, or has not begun in this browser', facts)
     }
-    const given = ['code', 'error'].filter((name) => single(query, name) !== undefined)
-    if (given.length !== 1) throw invalidReturn(provider.name)
+    const results = ['code', 'error'].filter((name) => single(query, name) !== undefined)
+    if (results.length !== 1) throw invalidReturn(provider.name)
     return complete(parts, { provider, flow }, request, response)
   }
   const signOut = createSignOut(parts)
@@ -64,7 +64,7 @@ export function createController(parts: Parts): SignInController {
     failed(request) {
       const { message, route, firstRoute, settings } = stateOf(request)
       if (parts.entered.has(message)) return
-      // Neither action has run: such as for another method, a form that is too large, or after a forward of a plugin.
+      // No action has run, for example because of another method, a form that is too large, or a forward of a plugin.
       const isOwn = [route, firstRoute].some(
         (each) => each && errorHooksOf(settings.resolve?.(each).run) === hooks,
       )

@@ -56,7 +56,7 @@ export async function during<T>(
   deadline?: AbortSignal,
 ): Promise<T> {
   try {
-    return await (deadline === undefined ? run() : before(deadline, run))
+    return await (deadline === undefined ? run() : untilDeadline(deadline, run))
   } catch (thrown) {
     const { fault, status } =
       thrown instanceof ProviderFault ? thrown : new ProviderFault(faultOf(thrown))
@@ -68,8 +68,8 @@ export async function during<T>(
   }
 }
 
-// A document that others wait for is fetched on.
-function before<T>(deadline: AbortSignal, run: () => T | Promise<T>): Promise<T> {
+// Rejects at the deadline, but does not abort what was run: other callers may wait for the same document.
+function untilDeadline<T>(deadline: AbortSignal, run: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const end = (): void => reject(new ProviderFault('too late', 504))
     if (deadline.aborted) return end()

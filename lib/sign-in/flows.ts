@@ -33,9 +33,10 @@ interface Packed {
 }
 
 const MAX_FLOWS = 5
-// More cookies would only cost time to open: they are no flows that this browser needs. Of these, a response removes only
-// some: a proxy may reject a response with a field for each of 460.
+// Maximum cookies that are opened. A browser needs none of the others.
 const MAX_OPENED = 8
+// Maximum cookies that are read. The response removes those that it has not opened, and a proxy may reject a response with a field
+// for each of 460.
 const MAX_READ = 64
 const PREFIX = 'sign-in.'
 const ID = /^[\w-]{16}$/
@@ -75,8 +76,8 @@ export class Flows {
     return cookieName(this.#options.site, PREFIX + hashOf(state).toString('base64url').slice(0, 16))
   }
 
-  // The flows that leave no room for another one, and the cookies that nobody needs to open. The few of another application on
-  // this host are not touched.
+  // Returns the names of the cookies to remove: the oldest flows, which leave no room for another one, and the cookies that are not
+  // opened. The cookies of another application on this host stay, unless they are that many.
   async #superfluous(request: HttpRequest): Promise<readonly string[]> {
     const prefix = cookieName(this.#options.site, PREFIX)
     const isFlow = ([name]: readonly [string, string]): boolean =>
@@ -121,7 +122,7 @@ function hashOf(text: string): Buffer {
   return createHash('sha256').update(text).digest()
 }
 
-// Hashes have one length, as timingSafeEqual() needs.
+// Compares the hashes, because timingSafeEqual() needs texts of one length.
 function isEqual(one: string, other: string): boolean {
   return timingSafeEqual(hashOf(one), hashOf(other))
 }

@@ -44,7 +44,7 @@ export function createGuard(
   }
 }
 
-// What a user sees is for this user only.
+// Keeps shared caches from storing the response, which is for this user only.
 function keepPrivate(request: HttpRequest): undefined {
   const { message } = stateOf(request)
   const finish = (headers: ResponseHeaders): void => {

@@ -26,8 +26,8 @@ export class KeySets {
   }
 
   /**
-   * Returns the function that finds the key of a token. It keeps the keys for an hour at most, fetches them once for all who
-   * wait, and fetches them again for an unknown key, if they are older than a minute.
+   * Returns the function that finds the key of a token. It keeps the keys for an hour at most, fetches them once for all callers
+   * that wait, and fetches them again for an unknown key, if they are older than a minute.
    */
   async of({ href }: URL): Promise<Keys> {
     const { createRemoteJWKSet, customFetch } = await import('jose')
@@ -77,7 +77,7 @@ export async function verifyIdToken(
   return payload
 }
 
-// The provider may have replaced a key without another `kid`.
+// Fetches the keys again if the signature is wrong: the provider may have replaced a key and kept its `kid`.
 async function verifyJwt(token: string, keys: Keys, options: JWTVerifyOptions): Promise<Claims> {
   const { jwtVerify } = await import('jose')
   try {
@@ -85,7 +85,7 @@ async function verifyJwt(token: string, keys: Keys, options: JWTVerifyOptions): 
   } catch (thrown) {
     const { code } = thrown as { readonly code?: unknown }
     if (code !== 'ERR_JWS_SIGNATURE_VERIFICATION_FAILED') throw thrown
-    // Another token may have made them be fetched.
+    // If they are cooling down, they have just been fetched, perhaps for another token.
     if (!keys.coolingDown) await keys.reload()
     return (await jwtVerify(token, keys, options)).payload
   }

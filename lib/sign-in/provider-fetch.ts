@@ -13,7 +13,7 @@ interface FetchInit {
 }
 
 const MAX_BYTES = 1_048_576
-// Also `application/jwk-set+json` (RFC 7517, section 8.5).
+// Matches `application/jwk-set+json` too (RFC 7517, section 8.5).
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i
 const LATE_CODES: readonly unknown[] = [
   'UND_ERR_CONNECT_TIMEOUT',
@@ -76,7 +76,7 @@ function toResponse(status: number, contentType: string, bytes: Buffer): Respons
   if (status < 200 || status > 599 || status === 204 || status === 205) {
     throw new ProviderFault('unexpected status')
   }
-  // Also a userinfo response that is a JWT: only a client that has registered for it receives one.
+  // Rejects a userinfo response that is a JWT too: only a client that has registered for it receives one.
   if (status === 200 && !JSON_TYPE.test(contentType)) throw new ProviderFault('no JSON')
   return new Response(new Uint8Array(bytes), { status, headers: { 'content-type': contentType } })
 }
@@ -85,6 +85,6 @@ function faultOf(thrown: unknown, isAborted: boolean): ProviderFault {
   if (thrown instanceof ProviderFault) return thrown
   const { code } = thrown as { readonly code?: unknown }
   if (isAborted || LATE_CODES.includes(code)) return new ProviderFault('too late', 504)
-  // Such as ENOTFOUND: Node and undici choose it, and not the provider.
+  // The code, such as ENOTFOUND, is safe to report: Node or undici has chosen it, and not the provider.
   return new ProviderFault(code === undefined ? 'unreachable' : `unreachable, ${code}`)
 }

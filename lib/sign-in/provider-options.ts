@@ -48,7 +48,7 @@ export type ProviderOptions = IssuerOptions | EndpointOptions
 const CLIENT_OPTIONS = ['clientId', 'clientSecret', 'clientAuth', 'scope', 'params']
 const ENDPOINTS = ['authorizationEndpoint', 'tokenEndpoint', 'userinfoEndpoint'] as const
 
-// Only the protocol sets them. `request` and `response_mode` would replace what is checked here.
+// The parameters that only the protocol sets. `request` and `response_mode` would replace what is checked here.
 const PROTOCOL_PARAMETERS: readonly string[] = [
   'response_type',
   'response_mode',
@@ -121,7 +121,7 @@ const URL_EXPECTED =
 
 /** Reports whether a value is a URL of HTTPS, or of HTTP to this machine, without user and password. */
 export function isSafeUrl(value: unknown, forbidden: RegExp, mayBeHttp = true): value is string {
-  // A URL drops white space: the provider would compare another text.
+  // Rejects white space: URL() drops it, but the provider compares the text.
   if (typeof value !== 'string' || !URL.canParse(value) || /\s/.test(value)) return false
   if (forbidden.test(value)) return false
   const url = new URL(value)

@@ -51,8 +51,8 @@ export class Provider {
   }
 
   /**
-   * Returns the description of the provider. The document of an issuer is fetched when it is first needed, once for all who
-   * wait, and kept for an hour. After a failure, the next call fetches it again.
+   * Returns the description of the provider. The document of an issuer is fetched when it is first needed, once for all callers
+   * that wait, and kept for an hour. After a failure, the next call fetches it again.
    *
    * @param deadline Aborts when the caller waits no longer.
    * @throws {SignInError} 502 or 504.
@@ -93,7 +93,7 @@ export class Provider {
     return clientAuth === 'post' ? ClientSecretPost(clientSecret) : ClientSecretBasic(clientSecret)
   }
 
-  // The endpoints of a provider without an issuer were checked one by one.
+  // Without an issuer, the options have the endpoints, and each was checked.
   get #mayUseHttp(): boolean {
     return !isIssuer(this.options) || new URL(this.options.issuer).protocol === 'http:'
   }
@@ -103,7 +103,7 @@ export class Provider {
     if (this.#document !== undefined && age >= 0 && age < DOCUMENT_TTL_MS) return this.#document
     const document = outsideRequests(() => this.#discover(options))
     this.#document = document
-    // While it is fetched, it is never too old.
+    // Set here too, so that the document is not too old while it is fetched.
     this.#fetchedAt = Date.now()
     document.then(
       () => {
@@ -133,7 +133,7 @@ export function isIssuer(options: ProviderOptions): options is IssuerOptions {
 function describeEndpoints(options: Exclude<ProviderOptions, IssuerOptions>): AuthorizationServer {
   const { authorizationEndpoint, tokenEndpoint, userinfoEndpoint } = options
   return {
-    // A name for oauth4webapi, which needs one: such a provider has no issuer.
+    // A name only for oauth4webapi, which needs one.
     issuer: new URL(authorizationEndpoint).origin,
     authorization_endpoint: authorizationEndpoint,
     token_endpoint: tokenEndpoint,

@@ -65,13 +65,13 @@ export async function redeem(
     },
     deadline,
   )
-  const { sub } = idClaims
   if (server.userinfo_endpoint === undefined) return { tokens, claims: idClaims }
-  const user = await readUser(provider, server, tokens, String(sub), deadline)
+  const user = await readUser(provider, server, tokens, String(idClaims.sub), deadline)
   return { tokens, claims: mergedClaims(idClaims, user) }
 }
 
-// The ID Token has precedence. What is verified is the address of the same source, and not one of the other source.
+// The claims of the ID Token have precedence. `email_verified` comes from the source of `email`: it says nothing about the address of
+// the other source.
 function mergedClaims(idClaims: Claims, user: Claims): Claims {
   const verified = ['email', 'phone_number'].map((name) => {
     const source = Object.hasOwn(idClaims, name) ? idClaims : user

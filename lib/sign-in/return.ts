@@ -22,7 +22,7 @@ export async function complete(
   response: HttpResponse,
 ): Promise<void> {
   const { onSignIn, providerTimeoutMs } = parts.options
-  // The requests to a provider take turns. All of them together stay below the default time of an action.
+  // Two times the timeout for all requests to the provider together: this is below the default time of an action.
   const { claims, tokens } = await withDeadline(providerTimeoutMs * 2, async (deadline) => {
     const server = serverOf(provider, await provider.describe(deadline), request)
     const parameters = await checkedParameters(provider, server, flow, request)
@@ -79,7 +79,7 @@ async function checkedParameters(
   }
 }
 
-// A provider without a configured issuer may send `iss`: it can only be compared with the origin of its endpoint.
+// Accepts the `iss` of a provider without a configured issuer if it has the origin of its endpoint: nothing else is known of it.
 function serverOf(
   { options }: Provider,
   server: AuthorizationServer,

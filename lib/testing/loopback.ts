@@ -66,8 +66,8 @@ export class LoopbackSocket extends Duplex {
     this.#side.resume()
   }
 
-  // Writes one microtask later: otherwise the server would respond inside the client's write(), and an error of
-  // its listener would be thrown there.
+  // Writes one microtask later: otherwise, the server would respond inside the write() of the client, and would throw the error of a
+  // listener there.
   override _write(chunk: Buffer, _: BufferEncoding, done: () => void): void {
     this.bytesWritten += chunk.length
     this.#restartTimer()
