@@ -18,6 +18,7 @@ import {
   requestSuccessor,
   untilTurn,
 } from '../process/worker.ts'
+import type { Logger } from '../reporting/logger.ts'
 import { acceptWaiting } from '../server/drain.ts'
 
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
@@ -31,17 +32,13 @@ export async function run(line: CommandLine): Promise<number> {
   const ownLog = await createLog(line.config)
   logWarnings(ownLog)
   // Begins before the controllers load: a signal or the message of the parent process may come while they do.
-  const requested = new Promise<void>((stop) => {
-    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
-    onStopSignal(stop)
-    onHangup(ownLog, stop)
-  })
-  let exitCode = 0
+  const requested = untilStopRequested(ownLog)
+  // Why the process stops without a request to do so. Its exit code is then 1.
   let reason = ''
   const stopEarly = async (): Promise<number> => {
     await delay(REPORT_MS)
     if (!cluster.isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
-    return exitCode
+    return reason === '' ? 0 : EXIT_FAILURE
   }
   const health = await loadHealth(line.config)
   const application = await Promise.race([loadApplication(line, ownLog), requested])
@@ -59,7 +56,6 @@ export async function run(line: CommandLine): Promise<number> {
       setImmediate(report, error)
       // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
       if (requestSuccessor()) return
-      exitCode = EXIT_FAILURE
       reason = ' by an exception outside of any request'
       stop()
     }
@@ -98,7 +94,6 @@ export async function run(line: CommandLine): Promise<number> {
   await health?.reportLast()
   await leaveCluster()
   await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
-    exitCode = EXIT_FAILURE
     reason ||= ' with an error of `close`'
     report(error)
   })
@@ -108,5 +103,14 @@ export async function run(line: CommandLine): Promise<number> {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
     attempt(() => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`))
   }
-  return actions > 0 ? EXIT_FAILURE : exitCode
+  return actions > 0 || reason !== '' ? EXIT_FAILURE : 0
+}
+
+// Waits for a signal, or for the message of a parent process that decides in place of a signal.
+function untilStopRequested(log: Logger): Promise<void> {
+  return new Promise((stop) => {
+    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
+    onStopSignal(stop)
+    onHangup(log, stop)
+  })
 }
