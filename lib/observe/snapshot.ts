@@ -27,14 +27,14 @@ export interface Snapshot {
   readonly process: ProcessFacts
 }
 
-/** The kind of {@link RouteCounts}: of an action, of all that no action serves, and of all public files. */
+/** What serves requests: an action (`route`), none, or public files. */
 export type RouteKind = 'route' | 'unrouted' | 'public'
 
 /** The requests of a route. */
 export interface RouteCounts {
   /** The name of a named route, `controller/action` or `module/controller/action` as registered; '' for the other kinds. */
   readonly route: string
-  /** Whether it is an action, or all of those without one. */
+  /** What serves the requests. */
   readonly kind: RouteKind
   /** Number of requests by method and class of the status. */
   readonly requests: readonly RequestCount[]

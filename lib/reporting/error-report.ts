@@ -19,9 +19,8 @@ export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> 
   /** The UUID of the request. */
   readonly id: string
   /**
-   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. For a
-   * 5xx, it has the type, the name of the exception, the first frame of the application, controller and
-   * action; for a 4xx, the type, module, controller and action.
+   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. A 5xx has the type, the
+   * name of the exception, the first frame of the application, controller and action; a 4xx the type and the names.
    */
   readonly fingerprint: string
   /** The time of the report: ISO 8601, UTC. */
@@ -44,7 +43,7 @@ export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> 
   readonly status: number
   /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number
-  /** The facts of a sign-in by `portico/sign-in` that failed. */
+  /** The facts of a failed sign-in by `portico/sign-in`. */
   readonly signIn?: SignInFacts
   /** The exception of the error action, if that failed too. */
   readonly second?: ExceptionReport

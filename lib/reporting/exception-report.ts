@@ -18,7 +18,7 @@ export interface ExceptionReport {
   readonly previous: ExceptionReport | null
   /** The first three exceptions of an AggregateError. */
   readonly errors?: readonly ExceptionReport[]
-  /** The number of further causes and errors, which are not shown; only if there are any. */
+  /** The number of further causes and errors, which are not shown; absent if there are none. */
   readonly omitted?: number
 }
 

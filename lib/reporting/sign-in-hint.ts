@@ -23,7 +23,7 @@ export interface SignInFacts {
 
 /** A failed sign-in. Its report has the facts, and the error that a library threw is not its `cause`. */
 export class SignInError extends HttpError {
-  /** The facts, which reports show unchanged. */
+  /** The facts. */
   readonly signIn: SignInFacts
 
   /** @param facts Reports do not scrub them. */
