@@ -66,15 +66,17 @@ function endOfMessage(stack: string, message: string): number | undefined {
   // Only the beginnings: to search a long text for another long text takes quadratic time.
   const from = message.slice(0, MAX_HEADER).indexOf(firstLine.slice(0, MAX_HEADER / 2))
   if (firstLine === '' || from < 0) return undefined
+  return endOfLine(stack, start + commonLength(message.slice(from), stack.slice(start)))
+}
+
+// Returns the length of the beginning that two texts share. Compares in steps, because a message may have a million characters.
+function commonLength(one: string, other: string): number {
   let length = 0
-  // Compares in steps, because a message may have a million characters.
   for (const step of [4_096, 64, 1]) {
-    const next = (text: string, begin: number): string =>
-      text.slice(begin + length, begin + length + step)
-    while (from + length + step <= message.length && next(message, from) === next(stack, start))
-      length += step
+    const next = (text: string): string => text.slice(length, length + step)
+    while (length + step <= one.length && next(one) === next(other)) length += step
   }
-  return endOfLine(stack, start + length)
+  return length
 }
 
 function endOfLine(stack: string, at: number): number | undefined {
