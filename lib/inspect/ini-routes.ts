@@ -4,6 +4,8 @@ import { checkedRoutes } from '../routing/route-table.ts'
 /** A value of an INI file, with the line that sets it, or the values below a key. */
 type Node = { text: string; line: number } | Tree
 type Tree = Map<string, Node>
+type Entry = readonly [key: string, text: string, line: number]
+type Problem = [line: number, problem: string]
 type Pattern = { -readonly [Member in keyof RoutePattern]: unknown }
 
 const PREFIXES = ['resources.router.routes.', 'routes.']
@@ -22,7 +24,7 @@ const BOOLEANS = new Map(
 export function translateIni(
   text: string,
   section?: string,
-): { routes: Record<string, RoutePattern>; problems: [line: number, problem: string][] } {
+): { routes: Record<string, RoutePattern>; problems: Problem[] } {
   const ini = new Ini(text)
   const { routes } = new Translation(ini.routesOf(section), ini.problems)
   return { routes: { ...routes }, problems: ini.problems.sort(([a], [b]) => a - b) }
@@ -30,11 +32,11 @@ export function translateIni(
 
 // The syntax of Zend_Config_Ini: sections that extend others, and keys with dots.
 class Ini {
-  readonly problems: [number, string][] = []
-  readonly #sections = new Map<string, { parent: string; entries: [string, string, number][] }>()
+  readonly problems: Problem[] = []
+  readonly #sections = new Map<string, { parent: string; entries: Entry[] }>()
 
   constructor(text: string) {
-    let entries: [string, string, number][] = []
+    let entries: Entry[] = []
     this.#sections.set('', { parent: '', entries })
     for (const [i, raw] of text.split(/\r?\n/).entries()) {
       const line = raw.trim()
@@ -44,7 +46,7 @@ class Ini {
         this.#sections.set(name.trim(), { parent: parent.trim(), entries })
         continue
       }
-      // By hand: an expression takes quadratic time for spaces.
+      // Splits by hand: an expression would take quadratic time for spaces.
       const mark = line.indexOf('=')
       const key = line.slice(0, mark).trimEnd()
       const isRoute = PREFIXES.some((prefix) => key.startsWith(prefix))
@@ -80,8 +82,9 @@ class Ini {
     return names.includes('production') ? 'production' : (names[1] ?? '')
   }
 
-  #entriesOf(section: string): [string, string, number][] {
-    const lists = new Map<string, [string, string, number][]>()
+  // Returns the entries of a section, after those of the sections that it extends.
+  #entriesOf(section: string): Entry[] {
+    const lists = new Map<string, Entry[]>()
     for (let name = section; ; ) {
       const found = this.#sections.get(name)
       if (found === undefined || lists.has(name)) {
@@ -108,9 +111,9 @@ function plainValue(rest: string): string | undefined {
 // Translates routes, with their chains, and collects problems.
 class Translation {
   readonly routes: Record<string, RoutePattern> = Object.create(null)
-  readonly #problems: [number, string][]
+  readonly #problems: Problem[]
 
-  constructor(tree: Tree, problems: [number, string][]) {
+  constructor(tree: Tree, problems: Problem[]) {
     this.#problems = problems
     for (const [name, node] of tree) if (node instanceof Map) this.#add(name, node)
   }
@@ -122,7 +125,7 @@ class Translation {
     const chains = node.get('chains')
     // As in ZF1, a route with chains matches only as a part of them.
     if (chains instanceof Map) pattern.abstract = true
-    // Such a name is the first one of an object, whatever the order in the file.
+    // An object lists such names first, and the order of routes matters.
     if (/^(0|[1-9]\d*)$/.test(name))
       this.#reportAll(name, node, 'is put first: its name is a number')
     if (this.#check(name, node, pattern)) this.routes[name] = pattern as RoutePattern
@@ -143,27 +146,24 @@ class Translation {
     const route = textOf(node, 'route')
     const defaults = this.#texts(node, 'defaults')
     const requirements = this.#texts(node, 'reqs')
-    const common = { ...(defaults && { defaults }), ...(requirements && { requirements }) }
+    const common = {
+      ...(defaults && { defaults }),
+      ...(requirements && { requirements }),
+      ...(textOf(node, 'abstract') && { abstract: true }),
+    }
     const known = ['type', 'route', 'defaults', 'reqs', 'abstract', 'chains']
-    const abstract = textOf(node, 'abstract') ? { abstract: true } : {}
     switch (kind) {
       case 'Route':
       case 'Route_Static':
         this.#reportOthers(name, node, known)
         if (/(?:^|\/):?@/.test(route ?? ''))
           return this.#reportAll(name, node, 'is left out: it is translated')
-        return { path: route ?? '', ...common, ...abstract }
+        return { path: route ?? '', ...common }
       case 'Route_Regex': {
         this.#reportOthers(name, node, [...known, 'map', 'reverse'])
         const map = this.#texts(node, 'map')
         const reverse = textOf(node, 'reverse')
-        return {
-          regex: route,
-          ...(map && { map }),
-          ...(reverse && { reverse }),
-          ...common,
-          ...abstract,
-        }
+        return { regex: route, ...(map && { map }), ...(reverse && { reverse }), ...common }
       }
       case 'Route_Hostname':
         this.#reportOthers(name, node, [...known, 'scheme'])
@@ -171,7 +171,6 @@ class Translation {
           host: route,
           ...(node.has('scheme') && { scheme: textOf(node, 'scheme') }),
           ...common,
-          ...abstract,
         }
       case 'Zend_Rest_Route': {
         const modules = [...node.keys()].filter((key) => key !== 'type' && key !== 'defaults')
@@ -226,7 +225,7 @@ class Translation {
     this.#problems.push([lineOf(node), `the route "${name}" ${problem}`])
   }
 
-  // The checks are those of the front controller; parents are checked when all routes are there.
+  // Checks a route as the front controller does, but not its parent, which may come later in the file.
   #check(name: string, node: Tree, { under: _, ...pattern }: Pattern): boolean {
     try {
       checkedRoutes({ [name]: pattern as RoutePattern })
