@@ -21,7 +21,7 @@ process.on('message', (message) => {
 })
 process.on('disconnect', () => process.exit())
 createServer((socket) => socket.end()).listen(0, '127.0.0.1', function () {
-  // Arrives before the message of node:cluster.
+  // This message arrives before the one of node:cluster.
   process.send({ 'portico:url': 'http://127.0.0.1:' + this.address().port })
   if (asks) setImmediate(() => process.send('${REPLACE_MESSAGE}'))
 })
@@ -62,7 +62,7 @@ describe('Supervisor', () => {
 
   it('goes on when node:cluster fails to reply to a worker that dies, at any time', async (t) => {
     const { supervisor, lines } = supervised(t)
-    // As child_process emits the error of a write whose sender passes no callback.
+    // child_process emits this error if a write without a callback fails.
     const fail = (): void => {
       for (const { process } of workers()) process.emit('error', new Error('write EPIPE'))
     }

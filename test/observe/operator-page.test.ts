@@ -55,7 +55,7 @@ describe('operatorPage()', () => {
     const snapshot = createSnapshot({
       routes: [createRoute('news/list', 1_998), createRoute('news/view', 20, 5)],
       minutes: [
-        // Of the hour before.
+        // This minute is one of the hour before.
         { at: minute - 3_600_000, requests: 9, errors: 9, buckets: bucketsOf(9, 9) },
         { at: minute - 60_000, requests: 643, errors: 2, buckets },
         { at: minute, requests: 7, errors: 0, buckets },
@@ -67,7 +67,7 @@ describe('operatorPage()', () => {
     assert.deepEqual(tileOf(page, 'Server errors'), '0.3 % 2 in the last hour 20 in all')
     assert.match(page, /<dd class="bad">0\.3 %/)
     assert.deepEqual(tileOf(page, 'Median latency'), '3.8 ms p95 4.9 ms p99 5 ms in the last hour')
-    // Bars of the last two minutes alone, below 800.
+    // Only the last two minutes have bars. The scale ends at 800.
     assert.match(page, /<path class="requests" d="M581 120v-96.5h8V120zM591 120v-2h8V120z"/)
   })
 

@@ -79,14 +79,14 @@ describe('PathTree', () => {
     assert.equal(listOf(tree)['/<1>/show'], 12)
   })
 
-  it('keeps of many paths below a name that makes room only their totals', () => {
+  it('keeps only the totals of many paths below a name that makes room', () => {
     const tree = createTree()
     const add = (...path: readonly string[]): void => count(tree, path)
     // Each of 47 names is requested more often than the one with many paths.
     for (let i = 0; i < 47 * 150; i++) add(`often${i % 47}`)
     for (let i = 0; i < 144; i++) add('big', `a${i % 12}`, `b${Math.floor(i / 12)}`)
     add('new')
-    // They keep nothing else, so that a request takes a short time.
+    // Only the totals are kept, so that a request takes a short time.
     const listed = new Map(tree.list())
     const joins = [...listed.values()].reduce((sum, leaf) => sum + leaf.joins, 0)
     assert.ok(joins <= 16, `${joins}`)

@@ -68,7 +68,7 @@ describe('toOutgoing()', () => {
     for await (const _ of toOutgoing(linesOf(1_000)).pieces) turnOf.push(turns)
     clearImmediate(timer)
     assert.equal(turnOf.length, 16)
-    // The first two are made before, to see whether there is a second one.
+    // toOutgoing() makes the first two pieces at once, to find out whether there is a second one.
     assert.equal(new Set(turnOf.slice(2)).size, 14)
   })
 })

@@ -301,7 +301,7 @@ describe('SnapshotPool', () => {
       pool.keep(1, part)
     }
     assert.deepEqual(sum(), routes)
-    // A process that has ended in between: its last snapshot counts.
+    // One process has ended in between. Its last snapshot counts.
     for (const part of parts.slice(0, 2)) pool.keep(1, part)
     assert.deepEqual(pool.sum(own, () => false).routes, routes)
     for (const part of parts) pool.keep(1, part)

@@ -48,7 +48,7 @@ describe('Log, after a write that failed', () => {
   it('begins a new line, and writes how many lines were dropped', async () => {
     let written = ''
     let isFull = false
-    // As process.stdout for a file: it works again after an error.
+    // This stream works again after an error, as process.stdout does for a file.
     const stream = {
       writableLength: 0,
       destroyed: false,

@@ -285,7 +285,7 @@ describe('Reporter.admit()', () => {
     ] as const) {
       const admission = reporter.admit(failure)
       assert.equal(admission.id, id)
-      // The error action has made a 404 of it, whose id the response shows.
+      // The error action has made a 404 of the fault, and the response shows its id.
       reporter.report({ ...failure, status: 404 }, admission)
     }
     assert.deepEqual(

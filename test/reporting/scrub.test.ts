@@ -25,7 +25,7 @@ function requestOf({ search = '', pairs = '', form = '', headers = {} }: Sent): 
   })
 }
 
-// Of one parameter, as it was sent.
+// The value is that of one parameter, as it was sent.
 function sent(value: string): HttpRequest {
   return requestOf({ search: `p=${value}` })
 }
@@ -246,7 +246,7 @@ describe('scrub()', () => {
   it('finds combining marks in any order', () => {
     const typed = '\u0645\u064f\u062d\u064e\u0645\u0651\u064e\u062f\u064f'
     const hebrew = '\u05e9\u05c1\u05b0\u05dc\u05b9\u05de\u05b9\u05d4'
-    // Of a longer run of marks, the first 30 count.
+    // Only the first 30 marks of a longer run count.
     const many = `${typed}${'\u0651\u064e'.repeat(50)}`
     for (const name of [typed, hebrew, many]) {
       const request = sent(encodeURIComponent(name))
@@ -363,7 +363,7 @@ describe('scrub()', () => {
       [{ pairs: 'category/48291377/status/hunter' }, shown('status', '[path]', '[path]')],
       [{ search: 'category=48291377&status=hunter' }, shown('status', '[category]', '[status]')],
       [{ pairs: 'hunter/hunter/x/48291377' }, shown('status', '[path]', '[hunter]')],
-      // Without a value, it is not the name of a parameter.
+      // Here, `status` has no value, so it is not the name of a parameter.
       [{ pairs: 'category/48291377/status' }, shown('[path]', '[path]', 'hunter')],
       [{ pairs: '%aB3x/Zx/%9k/t/u' }, text.replace('%aB3x/Zx/%9k/t/u', '[path]')],
     ]

@@ -95,7 +95,7 @@ describe('scrubException()', () => {
       super(400, message, options)
     }
   }
-  // What is shared is thrown as it is by the second request, or in another exception.
+  // The second request throws the shared exception as it is, or in another exception.
   const sharings: Record<string, readonly [(text: string) => never, ((error: unknown) => never)?]> =
     {
       'an exception that the page of another one quotes': [

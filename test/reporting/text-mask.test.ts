@@ -20,7 +20,7 @@ function mask(texts: readonly string[], values: readonly Value[]): string[] {
   return mask.texts()
 }
 
-// A plain and slow search: the longest runs first, and of two values that have a run the first one.
+// Masks a text by a plain and slow search: the longest runs first, with the label of the first value that has a run.
 function maskPlainly(text: string, values: readonly Value[]): string {
   const labels: string[] = Array(text.length).fill('')
   for (let length = 8; length > 0; length--) {
@@ -111,7 +111,7 @@ describe('TextMask', () => {
   })
 
   it('cuts runs of marks, also of characters that folding makes marks', () => {
-    // A canonical combining class other than 0, by which folding sorts them, changes the order next to one of these.
+    // Folding sorts marks by their canonical combining class. Next to one of these, each mark of a class other than 0 is moved.
     const isSorted = (text: string): boolean =>
       [`\u0334${text}`, `${text}\u0334`, `\u0345${text}`].some(
         (each) => each.normalize('NFD') !== each,

@@ -131,7 +131,7 @@ describe('The beginning of a sign-in', () => {
     assert.deepEqual(provider.received, [])
     const facts = { provider: 'hostile', step: 'begin', fault: 'no navigation' }
     assert.deepEqual(reports[0]?.signIn, facts)
-    // A client that is no browser.
+    // This client is no browser: it does not send Sec-Fetch-Mode.
     const page = await client.send(beginning(), { headers: { 'sec-fetch-mode': '' } })
     assert.equal(page.status, 303)
   })

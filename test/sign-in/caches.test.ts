@@ -56,7 +56,7 @@ describe('The document of a provider', () => {
     assert.equal(await count(), 1)
     t.mock.timers.tick(4_000)
     assert.equal(await count(), 2)
-    // Somebody has corrected the clock.
+    // The clock of the machine is corrected.
     t.mock.timers.setTime(Date.now() - 24 * HOUR)
     assert.equal(await count(), 3)
   })
@@ -178,7 +178,7 @@ describe('The keys of a provider', () => {
       }
       assertRedirect(await signInOnce(browser()), '/')
       provider.rotateKey({ keepsName: true })
-      // At most once a minute.
+      // The keys are fetched at most once a minute.
       assert.equal((await signInOnce(browser())).status, 502)
       assert.equal(provider.requestsTo('jwks').length, 1)
       t.mock.timers.tick(MINUTE + 1_000)

@@ -69,7 +69,7 @@ describe('The flows of a browser', () => {
     const opened = t.mock.method(webcrypto.subtle, 'decrypt')
     await depart(client)
     assert.equal(opened.mock.callCount(), 8)
-    // Four of the eight, and the new one.
+    // Four of the eight flows stay, and the new one is added.
     assert.equal(cookieNames(client).length, 5)
     assert.equal((await goBack(client, kept)).status, 400)
   })
@@ -95,7 +95,7 @@ describe('The flows of a browser', () => {
     const [name = ''] = cookieNames(client)
     const second = await depart(client)
     const [other = ''] = cookieNames(client).filter((each) => each !== name)
-    // The cookie of the second flow under the name of the first.
+    // Sends the cookie of the second flow under the name of the first one.
     client.change(ORIGIN, name, client.cookies(ORIGIN).get(other)?.value ?? '')
     client.cookies(ORIGIN).delete(other)
     for (const back of [first, second]) assert.equal((await goBack(client, back)).status, 400)
@@ -187,7 +187,7 @@ function fail(thrown: unknown): never {
   throw thrown
 }
 
-// Also for code that has imported the function by its name.
+// The replacement also holds for code that has imported the function by its name.
 function mockBuiltin(t: TestContext, replacement: typeof crypto.timingSafeEqual): void {
   t.mock.method(crypto, 'timingSafeEqual', replacement)
   syncBuiltinESMExports()

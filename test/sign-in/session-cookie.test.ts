@@ -65,7 +65,7 @@ describe('The cookies of a sign-in', () => {
     const { name, value } = sessionOf(client)
     const whoIs = async (cookie: string) => {
       const head = bytesOf({ target: '/index/who', headers: [['Cookie', cookie]] })
-      // As bytes: no browser sees the prefix `__Host-` behind A0.
+      // Sent as bytes: a browser does not find the prefix `__Host-` after the byte A0.
       return parse(await send(port, Buffer.from(head, 'latin1'))).body
     }
     assert.match(await whoIs(`${name}=${value}`), /"subject"/)
