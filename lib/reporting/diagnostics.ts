@@ -43,7 +43,7 @@ if (!('hasSubscribers' in channels.dispatch)) {
   Object.defineProperty(channels.dispatch, 'hasSubscribers', { get })
 }
 
-/** The message of the events of a dispatch: one object for all of them. */
+/** The message of all events of a dispatch. */
 export interface DispatchMessage {
   /** The UUID of the request, the same as in its {@link ErrorReport}. */
   readonly id: string
