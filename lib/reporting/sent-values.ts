@@ -111,9 +111,7 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', segments.slice(3).join('/')]
-  for (const [name, value] of pairs) {
-    yield [labelOf(name, isSafe), value]
-  }
+  for (const [name, value] of pairs) yield [labelOf(name, isSafe), value]
 }
 
 // Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
