@@ -97,13 +97,11 @@ function locator(
 ): (report: ExceptionReport) => LocatedException {
   const folders = foldersOf(site)
   let left = MAX_EXCERPTS
+  const lines: { text: string }[] = []
   const withExcerpt = (frame: LocatedFrame): ApplicationFrame => {
     const { path: _, ...location } = frame
-    const lines = left-- > 0 ? readExcerpt(frame, folders) : []
-    const texts = lines.map(({ text }) => text)
-    // The code may contain a value of the request, such as a password to compare with.
-    const safe = hasValues ? texts : scrubAll(texts, request)
-    const excerpt = lines.map(({ line }, i) => ({ line, text: printable(safe[i] ?? '...') }))
+    const excerpt = left-- > 0 ? readExcerpt(frame, folders) : []
+    lines.push(...excerpt)
     return { ...location, excerpt }
   }
   const locate = (exception: ExceptionReport): LocatedException => {
@@ -119,7 +117,15 @@ function locator(
       errors: errors.map(locate),
     }
   }
-  return locate
+  return (report) => {
+    const located = locate(report)
+    const texts = lines.map(({ text }) => text)
+    // The code may contain a value of the request, such as a password to compare with. One search for all excerpts, because each
+    // one folds all values.
+    const safe = hasValues ? texts : scrubAll(texts, request)
+    for (const [i, line] of lines.entries()) line.text = printable(safe[i] ?? '...')
+    return located
+  }
 }
 
 // The current folder, and the folders that contain a folder of controllers.
