@@ -33,8 +33,10 @@ interface Page {
 // A request is small. By default node:http looks for slow connections only every 30 s.
 const TIMEOUTS = { headersTimeout: 2_000, requestTimeout: 2_000, connectionsCheckingInterval: 500 }
 const MAX_CONNECTIONS = 64
-// Longer than a response to `/readyz` takes.
+// Longer than a response to `/readyz` takes. node:http waits twice as long if bytes wait for the client.
 const STALLED_MS = 5_000
+// A page keeps its snapshot until it is sent: 6 MiB for 10,000 routes.
+const MAX_PAGES = 8
 // More than the supervisor waits for its workers.
 const READY_TIMEOUT_MS = 3_000
 const PLAIN = 'text/plain; charset=utf-8'
@@ -72,18 +74,21 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
  * The status of `/livez` is 200 while the process runs. The status of `/readyz` is 200 while it accepts requests, else 503,
  * also if `isReady` fails or takes longer than 3 seconds.
  * A page needs a `Host` that may be that of this server. The server accepts 64 connections at a time, closes one whose
- * request takes longer than 2 seconds or that reads nothing for 5 seconds, and each one after its response.
+ * request takes longer than 2 seconds or that reads nothing for 10 seconds, and each one after its response.
+ * While it sends 8 pages, the status of a further one is 503.
  *
  * @returns The server, as soon as it listens.
  */
 export async function serveOperator(options: OperatorOptions): Promise<Server> {
+  let pagesInFlight = 0
   const server = createServer(TIMEOUTS, async (request, response) => {
     // A client that pipelines requests must not keep the main server busy.
     const connection = connectionOf(request.socket)
     if (connection.isBehindLast()) return
     connection.hasLastRequest = true
     const result = await resultOf(request, options).catch(() => 500)
-    const [status, page] = typeof result === 'number' ? [result, undefined] : [200, result]
+    const isPage = typeof result !== 'number' && pagesInFlight < MAX_PAGES
+    const [status, page] = isPage ? [200, result] : [typeof result === 'number' ? result : 503]
     const plain: Page = { contentType: PLAIN, pieces: [status === 200 ? 'ok\n' : 'no\n'] }
     const { contentType, headers, ...content } = page ?? plain
     const { length, pieces } = toOutgoing(content.pieces)
@@ -96,9 +101,14 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
       ...headers,
       Connection: 'close',
     })
-    if (request.method === 'HEAD') response.end()
+    if (request.method === 'HEAD') {
+      response.end()
+      return
+    }
+    if (isPage) pagesInFlight++
     // The client may leave.
-    else await pipeline(pieces, response).catch(() => {})
+    await pipeline(pieces, response).catch(() => {})
+    if (isPage) pagesInFlight--
   })
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = STALLED_MS

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import { nextTick } from 'node:process'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { setFlagsFromString } from 'node:v8'
@@ -111,6 +112,27 @@ describe('readBody()', () => {
 })
 
 describe('streamBody()', () => {
+  it('joins small chunks that arrive together, and keeps their order', async () => {
+    const source = new Readable({ read() {} })
+    const read: number[] = []
+    const body = streamBody(source, 100_000)
+    const parts = [...Array.from({ length: 3_000 }, () => 'a'), 'b'.repeat(8_000), 'c', 'd']
+    let received = ''
+    body.on('data', (chunk) => {
+      read.push(chunk.length)
+      received += chunk
+    })
+    // As node:http does, which runs the ticks after each chunk of one read.
+    for (const part of parts) {
+      source.push(part)
+      await new Promise<void>((resolve) => nextTick(resolve))
+    }
+    source.push(null)
+    await once(body, 'end')
+    assert.equal(received, parts.join(''))
+    assert.ok(read.length < 10, `${read.length} chunks`)
+  })
+
   it('may be destroyed with an error that has no listener', async () => {
     const text = streamBody('abc', 10).destroy(new Error('x'))
     const stream = streamBody(Readable.from(['abc']), 10).destroy(new Error('x'))

@@ -187,7 +187,7 @@ describe('A page of an operator', () => {
     assert.equal((await exchange(port, { target: '/livez' })).status, 200)
   })
 
-  it('ends after 5 seconds with the connection of a client that does not read it', {
+  it('ends after 10 seconds with the connection of a client that does not read it', {
     timeout: 20_000,
   }, async (t) => {
     const server = await serveOperator({ ...OPTIONS, snapshot: createLongSnapshot })
@@ -200,6 +200,24 @@ describe('A page of an operator', () => {
     assert.ok(connection)
     await once(connection, 'close')
     assert.ok(connection.bytesWritten > 0)
+  })
+
+  it('is a 503 while 8 others are sent: each one keeps its snapshot', async (t) => {
+    const port = await served(t, { snapshot: createLongSnapshot })
+    const readers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'))
+    t.after(() => {
+      for (const reader of readers) reader.destroy()
+    })
+    for (const reader of readers) {
+      reader.write(bytesOf({ target: '/metrics' }))
+      await once(reader, 'readable')
+    }
+    assert.equal((await exchange(port, { target: '/metrics' })).status, 503)
+    assert.equal((await exchange(port, { target: '/readyz' })).status, 200)
+    for (const reader of readers) await once(reader.destroy(), 'close')
+    // The server sees the end of the connections before that of a later one.
+    await exchange(port, { target: '/readyz' })
+    assert.equal((await exchange(port, { method: 'HEAD', target: '/metrics' })).status, 200)
   })
 
   it('is a 500 if the counts fail', async (t) => {
