@@ -141,11 +141,13 @@ export class Message {
   }
 
   /** Hides the cookies that a response has set: an error may quote one, such as that of a new session. */
-  hideCookies(headers: Iterable<[name: string, value: string | readonly string[]]> = []): void {
-    const cookies = Array.from(headers).flatMap(([name, value]) =>
-      name.toLowerCase() === 'set-cookie' ? value : [],
-    )
-    if (cookies.length > 0) this.hide(cookies.map((line) => /=([^;]*)/.exec(line)?.[1]))
+  hideCookies(headers: ResponseHeaders | undefined): void {
+    // A handler may return any object. To iterate takes longer.
+    if (!headers?.has?.('Set-Cookie')) return
+    for (const [name, value] of headers) {
+      if (name.toLowerCase() !== 'set-cookie') continue
+      this.hide([value].flat().map((line) => /=([^;]*)/.exec(line)?.[1]))
+    }
   }
 
   /** Reports whether the declared length of the body is larger than a limit, in bytes. */

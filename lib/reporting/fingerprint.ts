@@ -21,7 +21,7 @@ export function fingerprintOf(failure: Failure): string {
   if (request === undefined) return faultOf(first, failure, '')
   const { module, controller, action } = safeNames(request)
   if (isRejection(failure)) {
-    const names = [module, controller, action].map(withoutLength).join(' ')
+    const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     const signIn = signInOf(first)
     return `${typeOf(first)} ${signIn && `${signIn} `}${names}`
   }
