@@ -65,6 +65,6 @@ async function runCommand(args: readonly string[]): Promise<unknown> {
 
 // Node reads the file of --env-file too, and so empties a pipe.
 function readFile(file: string): string {
-  if (statSync(file).isFile()) return readFileSync(file, 'utf8')
-  throw Object.assign(new Error(), { code: 'not a file' })
+  if (statSync(file).isFIFO()) throw Object.assign(new Error(), { code: 'a pipe' })
+  return readFileSync(file, 'utf8')
 }

@@ -55,7 +55,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const nearestAction = nearest === undefined ? undefined : actionOf(nearest, actions)
     return {
       report,
-      exception: locator(site, request, values !== undefined)(report),
+      exception: locateAll(report, site, request, values !== undefined),
       values,
       routes,
       omittedRoutes: actions.length - routes.length,
@@ -90,11 +90,12 @@ function urlOf(site: SiteParts, action: RegisteredAction): string | null {
   }
 }
 
-function locator(
+function locateAll(
+  report: ExceptionReport,
   site: SiteParts,
   request: HttpRequest,
   hasValues: boolean,
-): (report: ExceptionReport) => LocatedException {
+): LocatedException {
   const folders = foldersOf(site)
   let left = MAX_EXCERPTS
   const lines: { text: string }[] = []
@@ -117,15 +118,13 @@ function locator(
       errors: errors.map(locate),
     }
   }
-  return (report) => {
-    const located = locate(report)
-    const texts = lines.map(({ text }) => text)
-    // The code may contain a value of the request, such as a password to compare with. One search for all excerpts, because each
-    // one folds all values.
-    const safe = hasValues ? texts : scrubAll(texts, request)
-    for (const [i, line] of lines.entries()) line.text = printable(safe[i] ?? '...')
-    return located
-  }
+  const located = locate(report)
+  const texts = lines.map(({ text }) => text)
+  // The code may contain a value of the request, such as a password to compare with. One search for all excerpts, because each
+  // one folds all values.
+  const safe = hasValues ? texts : scrubAll(texts, request)
+  for (const [i, line] of lines.entries()) line.text = printable(safe[i] ?? '...')
+  return located
 }
 
 // The current folder, and the folders that contain a folder of controllers.

@@ -109,7 +109,7 @@ export function register(
   name: string,
   key: string,
 ): string {
-  if (key === '' || /[/?#]|[^!-~]/.test(name))
+  if (key === '' || /[/?#\s]/.test(name))
     throw new TypeError(`No URL can name the ${kind} "${name}"`)
   const other = names.get(key)
   if (other !== undefined) {

@@ -6,8 +6,8 @@ const READ_ALREADY = 'The body has already been read: keep the result of the fir
 
 const BLOCK_BYTES = 65_536
 // A smaller chunk of a stream waits for those that arrive with it.
-const SMALL_BYTES = 4_096
-const MAX_SMALL = 1_024
+const SMALL_BYTES = 1_024
+const MAX_SMALL = 128
 
 /** The source of a body: text (sent as UTF-8), bytes, or a stream of both. */
 export type BodySource = string | Uint8Array | Readable
@@ -150,30 +150,27 @@ function limitStream(source: Readable, maxBytes: number): Readable {
       done(error)
     },
   })
-  // Small chunks that arrived together: a reader that kept each of them would take 1 kB of memory for a chunk of one byte.
-  let small: Buffer[] = []
+  // The chunks that arrived together: a reader that kept each of them would take 1 kB of memory for a chunk of one byte.
+  let arrived: Buffer[] = []
   const flush = (): void => {
-    const bytes = Buffer.concat(small)
-    small = []
-    if (bytes.length > 0) push(bytes)
-  }
-  const push = (bytes: Buffer): void => {
-    if (!body.destroyed && !body.push(bytes)) source.pause()
+    const bytes = arrived.length > 1 ? Buffer.concat(arrived) : arrived[0]
+    arrived = []
+    if (bytes && !body.destroyed && !body.push(bytes)) source.pause()
   }
   const take = (chunk: Buffer): void => {
-    if (chunk.length < SMALL_BYTES) {
-      // Not in the next tick, which node:http runs after each chunk.
-      if (small.push(chunk) === 1) setImmediate(flush)
-      if (small.length < MAX_SMALL) return
-    }
-    flush()
-    if (chunk.length >= SMALL_BYTES) push(chunk)
+    const count = arrived.push(chunk)
+    if (chunk.length >= SMALL_BYTES || count === MAX_SMALL) flush()
+    // Not in the next tick, which node:http runs after each chunk.
+    else if (count === 1) setImmediate(flush)
   }
   const end = (): void => {
     flush()
     body.push(null)
   }
-  const fail = (error: Error): void => void body.destroy(error)
+  const fail = (error: Error): void => {
+    flush()
+    body.destroy(error)
+  }
   const stop = listen(source.pause(), maxBytes, { take, end, fail })
   if (source.readableEnded) end()
   else if (source.destroyed) fail(new ClientGoneError())

@@ -146,7 +146,11 @@ export class Message {
     if (!headers?.has?.('Set-Cookie')) return
     for (const [name, value] of headers) {
       if (name.toLowerCase() !== 'set-cookie') continue
-      this.hide([value].flat().map((line) => /=([^;]*)/.exec(line)?.[1]))
+      // A line may have several cookies, as fetch() joins them.
+      const cookies = [value]
+        .flat()
+        .flatMap((line) => [...line.matchAll(/(?:^|, )[^=;,]*=([^;]*)/g)])
+      this.hide(cookies.map(([, each]) => each))
     }
   }
 

@@ -1,4 +1,5 @@
 import { isObject } from './check-options.ts'
+import { forgetLastMatch } from './request-line.ts'
 
 /** The names that only routing sets. A parameter of such a name from a client has no effect. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const
@@ -150,7 +151,9 @@ export function decodePercent(text: string): string {
 
 // Reports whether all escapes are of ASCII characters. decodeURIComponent() cannot throw then; an exception takes 5 µs.
 function isAsciiOnly(text: string): boolean {
-  return !/%(?![0-7][0-9a-f])/i.test(text)
+  const isAscii = !/%(?![0-7][0-9a-f])/i.test(text)
+  if (!isAscii) forgetLastMatch()
+  return isAscii
 }
 
 const MAX_DECODED = 1_024

@@ -147,7 +147,8 @@ export class HttpResponse {
 
   /** Sets an HTML body. Values from a request must be escaped in it, as the template tag `html` does. */
   html(page: string | Markup): this {
-    return this.#fill('text/html; charset=utf-8', page && String(page))
+    const text = page && !(page instanceof Promise) ? String(page) : page
+    return this.#fill('text/html; charset=utf-8', text)
   }
 
   /**
@@ -203,7 +204,7 @@ export class HttpResponse {
     return this.#isRedirected && isRedirectStatus(this.#status)
   }
 
-  #fill(type: string, body: string): this {
+  #fill(type: string, body: unknown): this {
     if (typeof body !== 'string') throw new TypeError(`Expected a text, got ${typeof body}`)
     if (this.#keepsRedirect) return this
     // Replaces an earlier type: a browser must not read the body of text() after html() as HTML.

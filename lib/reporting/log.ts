@@ -79,8 +79,9 @@ export class Log implements Logger {
   readonly warn: Logger['warn'] = (fields, message) => this.#write('warn', fields, message)
   readonly error: Logger['error'] = (fields, message) => this.#write('error', fields, message)
 
-  /** Returns whether a line of the level would be written now. After a failed write, another line must be written first. */
+  /** Returns whether a line of the level would be written now. After a failed write, the line about the dropped ones comes first. */
   isLevelEnabled(level: LogLevel): boolean {
+    if (this.#hasFailed && this.#dropped > 0) this.#logDropped()
     return this.#isAtLeast(level) && !this.#isBlocked && !this.#hasFailed
   }
 

@@ -68,9 +68,8 @@ export class Reporter {
     // The failure of the error action is another error than the one that was admitted.
     const isAnother = failure.exceptions.length > 1 && admission.detail !== 'full'
     const { detail, fingerprint } = isAnother ? this.admit(failure) : admission
-    if (fingerprint === undefined) return
     try {
-      this.#publish(failure, detail, fingerprint)
+      if (fingerprint !== undefined) this.#publish(failure, detail, fingerprint)
     } catch (error) {
       this.#logObserverError(error)
     }

@@ -86,12 +86,13 @@ function onClientError(
   const { activeResponse } = connection
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
-  if (code === 'HPE_CLOSED_CONNECTION') {
+  const isGone = GONE.has(code) || !socket.writable
+  const isBehindLast = connection.hasLastRequest && activeResponse?.req.complete !== false
+  if (code === 'HPE_CLOSED_CONNECTION' || (isBehindLast && !isGone)) {
     // The client must still get the response to its last request.
     if (activeResponse === undefined) socket.destroy()
     return
   }
-  const isGone = GONE.has(code) || !socket.writable
   // Uses only the code: the message of the parser may quote the bytes of the client.
   const fault = isGone ? new ClientGoneError() : new MalformedMessageError(status, code)
   connection.fault = fault

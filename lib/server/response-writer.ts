@@ -38,11 +38,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers)
-  if (target.isLast) {
-    fields.push('Connection', 'close')
-    // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
-    incoming.connection.hasLastRequest = true
-  }
+  if (target.isLast) fields.push('Connection', 'close')
   addFraming(fields, status, length, incoming.message.httpVersion)
   const { out } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
@@ -50,6 +46,8 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     status,
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
+  // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
+  if (target.isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, response, target)
   else {

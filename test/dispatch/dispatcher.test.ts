@@ -28,7 +28,7 @@ const noAction = (name: string): object => ({
 
 describe('new Dispatcher()', () => {
   it('rejects a name that no URL can contain', () => {
-    for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n', 'ünï']) {
+    for (const name of ['', 'a/b', 'a?b', 'a#b', 'a b', 'a\n']) {
       assert.throws(() => dispatcher({ [name]: {} }), { name: 'TypeError', message: /"/ })
       assert.throws(() => new Dispatcher([[name, new Map()]], nameKeys.exact), TypeError)
       assert.throws(() => dispatcher({ news: { [name]() {} } }), TypeError)

@@ -72,6 +72,30 @@ describe('Log, after a write that failed', () => {
     assert.equal(log.isLevelEnabled('error'), true)
     assert.match(written, /^before\nlost one.*\n2 lines were dropped because [^\n]*\nafter\n$/s)
   })
+
+  it('tries again, also if no line but an error has its level', async () => {
+    const written: string[] = []
+    let isFull = true
+    const stream = {
+      writableLength: 0,
+      destroyed: false,
+      write(text: string, done: (error?: Error) => void = () => {}) {
+        if (!isFull) written.push(text.trim())
+        process.nextTick(done, isFull ? new Error('ENOSPC') : undefined)
+      },
+    } as unknown as Writable
+    const format = (_: LogLevel, { message }: Record<string, unknown>): string => `${message}\n`
+    const log = new Log({ stream, level: 'error', format })
+    log.error({ event: 'error' }, 'lost')
+    await new Promise(setImmediate)
+    assert.equal(log.isLevelEnabled('error'), false)
+    await new Promise(setImmediate)
+    isFull = false
+    assert.equal(log.isLevelEnabled('error'), false)
+    await new Promise(setImmediate)
+    assert.equal(log.isLevelEnabled('error'), true)
+    assert.deepEqual(written, ['1 lines were dropped because the output was blocked or failed'])
+  })
 })
 
 describe('Log', () => {

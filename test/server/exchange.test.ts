@@ -44,6 +44,14 @@ describe('The last response of a connection', () => {
     }
   })
 
+  it('is the one to a rejected message, also before bytes that are no HTTP', async (t) => {
+    const { port, reports } = await serveActions(t, { next: () => {} })
+    const bad = 'GET http://u@x/app/next HTTP/1.1\r\nHost: x\r\n\r\n'
+    const received = await send(port, `${bad}get /nope HTTP/1.1\r\n\r\n`)
+    assert.equal(received.match(/HTTP\/1\.1 /g)?.length, 1)
+    assert.equal(reports.length, 1)
+  })
+
   it('is the one to an upgrade: it is a normal response, and nothing behind it is read', async (t) => {
     const { port } = await serveActions(t, { index: (_, response) => response.text('ok') })
     const upgrade = 'Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n'
