@@ -125,7 +125,7 @@ async function shorten(text) {
     compress: { passes: 2, inline: false, reduce_funcs: false, hoist_funs: true },
     mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory. Node prints the line of an exception that nothing catches.
-    format: { max_line_len: 1_000, ascii_only: true },
+    format: { max_line_len: 2_000, ascii_only: true },
   })
   return code.replace(NEW_ERROR, '')
 }

@@ -185,6 +185,8 @@ export class Message {
     if (known?.body.errored) return failedBody(known.body.errored)
     if (known?.body.readableDidRead) return consumedBody()
     if (known?.maxBytes === maxBytes && !known.body.destroyed) return known.body
+    // Else it would keep the bytes that the next one reads.
+    known?.body.destroy()
     const body = streamBody(this.body, maxBytes)
     this.#stream = { body, maxBytes }
     return body

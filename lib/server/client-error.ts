@@ -3,9 +3,9 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
+import { closeSlowly } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
-import { LINGER_MS } from './linger.ts'
 
 interface ParserError extends Error {
   readonly code?: string
@@ -127,15 +127,10 @@ function afterResponse(active: ServerResponse | undefined, act: () => void): voi
   else active.once('close', act)
 }
 
-/**
- * Sends a minimal response, and drops the bytes that still arrive for a while: closing at once
- * would reset the connection, and the client might lose the response.
- */
+/** Sends a minimal response, and closes the connection. */
 export function reject(socket: Duplex, status: number): void {
   // The response before this one has ended the connection.
-  if (!socket.writable) return
-  socket.end(minimalResponse(status)).resume()
-  setTimeout(() => socket.destroy(), LINGER_MS).unref()
+  if (socket.writable) closeSlowly(socket, minimalResponse(status))
 }
 
 function minimalResponse(status: number): string {

@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/request-line.ts'
+import { stopReading } from './close-slowly.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -124,8 +125,7 @@ export class Connection {
    */
   isBehindLast(): boolean {
     if (!this.hasLastRequest) return false
-    const { socket } = this
-    if (!socket.listeners('resume').includes(stayPaused)) socket.pause().on('resume', stayPaused)
+    stopReading(this.socket)
     return true
   }
 
@@ -214,11 +214,6 @@ export class Connection {
       onSent?.()
     })
   }
-}
-
-// Pauses again, because node:http resumes the socket after each message and for each body.
-function stayPaused(this: Socket): void {
-  this.pause()
 }
 
 // One function for all connections: a closure for each would take 300 bytes of an idle connection

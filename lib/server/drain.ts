@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { LINGER_MS } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
-import { LINGER_MS } from './linger.ts'
 
 // A client may just have sent a request on an idle connection. That request gets a response.
 const IDLE_GRACE_MS = 600

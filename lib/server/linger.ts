@@ -1,8 +1,6 @@
 import type { IncomingMessage } from 'node:http'
+import { LINGER_MS } from './close-slowly.ts'
 import type { Connection } from './connection.ts'
-
-/** Maximum time for which bytes are still accepted after a response, in milliseconds. */
-export const LINGER_MS = 1_000
 
 const MAX_LINGER_BYTES = 16_777_216
 

@@ -83,6 +83,15 @@ describe('The last response of a connection', () => {
     assert.deepEqual([received.match(/HTTP\/1\.1 /g)?.length, runs], [1, 0])
   })
 
+  it('arrives whole, although the client has sent many requests behind it', async (t) => {
+    const { port } = await serveActions(t, {
+      ignores: (_, response) => response.text('x'.repeat(3_000_000)),
+    })
+    const first = `${post('ignores', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`
+    const { headers, body } = parse(await send(port, first + get('next').repeat(3_000)))
+    assert.deepEqual([headers.connection, body.length], ['close', 3_000_000])
+  })
+
   it('is not the one to a request whose unread body is empty', async (t) => {
     const { port } = await listenWithActions(t, { ignores: (_, response) => response.text('ok') })
     const empty = `${post('ignores', 'Transfer-Encoding: chunked\r\n')}0\r\n\r\n`

@@ -3,8 +3,9 @@ import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { describe, it } from 'node:test'
+import { LINGER_MS } from '../../lib/server/close-slowly.ts'
 import { Connection } from '../../lib/server/connection.ts'
-import { LINGER_MS, linger } from '../../lib/server/linger.ts'
+import { linger } from '../../lib/server/linger.ts'
 import { deferred } from '../support/deferred.ts'
 
 describe('linger()', () => {
