@@ -27,7 +27,7 @@ export interface Snapshot {
   readonly process: ProcessFacts
 }
 
-/** What serves requests: an action (`route`), none, or public files. */
+/** Whether an action (`route`), nothing or a public file serves the requests. */
 export type RouteKind = 'route' | 'unrouted' | 'public'
 
 /** The requests of a route. */

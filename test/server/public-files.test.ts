@@ -377,6 +377,7 @@ describe('withPublicFiles', () => {
     appendFileSync(join(folder, 'a.txt'), 'lf')
     const { now } = performance
     t.mock.method(performance, 'now', () => now.call(performance) + 2_000)
+    t.mock.method(Date, 'now', () => ctimeMs + 2_000)
     assert.equal((await fetch('/a.txt')).body, 'half')
   })
 
