@@ -26,7 +26,7 @@ export interface ResponseTarget {
 
 /** Writes a response. Destroys a body that is not sent. */
 export function writeResponse(response: HttpResponse, target: ResponseTarget): void {
-  const { incoming } = target
+  const { incoming, isLast } = target
   const { status, body, headers } = response
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
@@ -38,7 +38,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers)
-  if (target.isLast) fields.push('Connection', 'close')
+  if (isLast) fields.push('Connection', 'close')
   addFraming(fields, status, length, incoming.message.httpVersion)
   const { out } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
@@ -47,7 +47,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
-  if (target.isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
+  if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, response, target)
   else {
