@@ -125,9 +125,9 @@ export class ResponseCookies {
 
   // Reads the header after other code has changed it. Reads only the new lines if that code has only appended lines.
   #read(lines: string[]): void {
-    const isLonger = this.#lines.every((line, i) => line === lines[i])
-    if (!isLonger) this.#cookies.clear()
-    for (const line of isLonger ? lines.slice(this.#lines.length) : lines) {
+    const isExtended = this.#lines.every((line, i) => line === lines[i])
+    if (!isExtended) this.#cookies.clear()
+    for (const line of isExtended ? lines.slice(this.#lines.length) : lines) {
       const key = identityOf(line)
       // Other code may set a cookie twice, such as with and without `Partitioned`.
       this.#cookies.set(key, [...(this.#cookies.get(key) ?? []), line])

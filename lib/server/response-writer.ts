@@ -30,7 +30,8 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const { status, body, headers } = response
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
-  const isBodySent = !isClosed && incoming.method !== 'HEAD' && !BODILESS.includes(status)
+  const isBodiless = BODILESS.includes(status)
+  const isBodySent = !isClosed && !isBodiless && incoming.method !== 'HEAD'
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
   if (isClosed) return
@@ -39,7 +40,9 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers)
   if (isLast) fields.push('Connection', 'close')
-  addFraming(fields, status, length, incoming.message.httpVersion)
+  if (!isBodiless) addFraming(fields, length, incoming.message.httpVersion)
+  // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).
+  else if (status === 205) fields.push('Content-Length', '0')
   const { out } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
   out.writeHead(
@@ -59,15 +62,10 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
 // Adds the field that states where the body ends. A response to HEAD has the same one as a response to GET.
 function addFraming(
   fields: unknown[],
-  status: number,
   length: string | number | undefined,
   httpVersion: string,
 ): void {
-  if (BODILESS.includes(status)) {
-    // A 204 must not have a length. The length of a 304 would be that of another body
-    // (RFC 9110, section 8.6).
-    if (status === 205) fields.push('Content-Length', '0')
-  } else if (length !== undefined) fields.push('Content-Length', String(length))
+  if (length !== undefined) fields.push('Content-Length', String(length))
   // node:http would omit this field for HEAD.
   else if (httpVersion === '1.1') fields.push('Transfer-Encoding', 'chunked')
 }

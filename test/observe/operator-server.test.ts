@@ -202,8 +202,13 @@ describe('A page of an operator', () => {
     assert.ok(connection.bytesWritten > 0)
   })
 
-  it('is a 503 while 8 others are sent: each one keeps its snapshot', async (t) => {
-    const port = await served(t, { snapshot: createLongSnapshot })
+  it('is a 503 while 8 others are sent, and takes no snapshot: each one keeps its snapshot', async (t) => {
+    let taken = 0
+    const snapshot = (): Snapshot => {
+      taken++
+      return createLongSnapshot()
+    }
+    const port = await served(t, { snapshot })
     const readers = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'))
     t.after(() => {
       for (const reader of readers) reader.destroy()
@@ -213,11 +218,22 @@ describe('A page of an operator', () => {
       await once(reader, 'readable')
     }
     assert.equal((await exchange(port, { target: '/metrics' })).status, 503)
+    assert.equal(taken, 8)
     assert.equal((await exchange(port, { target: '/readyz' })).status, 200)
     for (const reader of readers) await once(reader.destroy(), 'close')
     // The server sees the end of the connections before that of a later one.
     await exchange(port, { target: '/readyz' })
     assert.equal((await exchange(port, { method: 'HEAD', target: '/metrics' })).status, 200)
+  })
+
+  it('is a 503 while 8 others wait for their counts', async (t) => {
+    const counts = deferred<Snapshot>()
+    const port = await served(t, { snapshot: () => counts.promise })
+    const pages = Array.from({ length: 9 }, () => exchange(port, { target: '/metrics' }))
+    assert.equal((await Promise.any(pages)).status, 503)
+    counts.resolve(createLongSnapshot())
+    const statuses = (await Promise.all(pages)).map(({ status }) => status)
+    assert.deepEqual(statuses.sort(), [...new Array(8).fill(200), 503])
   })
 
   it('is a 500 if the counts fail', async (t) => {
