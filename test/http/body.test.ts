@@ -131,6 +131,21 @@ describe('streamBody()', () => {
     await once(body, 'end')
     assert.equal(received, parts.join(''))
     assert.ok(read.length < 40, `${read.length} chunks`)
+    // Each small chunk that waits takes 1 kB.
+    assert.deepEqual(read.slice(0, 23), new Array(23).fill(128))
+  })
+
+  it('does not pause its source after it has been destroyed: the server reads the rest', async () => {
+    const source = new Readable({ read() {} })
+    const body = streamBody(source, 10)
+    let received = 0
+    body.on('data', () => received++)
+    source.push('a')
+    await once(source, 'data')
+    body.destroy()
+    source.resume()
+    await new Promise(setImmediate)
+    assert.deepEqual([received, source.isPaused()], [0, false])
   })
 
   it('may be destroyed with an error that has no listener', async () => {
