@@ -187,11 +187,12 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
     if (isShort(piece)) continue
-    const equals = piece.indexOf('=')
-    for (const part of equals < 0 ? [piece] : [piece, piece.slice(equals + 1)]) {
+    // A name stands before the first `=`.
+    const [, ...values] = piece.split('=')
+    for (const part of [piece, values.join('='), ...values]) {
       if (part !== value && isPiece(part)) yield part
     }
-    if (/[:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
+    if (/[=:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
   }
 }
 
@@ -202,10 +203,10 @@ function* innerPiecesOf(piece: string): Generator<string> {
   }
 }
 
-// A longer part is found without being a piece: each run of 8 of its characters is a run of the value too.
+// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too.
 function isPiece(part: string): boolean {
   if (isShort(part)) return false
-  return part.length < WINDOW || part.includes('%') || NUMERIC.test(part)
+  return foldedLength(part) < WINDOW || part.includes('%') || NUMERIC.test(part)
 }
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */

@@ -511,8 +511,28 @@ describe('scrub()', () => {
     assert.equal(scrub('no hunter2', pair), 'no [x-api-key]')
   })
 
-  it('finds every item of a list', () => {
+  it('finds every item of a list, whatever its length as it was sent', () => {
     assert.equal(scrub('no hunter2', sent(`${'1,'.repeat(2_001)}hunter2`)), 'no [p]')
+    for (const item of [
+      // Fewer than 8 letters when folded, and 8 characters or more as they are sent.
+      'उपयोगकर्ता',
+      'ผู้ใช้งาน',
+      'Nguyễn'.normalize('NFD'),
+      // Eight letters when folded.
+      '김철수',
+    ]) {
+      for (const list of [`anna,${item},berta`, JSON.stringify({ u: item })]) {
+        assert.equal(scrub(`no ${item} here`, sent(encodeURIComponent(list))), 'no [p] here', list)
+      }
+    }
+  })
+
+  it('finds what stands behind each equals sign', () => {
+    for (const value of ['name=geheim', 'name==geheim', 'a=b=geheim', 'a=geheim=b']) {
+      assert.equal(scrub('no geheim', sent(encodeURIComponent(value))), 'no [p]', value)
+    }
+    assert.equal(scrub('no name', sent('name%3Dgeheim')), 'no name')
+    assert.equal(scrub('no pa55w', sent('pa55w%3Dgeheim')), 'no [p]')
   })
 
   it('finds the user and the password of Basic credentials', () => {
