@@ -30,6 +30,10 @@ const NEW_ERROR = /\bnew (?=(?:Type|Range)?Error\()/g
 // Node 18 has no such function. Every file of the package loads this chunk first.
 const NODE_CHECK = "if (!getBuiltinModule) throw Error('Portico needs Node.js 20.19 or newer');"
 
+// The helper of tsc for import(), which returns every URL unchanged.
+const IMPORT_HELPER =
+  /^var __rewriteRelativeImportExtension = .*?^};|\b__rewriteRelativeImportExtension\b/gms
+
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 const built = (await readdir(dist, { recursive: true })).filter(isBuilt)
@@ -40,10 +44,9 @@ const bundle = await rollup({
   treeshake: false,
   plugins: [
     { name: 'version', load: withVersion },
+    { name: 'import()', transform: withoutHelper },
     { name: 'built-in modules', renderChunk: withoutGetters },
   ],
-  // The helper of tsc for import() reads it.
-  context: 'globalThis',
 })
 const { output } = await bundle.generate({
   chunkFileNames: 'lib/chunks/[name].js',
@@ -66,6 +69,10 @@ function fileOf(name) {
 function withVersion(id) {
   if (id !== fileOf('lib/process/version')) return undefined
   return `export function version() { return ${JSON.stringify(version)} }`
+}
+
+function withoutHelper(code) {
+  return code.replace(IMPORT_HELPER, '')
 }
 
 // An import of a built-in module calls each getter of its exports, and some load other modules: those of `node:http` load undici,
