@@ -1,3 +1,4 @@
+import { replaceAll } from '../http/params.ts'
 import { lazyPattern } from './printable.ts'
 
 /** A text as code would read it: decoded, folded or without separators. */
@@ -109,22 +110,16 @@ export function unescaped(value: string): string {
 }
 
 /** Returns a form without white space and punctuation: `4539-1488` as 45391488. */
-export function squeezedForm({ text, starts }: TextForm): TextForm {
-  const kept: number[] = []
-  let squeezed = ''
-  for (const { 0: part, index } of text.matchAll(WORDS)) {
-    squeezed += part
-    for (let i = 0; i < part.length; i++) kept.push(starts[index + i] as number)
-  }
-  return { text: squeezed, starts: Int32Array.from([...kept, starts.at(-1) as number]) }
+export function squeezedForm(form: TextForm): TextForm {
+  return mapForm(form, form.text, SEPARATORS, () => '')
 }
-
-const WORDS = /[a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 
 /** Returns a folded value without white space and punctuation. */
 export function squeeze(folded: string): string {
-  return (folded.match(WORDS) ?? []).join('')
+  return folded.replace(SEPARATORS, '')
 }
+
+const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 
 /**
  * Folds a value: case, accents, compatible characters (ligatures, full-width letters) and `+` for a space make no
@@ -132,19 +127,15 @@ export function squeeze(folded: string): string {
  */
 export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
-  if (IS_ASCII.test(text)) return withSpaces(text).toLowerCase()
+  if (IS_ASCII.test(text)) return replaceAll(text, '+', ' ').toLowerCase()
   const single = text.replace(PHRASES, ' ')
   const cut = single.length > MAX_MARKS ? single.replace(longMarks(), firstMarks) : single
   // The capital of ᾳ is ΑΙ.
-  const marked = withSpaces(cut.normalize('NFKD')).replace(IOTA_SUBSCRIPTS, 'ι')
+  const marked = replaceAll(cut.normalize('NFKD'), '+', ' ').replace(IOTA_SUBSCRIPTS, 'ι')
   const decomposed = marked.replace(accents(), '')
   // The capital first: ß has the capital SS, and ς the same as σ.
   const lower = decomposed.toLowerCase().toUpperCase().toLowerCase()
   return lower.replace(/[ςłøđħŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? 'σ')
-}
-
-function withSpaces(text: string): string {
-  return text.includes('+') ? text.split('+').join(' ') : text
 }
 
 /** Returns the length of a folded text. It takes a tenth of the time that its form takes. */
