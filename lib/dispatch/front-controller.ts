@@ -72,13 +72,7 @@ export class FrontController {
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger } = checked
     if (development) dispatcher.replaceErrorController(errorController)
-    const router = new RequestRouter({
-      ...checked,
-      hasAction: (route) => dispatcher.hasAction(route),
-      isRegistered: (name) => dispatcher.isRegistered(name),
-      resolve: (route) => dispatcher.resolve(route),
-      nameOf: (route) => dispatcher.nameOf(route),
-    })
+    const router = new RequestRouter(checked)
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const { plugins } = checked
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)

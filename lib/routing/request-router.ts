@@ -4,7 +4,7 @@ import type { FormLimits } from '../http/form-body.ts'
 import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
 import { rejectLongTarget, splitTarget } from '../http/request-line.ts'
-import type { RequestSettings, RequestState } from '../http/request-state.ts'
+import type { RequestSettings, RequestState, Resolved } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
@@ -24,15 +24,20 @@ export interface RoutingOptions {
   readonly router: Router | undefined
   readonly routes: readonly NamedRoute[]
   readonly limits: FormLimits & { readonly maxTargetBytes: number }
-  /** Reports whether a route leads to an action that a client can request. */
-  readonly hasAction: (route: Route) => boolean
+  readonly dispatcher: RegisteredActions
   readonly trusted: BlockList
+}
+
+/** Finds the registered actions. */
+export interface RegisteredActions {
+  /** Reports whether a route leads to an action that a client can request. */
+  hasAction(route: Route): boolean
   /** Reports whether a module, a controller or an action has a name. */
-  readonly isRegistered?: ((name: string) => boolean) | undefined
+  isRegistered(name: string): boolean
   /** Returns what a route leads to. */
-  readonly resolve?: RequestSettings['resolve']
+  resolve(route: Route): Resolved
   /** Returns the name of the action that a route leads to. */
-  readonly nameOf?: (route: Route) => string | undefined
+  nameOf(route: Route): string | undefined
 }
 
 const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
@@ -58,11 +63,12 @@ export class RequestRouter {
 
   constructor(options: RoutingOptions) {
     this.#options = options
-    const { modules, names, basePath, routes, router, limits, trusted, isRegistered } = options
+    const { modules, names, basePath, routes, router, limits, trusted, dispatcher } = options
     const defaultRoute = new ModuleRoute(new Map(modules).keys(), names)
     this.#table = new RouteTable(routes, defaultRoute)
     const isModule = (name: string): boolean => defaultRoute.isModule(name)
-    this.#shared = { trusted, isModule, hasAction: options.hasAction }
+    const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
+    this.#shared = { trusted, isModule, hasAction }
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table, this.#shared)
     const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
@@ -77,9 +83,9 @@ export class RequestRouter {
       maxBodyBytes: limits.maxBodyBytes,
       trusted,
       buildUrl,
-      isRegistered: (name) => known.has(name) || isRegistered?.(name) === true,
+      isRegistered: (name) => known.has(name) || dispatcher.isRegistered(name),
       literalsOf,
-      resolve: options.resolve,
+      resolve: (route) => dispatcher.resolve(route),
       nameRoute: (state) => this.#nameRoute(state),
     }
   }
@@ -131,11 +137,11 @@ export class RequestRouter {
 
   // Returns only registered names: the name that a custom router returns may be a value of the request.
   #nameRoute({ firstRoute: route, rejection, target }: RequestState<unknown>): string | null {
-    const { nameOf, basePath } = this.#options
+    const { dispatcher, basePath } = this.#options
     if (route === undefined) return null
     const { name = '', allow, actionName } = route
     const isOutside = rejection && rewrite(target, basePath).rejection instanceof NoRouteError
-    const action = isOutside ? undefined : (actionName ?? nameOf?.(route))
+    const action = isOutside ? undefined : (actionName ?? dispatcher.nameOf(route))
     const hasAction = action !== undefined || allow !== undefined
     return (hasAction && this.named.get(name)?.name) || (action ?? null)
   }
@@ -160,13 +166,13 @@ export class RequestRouter {
   }
 
   #remember(raw: string, routed: RoutedPath, facts: RequestFacts): void {
-    const { hasAction, basePath, nameOf } = this.#options
-    if (!hasAction(routed.route) || !this.#hasOnlyNames(raw, routed.path)) return
+    const { dispatcher, basePath } = this.#options
+    if (!dispatcher.hasAction(routed.route) || !this.#hasOnlyNames(raw, routed.path)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
     const { path, q, rejection } = rewrite(copy, basePath)
     const route = this.#table.routePath(path, facts)
-    const actionName = nameOf?.(route)
+    const actionName = dispatcher.nameOf(route)
     this.#remembered.set(copy, { path, q, rejection, route: { ...route, actionName } })
   }
 

@@ -28,7 +28,7 @@ function develop(target: string, exception: Error, setup: Setup = {}): Developme
   const { init, showValues = false, controllers = new Map([['news', news]]) } = setup
   const options = { controllers, modules: new Map([['admin', admin]]), basePath: '/app' }
   const checked = checkedOptions(withMaps(options), { error() {} })
-  const router = new RequestRouter({ ...checked, hasAction: () => true })
+  const router = new RequestRouter(checked)
   const dispatcher = new Dispatcher(checked.modules, nameKeys.exact)
   const site = { ...checked, router, dispatcher }
   const reports = { logParams: new Set<string>(), hasController: () => false }

@@ -30,7 +30,12 @@ export function routing(
     router: undefined,
     routes: checkedRoutes(routes),
     limits: DEFAULT_LIMITS,
-    hasAction,
+    dispatcher: {
+      hasAction,
+      isRegistered: () => false,
+      resolve: (route) => ({ ...route, run: undefined }),
+      nameOf: () => undefined,
+    },
     trusted: networks(trusted),
   })
   return (target, init) => request.route(new HttpRequest({ ...init, target }))
