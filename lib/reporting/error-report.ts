@@ -4,12 +4,12 @@ import type { ProxyIds } from '../http/forwarded.ts'
 import { copied } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { proxyIdsOfMessage } from '../http/request-state.ts'
-import { type ExceptionReport, readException, toExceptionReport } from './exception-report.ts'
+import { type ExceptionReport, toExceptionReport } from './exception-report.ts'
 import type { Failure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { messageAboutNames, safeNames } from './request-names.ts'
-import { scrubException, shapesAlone } from './scrubbed-exception.ts'
+import { scrubException } from './scrubbed-exception.ts'
 import { paramNameRule, type SentParams, sentParamsOf } from './sent-params.ts'
 import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
@@ -77,7 +77,6 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   const params = request && sentParamsOf(request)
   const failedSignIn = isInstance(SignInError, exception) ? exception.signIn : undefined
   const scrubbed = (each: Error): ExceptionReport => {
-    if (request === undefined) return toExceptionReport(readException(each, hasStack), shapesAlone)
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
     return toExceptionReport(raw, scrubber)
   }

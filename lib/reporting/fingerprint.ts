@@ -1,6 +1,6 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { copyOf } from '../http/params.ts'
-import { type RawException, readException, type Scrubber } from './exception-report.ts'
+import type { RawException, Scrubber } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
 import { safeNames } from './request-names.ts'
@@ -31,9 +31,7 @@ export function fingerprintOf(failure: Failure): string {
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
-  const { raw, scrubber } = request
-    ? scrubException(exception, request, true, exceptions)
-    : { raw: readException(exception, true), scrubber: shapesAlone }
+  const { raw, scrubber } = scrubException(exception, request, true, exceptions)
   const { name, isClassName } = raw
   // The name is not scrubbed, so only the name of a class is shown.
   const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))

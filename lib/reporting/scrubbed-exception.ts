@@ -121,14 +121,18 @@ function ownedPart(exception: unknown): unknown {
  * Reads and scrubs an exception of a request. Keeps the result, which the response, the development
  * page, the log, the channel and `onReport` share.
  *
+ * @param request Undefined for an error without a request: it is shown by shapes alone.
  * @param exceptions Further exceptions to scrub in the same pass over the values.
  */
 export function scrubException(
   exception: Error,
-  request: HttpRequest,
+  request: HttpRequest | undefined,
   hasStack: boolean,
   exceptions: readonly Error[] = [],
 ): ScrubbedException {
+  if (request === undefined) {
+    return { raw: readException(exception, hasStack), hasStack, scrubber: shapesAlone }
+  }
   const found = latest.get(request)?.get(exception)
   if (found?.hasStack === hasStack) return found
   const scrubbed = scrubTogether(new Set([exception, ...exceptions]), request, hasStack)
