@@ -61,7 +61,8 @@ function isErrorStatus(status: unknown): status is number {
   return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 }
 
-function codeOf(value: unknown): number | string {
+/** Returns the `code` of a value; 0 if it has none. */
+export function codeOf(value: unknown): number | string {
   const code = read(value, 'code')
   return typeof code === 'number' || typeof code === 'string' ? code : 0
 }

@@ -1,4 +1,4 @@
-import { isInstance, read } from '../http/exceptions.ts'
+import { codeOf, isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
@@ -64,7 +64,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
   const readAll = (value: unknown, depth: number): RawException => {
     const message = read(value, 'message')
     const cause = read(value, 'cause')
-    const code = read(value, 'code')
+    const code = codeOf(value)
     const errors = read(value, 'errors')
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
@@ -79,7 +79,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
       name,
       isClassName: name === classNameOf(value),
       message: message ?? value,
-      code: typeof code === 'number' || typeof code === 'string' ? code : 0,
+      code,
       stack: frames.lines,
       isStackOwn: frames.areOwn,
       issues: isInstance(ValidationError, value) ? firstIssues(read(value, 'issues')) : [],
@@ -135,7 +135,7 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
   return {
     name: raw.isClassName ? safeName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
-    code: codeOf(code, scrubber),
+    code: shownCode(code, scrubber),
     ...(stack.length > 0 && { stack: stack.map(showFrame) }),
     previous: previous && toReport(previous),
     ...(errors.length > 0 && { errors: errors.map(toReport) }),
@@ -145,7 +145,6 @@ export function toExceptionReport(raw: RawException, scrubber: Scrubber): Except
 
 // Reads by index: the iterator of an untrusted value may throw.
 function firstErrors(errors: unknown): readonly unknown[] {
-  if (errors === undefined) return []
   return Array.from({ length: MAX_ERRORS }, (_, i) => read(errors, String(i))).filter(
     (error) => error !== undefined,
   )
@@ -183,7 +182,7 @@ function messageOf(message: unknown, { text }: Scrubber): string {
 }
 
 // Any other number may be a value of the request that was parsed, such as a one-time password.
-function codeOf(code: number | string, { name }: Scrubber): number | string {
+function shownCode(code: number | string, { name }: Scrubber): number | string {
   if (isShortNumber(code)) return code
   const scrubbed = name(String(code))
   return scrubbed === String(code) ? code : scrubbed
