@@ -66,7 +66,7 @@ export class HttpError extends Error {
     options: HttpErrorOptions = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    if (!Number.isInteger(status) || status < 400 || status > 599) {
+    if (!isErrorStatus(status)) {
       throw new RangeError(`Expected an error status from 400 to 599, got "${status}"`)
     }
     this.status = status
@@ -75,6 +75,11 @@ export class HttpError extends Error {
     if (options.headers === undefined) return
     for (const [name, value] of Object.entries(options.headers)) checkHeader(name, value)
   }
+}
+
+/** Reports whether a value is an integer from 400 to 599. @internal */
+export function isErrorStatus(status: unknown): status is number {
+  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 }
 
 // The messages that Portico wrote.

@@ -4,6 +4,7 @@ import {
   type ErrorType,
   errorTypes,
   HttpError,
+  isErrorStatus,
   ServerClosingError,
   ThrownValueError,
 } from './errors.ts'
@@ -55,10 +56,6 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   if (isInstance(ClientGoneError, exception)) return true
   if (request === undefined || !stateOf(request).message.aborted) return false
   return isInstance(ServerClosingError, exception) || read(exception, 'name') === 'AbortError'
-}
-
-function isErrorStatus(status: unknown): status is number {
-  return Number.isInteger(status) && Number(status) >= 400 && Number(status) <= 599
 }
 
 /** Returns the `code` of a value; 0 if it has none. */
