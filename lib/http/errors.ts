@@ -209,14 +209,14 @@ export class ThrownValueError extends Error {
 }
 
 Object.defineProperty(HttpError.prototype, BRAND, { value: true })
-setDefaults(HttpError, { name: 'HttpError', type: 'EXCEPTION_OTHER' })
-setDefaults(NoControllerError, { name: 'NoControllerError', type: 'EXCEPTION_NO_CONTROLLER' })
-setDefaults(NoActionError, { name: 'NoActionError', type: 'EXCEPTION_NO_ACTION' })
-setDefaults(NoRouteError, { name: 'NoRouteError', type: 'EXCEPTION_NO_ROUTE' })
-setDefaults(ClientGoneError, { name: 'ClientGoneError' })
-setDefaults(ServerClosingError, { name: 'ServerClosingError' })
-setDefaults(MalformedMessageError, { name: 'MalformedMessageError' })
-setDefaults(ThrownValueError, { name: 'ThrownValueError' })
+setDefaults(HttpError, 'HttpError', 'EXCEPTION_OTHER')
+setDefaults(NoControllerError, 'NoControllerError', 'EXCEPTION_NO_CONTROLLER')
+setDefaults(NoActionError, 'NoActionError', 'EXCEPTION_NO_ACTION')
+setDefaults(NoRouteError, 'NoRouteError', 'EXCEPTION_NO_ROUTE')
+setDefaults(ClientGoneError, 'ClientGoneError')
+setDefaults(ServerClosingError, 'ServerClosingError')
+setDefaults(MalformedMessageError, 'MalformedMessageError')
+setDefaults(ThrownValueError, 'ThrownValueError')
 
 /**
  * Sets the name and the type on the prototype of a class. They are not fields: the engine begins the
@@ -224,7 +224,8 @@ setDefaults(ThrownValueError, { name: 'ThrownValueError' })
  */
 export function setDefaults(
   { prototype }: { readonly prototype: Error },
-  { name, type }: { readonly name: string; readonly type?: ErrorType },
+  name: string,
+  type?: ErrorType,
 ): void {
   prototype.name = name
   if (type === undefined) return

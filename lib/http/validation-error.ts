@@ -46,7 +46,7 @@ export class ValidationError extends HttpError {
   }
 }
 
-setDefaults(ValidationError, { name: 'ValidationError' })
+setDefaults(ValidationError, 'ValidationError')
 
 /** Formats an issue as a line of text. */
 export function formatIssue({ path, message }: ValidationIssue): string {

@@ -38,7 +38,7 @@ export class SignInError extends HttpError {
   }
 }
 
-setDefaults(SignInError, { name: 'SignInError' })
+setDefaults(SignInError, 'SignInError')
 
 // Parameters of an identity provider's own pages (SPEC section 1).
 const PROVIDER_PARAMETERS = [
