@@ -64,7 +64,7 @@ export function clientOf(
   let client: Client = { address: withoutPort(peer), protocol, host: joinFields(headers.host) }
   const hasForwarded = headers.forwarded !== undefined
   const hasXForwarded = headers['x-forwarded-for'] !== undefined
-  if (!isTrusted(client.address, trusted) || hasForwarded === hasXForwarded) return client
+  if (!isInNetworks(client.address, trusted) || hasForwarded === hasXForwarded) return client
   const hops = hasForwarded
     ? parseForwarded(joinFields(headers.forwarded))
     : parseXForwarded(headers)
@@ -75,7 +75,7 @@ export function clientOf(
     // A hop without a valid host or protocol keeps the one of the hop to its right.
     const host = isHost(hop.host) ? hop.host : client.host
     client = { address, protocol: hop.protocol ?? client.protocol, host }
-    if (!isTrusted(address, trusted)) return client
+    if (!isInNetworks(address, trusted)) return client
   }
   return client
 }
@@ -99,7 +99,7 @@ export function proxyIdsOf(
   const [requestId] = REQUEST_ID.exec(header('x-request-id') ?? '') ?? []
   const [, traceId] = TRACEPARENT.exec(header('traceparent') ?? '') ?? []
   // Checks the peer last: that takes longest, and most requests have neither header.
-  if (!(requestId || traceId) || !isTrusted(withoutPort(peer), trusted)) return {}
+  if (!(requestId || traceId) || !isInNetworks(withoutPort(peer), trusted)) return {}
   return { ...(requestId && { requestId }), ...(traceId && { traceId }) }
 }
 
@@ -145,9 +145,10 @@ function withoutPort(address: string): string {
   return /^\[([^\]]*)\]/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
 }
 
-function isTrusted(address: string, trusted: BlockList): boolean {
+/** Reports whether a text is an address in one of the networks. */
+export function isInNetworks(address: string, networks: BlockList): boolean {
   const family = isIP(address)
-  return family !== 0 && trusted.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6')
 }
 
 function joinFields(value: string | readonly string[] = ''): string {

@@ -1,4 +1,5 @@
-import { BlockList, isIP } from 'node:net'
+import { BlockList } from 'node:net'
+import { isInNetworks } from './forwarded.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 import { authorityOf } from './request-line.ts'
 
@@ -17,9 +18,7 @@ export function isLoopback(host: string): boolean {
     .toLowerCase()
     .replace(/^\[(.*)\]$/, '$1')
     .replace(/^::ffff:(?=\d)/, '')
-  const family = isIP(address)
-  if (family === 0) return /^(?:[a-z0-9-]+\.)*localhost$/.test(address)
-  return LOOPBACK.check(address, family === 4 ? 'ipv4' : 'ipv6')
+  return isInNetworks(address, LOOPBACK) || /^(?:[a-z0-9-]+\.)*localhost$/.test(address)
 }
 
 /**
