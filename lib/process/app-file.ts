@@ -12,23 +12,17 @@ export interface AppFile {
   /** The default export, or its return value if it is a function. */
   readonly options: FrontControllerOptions
   /** Middlewares in front of the front controller. */
-  readonly before: readonly BeforeMiddleware[] | undefined
+  readonly before?: readonly BeforeMiddleware[] | undefined
   /** Receives the service when it listens. */
-  readonly started: ((service: Service) => unknown) | undefined
+  readonly started?: ((service: Service) => unknown) | undefined
   /** Closes the resources of the application. */
-  readonly close: (() => unknown) | undefined
+  readonly close?: (() => unknown) | undefined
   /** Returns whether the application is ready for requests. */
-  readonly ready: (() => unknown) | undefined
+  readonly ready?: (() => unknown) | undefined
 }
 
 /** The exports for a program without an application file. */
-export const NO_APP: AppFile = {
-  options: {},
-  before: undefined,
-  started: undefined,
-  close: undefined,
-  ready: undefined,
-}
+export const NO_APP: AppFile = { options: {} }
 
 const READY_TIMEOUT_MS = 2_000
 
