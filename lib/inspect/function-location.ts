@@ -1,5 +1,4 @@
 import type { Runtime, Session } from 'node:inspector'
-import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 
 /** The definition of a function. */
@@ -47,8 +46,7 @@ class Inspector {
   readonly #urls = new Map<string, string>()
 
   constructor() {
-    const require = createRequire(import.meta.url)
-    const { Session } = require('node:inspector') as typeof import('node:inspector')
+    const { Session } = process.getBuiltinModule('node:inspector')
     this.#session = new Session()
     this.#session.connect()
     this.#session.on('Debugger.scriptParsed', ({ params }) => {

@@ -190,14 +190,13 @@ class Translation {
 
   // chain = "one, two": the last route, under the others.
   #addChain(name: string, node: Tree): void {
-    const value = node.get('chain')
-    const names = value === undefined || value instanceof Map ? '' : value.text
+    const names = textOf(node, 'chain') ?? ''
     const [first = '', ...others] = names.split(',').map((each) => each.trim())
     let under = first
     for (const [i, each] of others.entries()) {
       const isLast = i === others.length - 1
       const own = isLast ? name : `${name}-${each}`
-      this.#addExisting(own, each, under, lineOf(value ?? node))
+      this.#addExisting(own, each, under, lineOf(node.get('chain') ?? node))
       const added = this.routes[own]
       if (!isLast && added) this.routes[own] = { ...added, abstract: true }
       under = own
