@@ -1,11 +1,6 @@
-import {
-  checkedVariable,
-  type Requirements,
-  requirementOf,
-  unmet,
-  unmetError,
-} from './route-checks.ts'
+import { type Requirements, toVariable, unmetError, variablesIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
+import type { Variable } from './route-part.ts'
 import { type RouteTarget, valueIn } from './route-target.ts'
 
 // Matches an address of version 6, or a name in ASCII (RFC 1035 allows 253 characters); then the port.
@@ -15,9 +10,7 @@ const LABEL = /^[\w-]{1,63}$/
 const MAX_PORT = 65_535
 const OTHER_HOST = 'the host differs'
 
-type Label =
-  | { readonly text: string }
-  | { readonly variable: string; readonly requirement: RegExp | undefined }
+type Label = { readonly text: string } | Variable
 
 /** Returns the name of a host in lower case, without final dots, and its port; undefined if it is invalid. */
 export function parseHost(host: string): { name: string; port: string } | undefined {
@@ -50,14 +43,13 @@ export class HostPattern {
     }
     this.#name = name
     this.text = host
-    this.#labels = host.split('.').map((label): Label => {
+    this.#labels = host.split('.').map((label) => {
       if (!label.startsWith(':')) return { text: label.toLowerCase() }
-      const variable = checkedVariable(name, label.slice(1), label)
-      return { variable, requirement: requirementOf(name, requirements, variable, true) }
+      return toVariable(name, label, requirements, true)
     })
     this.#defaults = defaults
-    const variables = this.#labels.flatMap((each) => ('text' in each ? [] : [each.variable]))
-    this.variables = new Set(variables)
+    const variables = variablesIn(this.#labels)
+    this.variables = new Set(variables.map(({ variable }) => variable))
     if (variables.length > this.variables.size) {
       throw routeError(name, 'has a variable twice in its "host"')
     }
@@ -65,7 +57,7 @@ export class HostPattern {
 
   /** The regular expressions that run on labels. */
   get expressions(): readonly RegExp[] {
-    return this.#labels.flatMap((label) => ('text' in label ? [] : (label.requirement ?? [])))
+    return variablesIn(this.#labels).flatMap(({ requirement }) => requirement ?? [])
   }
 
   /** Returns the values of the variables, or why the host does not match. */
@@ -80,13 +72,13 @@ export class HostPattern {
         if (label !== part.text) return OTHER_HOST
         continue
       }
-      const { variable, requirement } = part
+      const { variable, requirement, miss } = part
       if (label === undefined) {
         if (!this.#defaults.has(variable)) return OTHER_HOST
         continue
       }
       if (!LABEL.test(label)) return OTHER_HOST
-      if (requirement?.test(label) === false) return unmet(variable)
+      if (requirement?.test(label) === false) return miss
       values.push([variable, label])
     }
     return values

@@ -1,7 +1,7 @@
 import { isReserved } from '../http/params.ts'
 import { routeError } from './route-error.ts'
+import type { Variable } from './route-part.ts'
 import { isRouteName } from './route-target.ts'
-import { encodeSegment, isSegment } from './segments.ts'
 
 // Only routing sets reserved names: a pair with such a key would never be read.
 /** @throws {TypeError} If a route must not set a key. */
@@ -20,12 +20,6 @@ export function checkedVariable(name: string, variable: string, part: string = v
   return variable
 }
 
-/** Returns a literal as a URL has it. */
-export function encodedLiteral(name: string, literal: string, part: string = literal): string {
-  if (/[%?#\\]/.test(literal)) throw routeError(name, `has an invalid path segment "${part}"`)
-  return isSegment(literal) ? literal : encodeSegment(literal, `the segment "${literal}"`)
-}
-
 /** Returns the first text that occurs again. */
 export function repeatedIn(texts: readonly string[]): string | undefined {
   return texts.find((text, at) => texts.indexOf(text) < at)
@@ -34,12 +28,32 @@ export function repeatedIn(texts: readonly string[]): string | undefined {
 /** The requirements of a route by variable. */
 export type Requirements = Readonly<Record<string, string | RegExp>>
 
-/** Returns the expression that a whole value must match; undefined if there is none. */
-export function requirementOf(
+/** Parses a variable, such as `:id`. */
+export function toVariable(
+  name: string,
+  part: string,
+  requirements: Requirements,
+  ignoresCase = false,
+): Variable {
+  const variable = checkedVariable(name, part.slice(1), part)
+  return {
+    variable,
+    requirement: requirementOf(name, requirements, variable, ignoresCase),
+    miss: `the requirement for "${variable}" is not met`,
+  }
+}
+
+/** Returns the variables among the parts of a path or a host. */
+export function variablesIn(parts: readonly object[]): readonly Variable[] {
+  return parts.filter((part): part is Variable => 'variable' in part)
+}
+
+// Returns the expression that a whole value must match; undefined if there is none.
+function requirementOf(
   name: string,
   requirements: Requirements,
   variable: string,
-  ignoresCase = false,
+  ignoresCase: boolean,
 ): RegExp | undefined {
   if (!Object.hasOwn(requirements, variable)) return undefined
   const value: unknown = requirements[variable]
@@ -62,11 +76,6 @@ function shared(source: string, flags: string): RegExp {
   const regex = known ?? new RegExp(source, flags)
   if (known === undefined) requirements.set(key, new WeakRef(regex))
   return regex
-}
-
-/** Why a route does not match: the value of a variable. */
-export function unmet(variable: string): string {
-  return `the requirement for "${variable}" is not met`
 }
 
 /** Returns the error of a URL whose value does not meet a requirement. */

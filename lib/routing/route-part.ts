@@ -32,10 +32,14 @@ export interface Literal {
   readonly encoded: string
 }
 
-/** A literal, or a variable with its requirement and why a path does not match if it is not met. */
-export type Segment =
-  | Literal
-  | { readonly variable: string; readonly requirement: RegExp | undefined; readonly miss: string }
+/** A variable, with its requirement and why a path or a host does not match if it is not met. */
+export interface Variable {
+  readonly variable: string
+  readonly requirement: RegExp | undefined
+  readonly miss: string
+}
+
+export type Segment = Literal | Variable
 
 /** The part of a route that matches the path: its segments, a regular expression, or a REST resource. */
 export interface PathPart {

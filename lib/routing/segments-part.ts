@@ -1,18 +1,23 @@
 import { decodeSegment } from '../http/params.ts'
 import type { PathText } from './path-text.ts'
 import {
-  checkedVariable,
-  encodedLiteral,
   type Requirements,
   repeatedIn,
-  requirementOf,
-  unmet,
+  toVariable,
   unmetError,
+  variablesIn,
 } from './route-checks.ts'
 import { routeError } from './route-error.ts'
 import type { Found, Literal, PathPart, RouteFacts, Segment } from './route-part.ts'
 import { isRouteName, type RouteTarget, valueIn, writeVariable } from './route-target.ts'
-import { type Pair, splitPath, wholePairs, writePairs } from './segments.ts'
+import {
+  encodeSegment,
+  isSegment,
+  type Pair,
+  splitPath,
+  wholePairs,
+  writePairs,
+} from './segments.ts'
 
 const OTHER_PATH = 'the path differs'
 
@@ -39,7 +44,7 @@ export class SegmentsPart implements PathPart {
     this.#name = name
     this.#parts = parts.map((part) => toSegment(name, part, requirements))
     this.#defaults = defaults
-    const variables = this.#parts.flatMap((each) => ('variable' in each ? [each.variable] : []))
+    const variables = variablesIn(this.#parts).map(({ variable }) => variable)
     this.variables = new Set(variables)
     const repeated = repeatedIn(variables)
     if (repeated !== undefined) throw routeError(name, `has the variable "${repeated}" twice`)
@@ -50,7 +55,7 @@ export class SegmentsPart implements PathPart {
   }
 
   get expressions(): readonly RegExp[] {
-    return this.#parts.flatMap((part) => ('literal' in part ? [] : (part.requirement ?? [])))
+    return variablesIn(this.#parts).flatMap(({ requirement }) => requirement ?? [])
   }
 
   get endsInText(): boolean {
@@ -156,16 +161,16 @@ function isLiteral(
 }
 
 function toSegment(name: string, part: string, requirements: Requirements): Segment {
-  if (!part.startsWith(':') || part.startsWith('::')) return toLiteral(name, part)
-  const variable = checkedVariable(name, part.slice(1), part)
-  const requirement = requirementOf(name, requirements, variable)
-  return { variable, requirement, miss: unmet(variable) }
+  return part.startsWith(':') && !part.startsWith('::')
+    ? toVariable(name, part, requirements)
+    : toLiteral(name, part)
 }
 
-function toLiteral(name: string, part: string): Segment {
+function toLiteral(name: string, part: string): Literal {
   const literal = part.startsWith('::') ? part.slice(1) : part
-  if (literal === '' || literal === '*') {
+  if (literal === '' || literal === '*' || /[%?#\\]/.test(literal)) {
     throw routeError(name, `has an invalid path segment "${part}"`)
   }
-  return { literal, encoded: encodedLiteral(name, literal, part) }
+  const encoded = isSegment(literal) ? literal : encodeSegment(literal, `the segment "${literal}"`)
+  return { literal, encoded }
 }
