@@ -4,7 +4,7 @@ import type { PathRoute } from './module-route.ts'
 import type { PathText } from './path-text.ts'
 import { isSameResource, RestPart } from './rest-part.ts'
 import { routeError } from './route-error.ts'
-import { matchOnce, type RouteLink, variablesOf } from './route-link.ts'
+import { matchOnce, OTHER_PATH, type RouteLink, variablesOf } from './route-link.ts'
 import type { Found, RouteFacts, Segment } from './route-part.ts'
 import {
   type CurrentTarget,
@@ -127,7 +127,7 @@ export class NamedRoute {
   ): readonly (Found | undefined)[] | string {
     // As in ZF1, a chain leaves nothing of the path.
     const isWhole = path.raw === '' || links.length < 2 || links.some(({ part }) => part)
-    if (!isWhole) return 'the path differs'
+    if (!isWhole) return OTHER_PATH
     const founds: (Found | undefined)[] = []
     let rest = path
     for (const [i, { part }] of links.entries()) {
@@ -141,7 +141,7 @@ export class NamedRoute {
       founds.push(found)
       if (separator === undefined) continue
       const left = rest.after(found.length, separator)
-      if (left === undefined) return 'the path differs'
+      if (left === undefined) return OTHER_PATH
       rest = left
     }
     return founds

@@ -128,7 +128,7 @@ function checkedRegex(name: string, regex: unknown): { source: string; flags: st
 }
 
 // Returns the variable of each group: by the map, by the name of the group, or its number.
-function variablesOf(name: string, source: string, map: RegexMembers['map'] = {}): string[] {
+function variablesOf(name: string, source: string, map: object): string[] {
   const groups = [...source.matchAll(GROUP)].filter(([text]) => text.startsWith('('))
   const variables = groups.map(([, variable], i) => variable ?? String(i + 1))
   const mapped = Object.entries(map).map(([key, value]): [string, unknown] =>

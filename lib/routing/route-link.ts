@@ -2,6 +2,9 @@ import type { HostPattern } from './host-pattern.ts'
 import type { PathText } from './path-text.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
 
+/** Why a path does not match. */
+export const OTHER_PATH = 'the path differs'
+
 /** One route of a chain: its conditions, its part of the path, and its defaults. */
 export interface RouteLink {
   readonly scheme: string | undefined

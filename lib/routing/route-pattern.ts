@@ -124,10 +124,11 @@ export function parsePattern(name: string, pattern: RoutePattern): ParsedRoute {
   if (twice !== undefined && part?.kind !== 'rest') {
     throw routeError(name, `has the variable "${twice}" in both "host" and "${part?.kind}"`)
   }
-  checkRequirements(name, Object.keys(requirements), [
-    ...(host?.variables ?? []),
-    ...(part?.kind === 'path' ? part.variables : []),
-  ])
+  const variables = [...(host?.variables ?? []), ...(part?.kind === 'path' ? part.variables : [])]
+  const unknown = Object.keys(requirements).find((key) => !variables.includes(key))
+  if (unknown !== undefined) {
+    throw routeError(name, `has a requirement for "${unknown}", but no such variable`)
+  }
   const link = { scheme, host, part, separator, defaults }
   return { link, under, isAbstract: pattern.abstract ?? false }
 }
@@ -140,7 +141,7 @@ function checkMembers(name: string, pattern: RoutePattern): void {
   }
   if (another !== undefined) throw routeError(name, `has "${kind}" and "${another}": expected one`)
   checkNames(`fields of the route "${name}"`, pattern, MEMBERS)
-  const { scheme, abstract = false, regex, under } = pattern
+  const { scheme, abstract = false, map = {}, under } = pattern
   for (const [member, needed] of [
     ['map', 'regex'],
     ['reverse', 'regex'],
@@ -155,8 +156,7 @@ function checkMembers(name: string, pattern: RoutePattern): void {
   if (under !== undefined && typeof under !== 'string') {
     throw routeError(name, 'has an invalid "under": expected the name of a route')
   }
-  if (regex === undefined || pattern.map === undefined) return
-  if (Object(pattern.map) !== pattern.map) throw routeError(name, 'has an invalid "map"')
+  if (Object(map) !== map) throw routeError(name, 'has an invalid "map"')
 }
 
 function partOf(
@@ -197,15 +197,4 @@ function defaultsOf(part: PathPart | undefined, own: RouteLink['defaults']): Rou
   if (part instanceof RestPart) return new Map([...part.names, ...own])
   if (!(part instanceof RegexPart)) return own
   return new Map([...own].map(([key, value]) => [part.variableOf(key), value]))
-}
-
-function checkRequirements(
-  name: string,
-  keys: readonly string[],
-  variables: readonly string[],
-): void {
-  const unknown = keys.find((key) => !variables.includes(key))
-  if (unknown !== undefined) {
-    throw routeError(name, `has a requirement for "${unknown}", but no such variable`)
-  }
 }

@@ -8,6 +8,7 @@ import {
   variablesIn,
 } from './route-checks.ts'
 import { routeError } from './route-error.ts'
+import { OTHER_PATH } from './route-link.ts'
 import type { Found, Literal, PathPart, RouteFacts, Segment } from './route-part.ts'
 import { isRouteName, type RouteTarget, valueIn, writeVariable } from './route-target.ts'
 import {
@@ -18,8 +19,6 @@ import {
   wholePairs,
   writePairs,
 } from './segments.ts'
-
-const OTHER_PATH = 'the path differs'
 
 /** The path of a route, with the syntax of Zend_Controller_Router_Route. */
 export class SegmentsPart implements PathPart {
