@@ -14,17 +14,14 @@ import { RequestRouter } from '../routing/request-router.ts'
 import { hasController, type SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
-import type { Dispatcher } from './dispatcher.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
 import { type FrontControllerOptions, type OptionsWithMaps, withMaps } from './options.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
 
 /** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
-export interface FrontControllerParts {
+export interface FrontControllerParts extends SiteParts {
   readonly options: OptionsWithMaps
-  readonly router: RequestRouter
-  readonly dispatcher: Dispatcher
 }
 
 /** Returns the parts of a front controller. @internal */
@@ -39,27 +36,20 @@ export let partsOf: (front: FrontController) => FrontControllerParts
  * @throws {TypeError | RangeError} If an option or an action is invalid; the message has a line for each.
  */
 export class FrontController {
-  readonly #options: OptionsWithMaps
-  readonly #router: RequestRouter
-  readonly #dispatcher: Dispatcher
+  readonly #parts: FrontControllerParts
   readonly #stages: Stages
   readonly #hooks: ErrorHooks | undefined
   readonly #reporter: Reporter
   readonly #headers: DefaultHeaders
 
   static {
-    partsOf = (front) => ({
-      options: front.#options,
-      router: front.#router,
-      dispatcher: front.#dispatcher,
-    })
+    partsOf = (front) => front.#parts
   }
 
   constructor(given: FrontControllerOptions = {}) {
     const options = withMaps(given)
-    this.#options = options
     const { development = false, showValues = false } = options
-    const getSite = (): SiteParts => ({ ...checked, router })
+    const getSite = (): SiteParts => this.#parts
     const reports = {
       logParams: new Set(options.logParams),
       hasController: (path: string): boolean => hasController(getSite(), path),
@@ -70,15 +60,14 @@ export class FrontController {
     this.#hooks = hooksOfControllers(all)
     const errorController = createErrorController(detailsOf, this.#hooks?.linkOf)
     const checked = checkedOptions(options, errorController)
-    const { dispatcher, logger } = checked
+    const { dispatcher, logger, basePath, names } = checked
     if (development) dispatcher.replaceErrorController(errorController)
     const router = new RequestRouter(checked)
+    this.#parts = { options, router, dispatcher, basePath, names }
     const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
     const { plugins } = checked
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     this.#headers = checked.headers
-    this.#router = router
-    this.#dispatcher = dispatcher
     if (logger !== undefined) warnAboutRoutes(checked.routes, logger)
     this.#reporter = new Reporter({ ...checked, ...reports, development })
   }
@@ -107,10 +96,11 @@ export class FrontController {
    * front.serves(new HttpRequest({ target: '/news/list' }))
    */
   serves(request: HttpRequest): boolean {
+    const { router, dispatcher } = this.#parts
     try {
-      const routed = this.#router.route(request)
+      const routed = router.route(request)
       const isRoutable = !(stateOf(routed).rejection instanceof NoRouteError)
-      return isRoutable && !(this.#dispatcher.find(routed) instanceof Error)
+      return isRoutable && !(dispatcher.find(routed) instanceof Error)
     } catch {
       // A custom router threw: the error controller responds to its error.
       return true

@@ -5,7 +5,7 @@ import { fileOf } from '../controllers/load-controllers.ts'
 import type { SiteParts } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { fullName, type RegisteredAction } from '../dispatch/registered-controller.ts'
-import { actionName, nameKeys } from '../routing/name-rules.ts'
+import { actionName } from '../routing/name-rules.ts'
 import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
 
@@ -18,13 +18,13 @@ export interface Site extends SiteParts {
 
 /** Returns the parts of a front controller that find the action of a request. */
 export function siteOf(front: FrontController): Site {
-  const { options, router, dispatcher } = partsOf(front)
-  const { basePath = '', names = 'exact', controllers, modules } = options
+  const { options, ...parts } = partsOf(front)
+  const { controllers, modules } = options
   const registered = [controllers, ...modules.values()]
   const custom = new Set(registered.flatMap((each) => [...each.values()]))
   const isBuiltIn = (controller: Controller): boolean => !custom.has(controller)
-  const locations = locateFunctions(dispatcher.actions.map(({ run }) => originalOf(run)))
-  return { router, dispatcher, basePath, names: nameKeys[names], isBuiltIn, locations }
+  const locations = locateFunctions(parts.dispatcher.actions.map(({ run }) => originalOf(run)))
+  return { ...parts, isBuiltIn, locations }
 }
 
 /** The name of an action, and the location of its source. */
