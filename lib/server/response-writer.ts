@@ -52,7 +52,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
   if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
-  else if (isStream) writeStream(body, response, target)
+  else if (isStream) writeStream(body, length, response, target)
   else {
     target.bytes = Number(length)
     writeWhole(body, target)
@@ -95,10 +95,14 @@ function writeWhole(
   out.end()
 }
 
-function writeStream(body: Readable, response: HttpResponse, target: ResponseTarget): void {
+function writeStream(
+  body: Readable,
+  declared: string | number | undefined,
+  response: HttpResponse,
+  target: ResponseTarget,
+): void {
   const { incoming } = target
   const { out, connection } = incoming
-  const declared = response.headers.get('Content-Length')
   const length = declared === undefined ? undefined : Number(declared)
   let isTruncated = false
   body.once('close', () => {
