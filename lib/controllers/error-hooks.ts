@@ -28,9 +28,9 @@ export function errorHooksOf(action: unknown): ErrorHooks | undefined {
 }
 
 /** Joins the error hooks of all actions, of which the first link is shown; undefined if no action has any. */
-export function hooksOfControllers(controllers: Iterable<Controller>): ErrorHooks | undefined {
+export function hooksOfControllers(controllers: readonly Controller[]): ErrorHooks | undefined {
   // A controller may be invalid: its check comes later.
-  const actions = Array.from(controllers).flatMap((each) => Object.values(each ?? {}))
+  const actions = controllers.flatMap((each) => Object.values(each ?? {}))
   const own = [...new Set(actions.map(errorHooksOf))].filter((each) => each !== undefined)
   if (own.length === 0) return undefined
   return {

@@ -15,7 +15,12 @@ import { hasController, type SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
-import { type FrontControllerOptions, type OptionsWithMaps, withMaps } from './options.ts'
+import {
+  controllersOf,
+  type FrontControllerOptions,
+  type OptionsWithMaps,
+  withMaps,
+} from './options.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
 
@@ -55,9 +60,7 @@ export class FrontController {
       hasController: (path: string): boolean => hasController(getSite(), path),
     }
     const detailsOf = development ? createDetails({ reports, showValues, getSite }) : undefined
-    const { controllers, modules: others } = options
-    const all = [controllers, ...others.values()].flatMap((each) => [...each.values()])
-    this.#hooks = hooksOfControllers(all)
+    this.#hooks = hooksOfControllers(controllersOf(options))
     const errorController = createErrorController(detailsOf, this.#hooks?.linkOf)
     const checked = checkedOptions(options, errorController)
     const { dispatcher, logger, basePath, names } = checked

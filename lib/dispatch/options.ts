@@ -92,6 +92,11 @@ export interface OptionsWithMaps extends FrontControllerOptions {
   readonly modules: ReadonlyMap<string, Controllers>
 }
 
+/** Lists the controllers of the application in all modules. @internal */
+export function controllersOf({ controllers, modules }: OptionsWithMaps): readonly Controller[] {
+  return [controllers, ...modules.values()].flatMap((each) => [...each.values()])
+}
+
 /**
  * Converts the controllers and modules of options to Maps.
  *

@@ -4,6 +4,7 @@ import { errorHooksOf } from '../controllers/error-hooks.ts'
 import { fileOf } from '../controllers/load-controllers.ts'
 import type { SiteParts } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
+import { controllersOf } from '../dispatch/options.ts'
 import { fullName, type RegisteredAction } from '../dispatch/registered-controller.ts'
 import { actionName } from '../routing/name-rules.ts'
 import { type FunctionLocation, locateFunctions } from './function-location.ts'
@@ -19,9 +20,7 @@ export interface Site extends SiteParts {
 /** Returns the parts of a front controller that find the action of a request. */
 export function siteOf(front: FrontController): Site {
   const { options, ...parts } = partsOf(front)
-  const { controllers, modules } = options
-  const registered = [controllers, ...modules.values()]
-  const custom = new Set(registered.flatMap((each) => [...each.values()]))
+  const custom = new Set(controllersOf(options))
   const isBuiltIn = (controller: Controller): boolean => !custom.has(controller)
   const locations = locateFunctions(parts.dispatcher.actions.map(({ run }) => originalOf(run)))
   return { ...parts, isBuiltIn, locations }
