@@ -7,7 +7,7 @@ import { jsonLine, printable } from '../reporting/printable.ts'
 import {
   addMissingKeys,
   formatPackageJson,
-  type PackageJson,
+  type NeededParts,
   parsePackageJson,
 } from './package-json.ts'
 
@@ -110,7 +110,7 @@ async function writePackage(
   const { type = 'module', devDependencies } = content
   const extension = `${type === 'module' ? '.' : '.m'}${typescript ? 'ts' : 'js'}`
   const start = `portico --app app${extension}`
-  const needed: PackageJson = {
+  const needed: NeededParts = {
     type: 'module',
     scripts: { start, dev: `${start} --watch`, test: 'node --test' },
     dependencies: devDependencies?.portico === undefined ? { portico: `^${version()}` } : {},
@@ -121,7 +121,7 @@ async function writePackage(
   else if (added.length > 0) print(`changed package.json: added ${added.join(', ')}\n`)
   else print('kept package.json\n')
   if (type !== 'module') print(`kept "type": ${jsonLine(type)}, so the files end in ${extension}\n`)
-  for (const [name, script] of Object.entries(needed.scripts ?? {})) {
+  for (const [name, script] of Object.entries(needed.scripts)) {
     const current = content.scripts?.[name]
     if (current !== script) {
       print(`kept the script ${jsonLine(name)}, which is not ${jsonLine(script)}\n`)

@@ -22,15 +22,18 @@ export function parsePackageJson(text: string): PackageJson | undefined {
   }
 }
 
+/** The parts that a `package.json` needs. */
+export type NeededParts = Required<Omit<PackageJson, 'devDependencies'>>
+
 /** Adds the missing keys to a `package.json`, and changes no others. Returns them, such as `scripts.start`. */
-export function addMissingKeys(target: PackageJson, needed: PackageJson): readonly string[] {
+export function addMissingKeys(target: PackageJson, needed: NeededParts): readonly string[] {
   const added: string[] = []
-  if (target.type === undefined && needed.type !== undefined) {
+  if (target.type === undefined) {
     target.type = needed.type
     added.push('type')
   }
   for (const part of ['scripts', 'dependencies'] as const) {
-    for (const [key, value] of Object.entries(needed[part] ?? {})) {
+    for (const [key, value] of Object.entries(needed[part])) {
       const current = target[part]?.[key]
       if (current !== undefined && current !== NO_TEST) continue
       target[part] = { ...target[part], [key]: value }
