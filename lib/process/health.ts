@@ -85,15 +85,12 @@ export class Health {
 
 // Returns the settings that have a value, by their flags.
 function textsOf(config: Config): Readonly<Record<string, string>> {
-  const entries = Object.entries(settings).map(([name, { flag }]) => {
-    const value = config[name as keyof Config]
-    return [flag, Array.isArray(value) ? value.join(', ') : value]
-  })
-  return Object.fromEntries(
-    entries
-      .filter(([, value]) => value !== undefined && value !== '')
-      .map(([flag, value]) => [flag, String(value)]),
-  )
+  const texts: Record<string, string> = {}
+  for (const [name, { flag }] of Object.entries(settings)) {
+    const text = [config[name as keyof Config] ?? []].flat().join(', ')
+    if (text !== '') texts[flag] = text
+  }
+  return texts
 }
 
 /** The counts of all workers, also of those that have ended, and the facts of the supervisor. */
