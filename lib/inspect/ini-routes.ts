@@ -126,8 +126,7 @@ class Translation {
     // As in ZF1, a route with chains matches only as a part of them.
     if (chains instanceof Map) pattern.abstract = true
     // An object lists such names first, and the order of routes matters.
-    if (/^(0|[1-9]\d*)$/.test(name))
-      this.#reportAll(name, node, 'is put first: its name is a number')
+    if (/^(0|[1-9]\d*)$/.test(name)) this.#report(name, node, 'is put first: its name is a number')
     if (this.#check(name, node, pattern)) this.routes[name] = pattern as RoutePattern
     for (const [child, below] of chains instanceof Map ? chains : []) {
       if (below instanceof Map) this.#add(`${name}-${child}`, below, name)
@@ -157,7 +156,7 @@ class Translation {
       case 'Route_Static':
         this.#reportOthers(name, node, known)
         if (/(?:^|\/):?@/.test(route ?? ''))
-          return this.#reportAll(name, node, 'is left out: it is translated')
+          return this.#report(name, node, 'is left out: it is translated')
         return { path: route ?? '', ...common }
       case 'Route_Regex': {
         this.#reportOthers(name, node, [...known, 'map', 'reverse'])
@@ -184,7 +183,7 @@ class Translation {
         this.#addChain(name, node)
         return undefined
       default:
-        return this.#reportAll(name, node, `has the type ${kind}, which Portico does not have`)
+        return this.#report(name, node, `has the type ${kind}, which Portico does not have`)
     }
   }
 
@@ -201,7 +200,7 @@ class Translation {
       if (!isLast && added) this.routes[own] = { ...added, abstract: true }
       under = own
     }
-    if (others.length === 0) this.#reportAll(name, node, 'has no list "chain"')
+    if (others.length === 0) this.#report(name, node, 'has no list "chain"')
   }
 
   #texts(node: Tree, key: string): Record<string, string> | undefined {
@@ -213,14 +212,11 @@ class Translation {
   #reportOthers(name: string, node: Tree, known: readonly string[]): void {
     for (const [key, value] of node) {
       if (known.includes(key)) continue
-      this.#problems.push([
-        lineOf(value),
-        `the route "${name}" has "${key}", which is not translated`,
-      ])
+      this.#report(name, value, `has "${key}", which is not translated`)
     }
   }
 
-  #reportAll(name: string, node: Tree, problem: string): undefined {
+  #report(name: string, node: Node, problem: string): undefined {
     this.#problems.push([lineOf(node), `the route "${name}" ${problem}`])
   }
 
