@@ -25,7 +25,6 @@ export type DetailsOf = (request: HttpRequest, exception: Error) => DevelopmentD
 const OFFERS = ['application/problem+json', 'application/json', 'text/html', 'text/plain'] as const
 type Offer = (typeof OFFERS)[number]
 
-const MAX_DETAIL = 200
 const SERVER_ERROR = 'The server failed to answer this request.'
 
 /**
@@ -131,18 +130,10 @@ function pageOf(
 ): ErrorPage {
   const title = STATUS_CODES[status] ?? 'Error'
   if (status >= 500) return { status, title, detail: SERVER_ERROR, id, link }
-  const issues = issuesForClient(exception, original).map(({ path, message }) => ({
-    path: truncate(path),
-    message: truncate(message),
-  }))
-  const detail = truncate(messageForClient(exception, original))
+  const issues = issuesForClient(exception, original)
+  const detail = messageForClient(exception, original)
   const isField = issues.length > 0 && read(exception, 'subject') === 'field'
   return { status, title, detail, issues, subject: isField ? 'field' : 'parameter', id, link }
-}
-
-// The text must be scrubbed before: scrubbing would not recognize half of a value.
-function truncate(text: string): string {
-  return text.slice(0, MAX_DETAIL).toWellFormed()
 }
 
 function setSafeHeaders({ headers }: HttpResponse): void {
