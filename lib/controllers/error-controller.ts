@@ -52,8 +52,9 @@ export function createErrorController(
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
       const link = linkOf?.(original, exception)
-      const page = pageOf(errorHandler, response.status, link)
+      // First, because it reads more of the exception than the page needs.
       const details = detailsOf?.(original, exception)
+      const page = pageOf(errorHandler, response.status, link)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {
         case 'text/html':
           response.html(details ? developmentPage(page, details) : errorPage(page))

@@ -78,7 +78,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   const failedSignIn = isInstance(SignInError, exception) ? exception.signIn : undefined
   const scrubbed = (each: Error): ExceptionReport => {
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
-    return toExceptionReport(raw, scrubber)
+    return toExceptionReport(raw, scrubber, hasStack)
   }
   const state = request && stateOf(request)
   return {

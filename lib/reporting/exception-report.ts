@@ -127,16 +127,21 @@ export function textsOf(raw: RawException): string[] {
 }
 
 /** Creates the report of an exception. */
-export function toExceptionReport(raw: RawException, scrubber: Scrubber): ExceptionReport {
+export function toExceptionReport(
+  raw: RawException,
+  scrubber: Scrubber,
+  hasStack: boolean,
+): ExceptionReport {
   const { name, message, code, stack, previous, errors, omitted } = raw
-  const toReport = (inner: RawException): ExceptionReport => toExceptionReport(inner, scrubber)
+  const toReport = (inner: RawException): ExceptionReport =>
+    toExceptionReport(inner, scrubber, hasStack)
   const showFrame = (frame: string): string =>
     abbreviate(printable(scrubber.frame(frame).slice(0, MAX_FRAME + 1)), MAX_FRAME)
   return {
     name: raw.isClassName ? safeName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
     code: shownCode(code, scrubber),
-    ...(stack.length > 0 && { stack: stack.map(showFrame) }),
+    ...(hasStack && stack.length > 0 && { stack: stack.map(showFrame) }),
     previous: previous && toReport(previous),
     ...(errors.length > 0 && { errors: errors.map(toReport) }),
     ...(omitted > 0 && { omitted }),

@@ -90,11 +90,14 @@ function coverValues(
       if (isShort(decoded)) break
       coverWithPieces(label, decoded)
       if (left < 0) return false
-      const plain = unescaped(decoded)
-      if (plain === decoded) continue
-      left -= foldCost(plain)
-      coverWithPieces(label, plain)
-      if (left < 0) return false
+      // JSON may contain JSON.
+      let former = decoded
+      for (let plain = unescaped(former); plain !== former; plain = unescaped(former)) {
+        left -= foldCost(plain)
+        coverWithPieces(label, plain)
+        if (left < 0) return false
+        former = plain
+      }
     }
   }
   return true

@@ -122,20 +122,25 @@ function ownedPart(exception: unknown): unknown {
  * page, the log, the channel and `onReport` share.
  *
  * @param request Undefined for an error without a request: it is shown by shapes alone.
+ * @param needsStack Whether the caller uses the stack. Another caller may have read it.
  * @param exceptions Further exceptions to scrub in the same pass over the values.
  */
 export function scrubException(
   exception: Error,
   request: HttpRequest | undefined,
-  hasStack: boolean,
+  needsStack: boolean,
   exceptions: readonly Error[] = [],
 ): ScrubbedException {
   if (request === undefined) {
-    return { raw: readException(exception, hasStack), hasStack, scrubber: shapesAlone }
+    return {
+      raw: readException(exception, needsStack),
+      hasStack: needsStack,
+      scrubber: shapesAlone,
+    }
   }
   const found = latest.get(request)?.get(exception)
-  if (found?.hasStack === hasStack) return found
-  const scrubbed = scrubTogether(new Set([exception, ...exceptions]), request, hasStack)
+  if (found && (found.hasStack || !needsStack)) return found
+  const scrubbed = scrubTogether(new Set([exception, ...exceptions]), request, needsStack)
   latest.set(request, scrubbed)
   return scrubbed.get(exception) as ScrubbedException
 }

@@ -125,8 +125,9 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
       for (const item of value) left.push([label, item])
     } else if (typeof value === 'object' && value !== null) {
       for (const [name, member] of Object.entries(value)) {
-        if (!isName(name)) yield ['name', name]
-        left.push([labelOf(name), member])
+        const label = labelOf(name)
+        if (label !== name) yield ['name', name]
+        left.push([label, member])
       }
     }
   }

@@ -483,6 +483,8 @@ describe('scrub()', () => {
     for (const [value, text] of [
       ['{"pw":"a\\u0062c\\u0064ef\\u0067h"}', 'abcdefgh'],
       ['{"pw":"ab\\/cd\\/ef"}', 'ab/cd/ef'],
+      [JSON.stringify({ a: '{"b":"p\\u00e4ssw\\u00f6rtl"}' }), 'pässwörtl'],
+      ['a&amp;amp;b&amp;amp;c&amp;amp;d', 'a&b&c&d&'],
       ['a&amp;b&amp;c&amp;d', 'a&b&c&d&'],
     ] as const) {
       assert.match(scrub(`no ${text}!`, sent(encodeURIComponent(value))), /^no \[p\]&?!$/, value)

@@ -24,8 +24,11 @@ function report(failure: Partial<Failure> & Pick<Failure, 'exceptions'>): ErrorR
 }
 
 /** An error that counts how often each property is read. */
-function counting(reads: Map<string, number>): Error {
-  const error = Object.create(Error.prototype)
+function counting(
+  reads: Map<string, number>,
+  { prototype }: ErrorConstructor | typeof HttpError,
+): Error {
+  const error = Object.create(prototype)
   const properties: Record<string, unknown> = {
     name: 'Error',
     message: `no ${CANARY}`,
@@ -231,40 +234,42 @@ describe('scrubException()', () => {
     assert.deepEqual(messages, ['no word(7)', 'no word(7)', 'cyclic'])
   })
 
-  it('reads an error once for the page, the log, the channel and onReport', async (t) => {
-    const reads = new Map<string, number>()
-    const messages: unknown[] = []
-    const receive = (each: unknown): void => {
-      messages.push((each as ErrorReport).message)
-    }
-    channels.report.subscribe(receive)
-    t.after(() => channels.report.unsubscribe(receive))
-    const list = (): never => {
-      throw counting(reads)
-    }
-    const front = new FrontController({
-      controllers: new Map([['news', { list }]]),
-      development: true,
-      logger: { info() {}, warn() {}, error: receive },
-      onReport: receive,
+  for (const status of [500, 404]) {
+    it(`reads a ${status} once for the page, the log, the channel and onReport`, async (t) => {
+      const reads = new Map<string, number>()
+      const messages: unknown[] = []
+      const receive = (each: unknown): void => {
+        messages.push((each as ErrorReport).message)
+      }
+      channels.report.subscribe(receive)
+      t.after(() => channels.report.unsubscribe(receive))
+      const list = (): never => {
+        throw Object.assign(counting(reads, status === 500 ? Error : HttpError), { status })
+      }
+      const front = new FrontController({
+        controllers: new Map([['news', { list }]]),
+        development: true,
+        logger: { info() {}, warn: receive, error: receive },
+        onReport: receive,
+      })
+      const headers = { accept: 'text/html' }
+      const target = `/news/list?dsh=${CANARY}`
+      const response = await front.handle(new HttpRequest({ target, headers }))
+      assert.match(
+        String(response.body),
+        /<h1>no \[dsh\]<\/h1>\s*<p><strong>Error<\/strong>.*<span>list \(file:/s,
+      )
+      assert.deepEqual(messages, ['no [dsh]', 'no [dsh]', 'no [dsh]'])
+      assert.deepEqual(Object.fromEntries(reads), {
+        name: 1,
+        message: 1,
+        code: 1,
+        cause: 1,
+        errors: 1,
+        stack: 1,
+      })
     })
-    const headers = { accept: 'text/html' }
-    const target = `/news/list?dsh=${CANARY}`
-    const response = await front.handle(new HttpRequest({ target, headers }))
-    assert.match(
-      String(response.body),
-      /<h1>no \[dsh\]<\/h1>\s*<p><strong>Error<\/strong>.*<span>list \(file:/s,
-    )
-    assert.deepEqual(messages, ['no [dsh]', 'no [dsh]', 'no [dsh]'])
-    assert.deepEqual(Object.fromEntries(reads), {
-      name: 1,
-      message: 1,
-      code: 1,
-      cause: 1,
-      errors: 1,
-      stack: 1,
-    })
-  })
+  }
 
   it('shows the location of a frame, although a value has the name of its file', () => {
     const request = new HttpRequest({
