@@ -1,3 +1,5 @@
+import { forgetLastMatch } from './request-line.ts'
+
 interface MediaRange {
   readonly type: string
   readonly subtype: string
@@ -54,6 +56,7 @@ function parseRanges(accept: string): MediaRange[] {
     if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) continue
     ranges.push({ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) })
   }
+  forgetLastMatch()
   return ranges
 }
 

@@ -1,5 +1,6 @@
 import { checkNames } from './check-options.ts'
 import { decodePercent } from './params.ts'
+import { forgetLastMatch } from './request-line.ts'
 import { linesOf, type ResponseHeaders, setUnchecked } from './response-headers.ts'
 
 /** The attributes of a cookie. The defaults are `Path=/; HttpOnly; SameSite=Lax`. */
@@ -70,6 +71,7 @@ export function parseCookies(header: string | undefined): ReadonlyMap<string, st
     const name = SPACED.exec(pair.slice(0, Math.max(0, equals)))?.[1]
     if (name && !cookies.has(name)) cookies.set(name, decoded(pair.slice(equals + 1)))
   }
+  forgetLastMatch()
   return Object.defineProperties(cookies, { set: readOnly, delete: readOnly, clear: readOnly })
 }
 

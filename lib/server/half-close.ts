@@ -20,6 +20,8 @@ export function watchHalfClose(
   onGone: () => void,
 ): void {
   const { socket } = connection
+  // Nothing would remove the listeners: they would keep the request as long as the connection.
+  if (socket.destroyed || out.writableFinished) return
   let timer: NodeJS.Timeout | undefined
   const wait = (): void => {
     const { bytesWritten } = socket

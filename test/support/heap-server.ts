@@ -53,10 +53,10 @@ const front = createFront(
           yield String(request.query.size)
         })()
       },
-      late(request: HttpRequest, response: HttpResponse): void {
-        setTimeout(() => request.query.size, 20)
-        response.text('late')
-      },
+      'late-query': late((request) => request.query.size),
+      'late-cookies': late((request) => request.cookies.size),
+      'late-accepts': late((request) => request.accepts(['text/html'])),
+      'late-signal': late((request) => request.signal.aborted),
       signal: ({ signal }: HttpRequest, response: HttpResponse): HttpResponse =>
         response.json(signal.aborted),
       save: ({ form }: HttpRequest, response: HttpResponse): HttpResponse =>
@@ -101,6 +101,17 @@ const front = createFront(
     onReport: kind === 'counts' ? (report) => void keptReports.push(report) : undefined,
   },
 )
+
+// Returns an action that reads a part of its request after its response has been sent. Then it writes a line.
+function late(read: (request: HttpRequest) => unknown) {
+  return (request: HttpRequest, response: HttpResponse): void => {
+    setTimeout(() => {
+      read(request)
+      process.stdout.write('read\n')
+    }, 20)
+    setEmpty(response)
+  }
+}
 
 function setEmpty(response: HttpResponse, _read = 0): void {
   response.status = 204

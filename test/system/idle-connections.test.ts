@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { setTimeout } from 'node:timers/promises'
+import { setImmediate } from 'node:timers/promises'
 import { createFolder } from '../support/folder.ts'
 import { parse, type RawRequest } from '../support/http.ts'
 import { startNode } from '../support/run-node.ts'
@@ -44,21 +44,25 @@ describe('An idle connection', () => {
     })
   }
 
-  it('keeps no text that a regular expression has matched last', async (t) => {
-    const requests: Readonly<Record<string, RawRequest>> = {
+  it('keeps no text that a regular expression has matched last, nor what is read later', async (t) => {
+    const requests: Record<string, RawRequest> = {
       query: canaryRequest('query'),
       form: { ...canaryRequest('form', [form]), method: 'POST', body: 'f=canary-form' },
       regex: { target: '/regex/canary-regex?q=canary-query' },
       absolute: { target: 'http://user:canary-password@host/app/none?q=canary-query' },
       stream: canaryRequest('slow'),
-      'work after the response': canaryRequest('late'),
+    }
+    const acceptsCanary = ['Accept', 'text/html;x=canary-accept, text/canary-accept'] as const
+    for (const part of ['query', 'cookies', 'accepts', 'signal']) {
+      const name = `late-${part}`
+      requests[name] = canaryRequest(name, [acceptsCanary])
     }
     const file = join(createFolder(t), 'heap.heapsnapshot')
     for (const [name, request] of Object.entries(requests)) {
       const server = await HeapServer.start(t, 'serve', file)
+      const read = name.startsWith('late-') ? server.line() : setImmediate()
       await server.ask(request)
-      // The timer of the last one has fired.
-      await setTimeout(name.startsWith('work') ? 100 : 0)
+      await read
       assert.deepEqual(await server.findInHeapNow(/canary-\w+/g, file), [], name)
     }
   })
@@ -106,7 +110,11 @@ function canaryRequest(
 ): RawRequest {
   return {
     target: `/app/${action}/pair/canary-pair-of-${action}?q=canary-query`,
-    headers: [['Cookie', 'sid=canary-cookie'], ['X-Token', 'canary-header'], ...headers],
+    headers: [
+      ['Cookie', 'a-long-name-of-a-cookie=canary-cookie'],
+      ['X-Token', 'canary-header'],
+      ...headers,
+    ],
   }
 }
 
@@ -174,8 +182,13 @@ class HeapServer {
   /** As {@link findInHeap}, but without a further request: its matches would replace those of the last one. */
   async findInHeapNow(pattern: RegExp, file: string): Promise<string[]> {
     this.#child.kill('SIGUSR2')
-    await once(this.#child.stdout ?? assert.fail(), 'data')
+    await this.line()
     return [...new Set((await readFile(file, 'utf8')).match(pattern))]
+  }
+
+  /** Waits for the next line of the server. */
+  async line(): Promise<string> {
+    return String(await once(this.#child.stdout ?? assert.fail(), 'data'))
   }
 
   #connect(): Socket {
