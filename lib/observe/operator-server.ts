@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { pipeline } from 'node:stream/promises'
 import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
+import { stopReading } from '../server/close-slowly.ts'
 import { connectionOf } from '../server/connection.ts'
 import { toMetricPieces } from './exposition.ts'
 import { type OperatorView, operatorPage } from './operator-page.ts'
@@ -82,10 +83,11 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
 export async function serveOperator(options: OperatorOptions): Promise<Server> {
   let pagesInFlight = 0
   const server = createServer(TIMEOUTS, async (request, response) => {
-    // A client that pipelines requests must not keep the main server busy.
+    // A client that pipelines requests must not keep the main server busy, nor one that sends bytes keep its connection open.
     const connection = connectionOf(request.socket)
     if (connection.isBehindLast()) return
     connection.hasLastRequest = true
+    stopReading(request.socket)
     const result = await resultOf(request, options)
     if (typeof result === 'number') await send(response, result, plainPage(result))
     else if (pagesInFlight === MAX_PAGES) await send(response, 503, plainPage(503))

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
-import { closeSlowly } from './close-slowly.ts'
+import { closeSlowly, stopReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
 
@@ -90,7 +90,8 @@ function onClientError(
   const isBehindLast = connection.hasLastRequest && activeResponse?.req.complete !== false
   if (code === 'HPE_CLOSED_CONNECTION' || (isBehindLast && !isGone)) {
     // The client must still get the response to its last request.
-    if (activeResponse === undefined) socket.destroy()
+    if (connection.latest === undefined) socket.destroy()
+    else stopReading(socket)
     return
   }
   // Uses only the code: the message of the parser may quote the bytes of the client.

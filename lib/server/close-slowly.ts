@@ -13,10 +13,15 @@ export function closeSlowly(socket: Duplex, bytes: string): void {
   setTimeout(() => socket.destroy(), LINGER_MS).unref()
 }
 
+/** Closes a connection slowly after its last response, which `node:http` would close at once. */
+export function closeSlowlyAtEnd(socket: Socket): void {
+  socket.destroySoon = closeBehind
+}
+
 /** Reads nothing more from a connection until its last response has been sent, and then closes it slowly. */
 export function stopReading(socket: Socket): void {
-  if (socket.destroySoon === closeBehind) return
-  socket.destroySoon = closeBehind
+  if (socket.listeners('resume').includes(stayPaused)) return
+  closeSlowlyAtEnd(socket)
   socket.pause().on('resume', stayPaused)
 }
 

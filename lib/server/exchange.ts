@@ -50,9 +50,9 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   get isLast(): boolean {
-    const { isReceived, mustBeLast, connection, out } = this.incoming
+    const { isReceived, mustBeLast, closesByTrailer, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
-    if (!isReceived || mustBeLast) return true
+    if (!isReceived || mustBeLast || closesByTrailer) return true
     // A server that is stopping still responds to the requests that were pipelined behind this one.
     return this.#isClosing() && connection.latest === out && !connection.isDetached
   }

@@ -180,6 +180,11 @@ export class IncomingRequest implements HttpRequestInit {
     return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'consumed'
   }
 
+  /** Whether the trailers close the connection: the parser of `node:http` then accepts no further message. */
+  get closesByTrailer(): boolean {
+    return this.message.rawTrailers.some((name) => /^(?:proxy-)?connection$/i.test(name))
+  }
+
   /** Whether a reader of the body waits for the client. */
   get awaitsBody(): boolean {
     return !this.isReceived && this.message.readableFlowing === true

@@ -3,8 +3,10 @@ import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
+import { forgetLastMatch } from '../http/request-line.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
+import { closeSlowlyAtEnd } from './close-slowly.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
 import { linger } from './linger.ts'
@@ -34,7 +36,11 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const isBodySent = !isClosed && !isBodiless && incoming.method !== 'HEAD'
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
-  if (isClosed) return
+  if (isClosed) {
+    // The action may have read the request after the connection was released.
+    forgetLastMatch()
+    return
+  }
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
@@ -51,6 +57,8 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   )
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
   if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
+  // A client that has not asked for the end of its connection may just send another request.
+  if (isLast && out.shouldKeepAlive) closeSlowlyAtEnd(incoming.connection.socket)
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
   else {

@@ -61,8 +61,7 @@ function takeOver(
   // node:http has removed its listeners: without a listener, a reset would end the process.
   stream.on('error', destroyThis)
   if (hasLastRequest) {
-    watchSending(socket)
-    startReading(socket.resume())
+    if (activeResponse !== undefined) pauseUntilSent(socket, activeResponse, () => socket.resume())
     return
   }
   if (rejection !== undefined) handler.report?.(rejection, { status: rejection.status })
@@ -92,11 +91,22 @@ function watchSending(
 }
 
 // Reads nothing from a socket until a response has been sent, and then calls `act`.
-function pauseUntilSent(socket: Socket, active: ServerResponse, act: () => void): void {
+function pauseUntilSent(
+  socket: Socket & { readonly _handle?: { reading: boolean; readStop(): void } | null },
+  active: ServerResponse,
+  act: () => void,
+): void {
   const unwatch = watchSending(socket)
+  // The listeners of node:http are gone: pause() alone would read until 64 KiB wait, and each byte would renew the timeout.
+  const pause = (): void => {
+    const { _handle: handle } = socket.pause()
+    if (!handle?.reading) return
+    handle.reading = false
+    handle.readStop()
+  }
   // An action that reads the body of its request resumes the socket.
-  const pause = (): void => void socket.pause()
-  socket.on('resume', pause).pause()
+  socket.on('resume', pause)
+  pause()
   active.once('close', () => {
     unwatch()
     socket.off('resume', pause)
@@ -107,7 +117,7 @@ function pauseUntilSent(socket: Socket, active: ServerResponse, act: () => void)
   })
 }
 
-// After a pause, only the listeners that node:http has removed would make the system read again.
+// After a pause, only the listeners of node:http would make the system read again.
 function startReading(socket: Socket): void {
   socket._read(0)
 }

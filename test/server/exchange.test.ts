@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -83,13 +84,65 @@ describe('The last response of a connection', () => {
     assert.deepEqual([received.match(/HTTP\/1\.1 /g)?.length, runs], [1, 0])
   })
 
-  it('arrives whole, although the client has sent many requests behind it', async (t) => {
-    const { port } = await serveActions(t, {
-      ignores: (_, response) => response.text('x'.repeat(3_000_000)),
+  describe('arrives whole, although the client has sent more', () => {
+    const unread = `${post('big', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`
+    const requests = get('next').repeat(6_000)
+    const junk = 'no request '.repeat(20_000)
+    for (const [name, bytes, length] of [
+      ['requests behind an unread body', unread + requests, 3_000_000],
+      ['requests behind "Connection: close"', withClose(get('big')) + requests, 3_000_000],
+      ['junk behind an unread body', unread + junk, 3_000_000],
+      ['junk behind "Connection: close"', withClose(get('big')) + junk, 3_000_000],
+      [
+        'junk behind an upgrade',
+        get('big').replace('\r\n', '\r\nUpgrade: x\r\n') + junk,
+        3_000_000,
+      ],
+      ['junk behind a rejected message', post('big', 'Host: b\r\n') + junk, undefined],
+    ] as const) {
+      it(name, async (t) => {
+        const { port, service } = await serveActions(t, {
+          big: (_, response) => response.text('x'.repeat(3_000_000)),
+        })
+        const accepted: Promise<Socket[]> = once(service.server, 'connection')
+        const socket = connect(port, '127.0.0.1').pause()
+        t.after(() => socket.destroy())
+        socket.write(bytes)
+        const [served = assert.fail()] = await accepted
+        // A small response leaves the server before the client reads.
+        if (length === undefined) await once(served, 'finish')
+        const { headers, body } = parse(await text(socket))
+        assert.deepEqual([headers.connection, body.length], ['close', length ?? body.length])
+      })
+    }
+
+    it('requests that arrive after the response', async (t) => {
+      const { port, service } = await serveActions(t, {
+        ignores: (_, response) => response.text('x'.repeat(200_000)),
+      })
+      const accepted: Promise<Socket[]> = once(service.server, 'connection')
+      const socket = connect(port, '127.0.0.1').pause()
+      t.after(() => socket.destroy())
+      socket.write(`${post('ignores', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`)
+      const [served = assert.fail()] = await accepted
+      await once(served, 'finish')
+      socket.write(get('next').repeat(6_000))
+      assert.equal(parse(await text(socket)).body.length, 200_000)
     })
-    const first = `${post('ignores', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`
-    const { headers, body } = parse(await send(port, first + get('next').repeat(3_000)))
-    assert.deepEqual([headers.connection, body.length], ['close', 3_000_000])
+  })
+
+  it('is the one to a request whose trailers close the connection, as the parser reads them', async (t) => {
+    const { port } = await serveActions(t, {
+      async echo({ body }, response) {
+        response.text(await text(body))
+      },
+    })
+    for (const name of ['Connection', 'proxy-connection']) {
+      const bytes = `${post('echo', 'Transfer-Encoding: chunked\r\n')}2\r\nab\r\n0\r\n`
+      const received = await send(port, `${bytes}X-A: b\r\n${name}: close\r\n\r\n`)
+      const { status, headers, body } = parse(received)
+      assert.deepEqual([status, headers.connection, body], [200, 'close', 'ab'])
+    }
   })
 
   it('is not the one to a request whose unread body is empty', async (t) => {

@@ -116,6 +116,9 @@ describe('handleUpgrades()', () => {
       const client = connectTo(t, port)
       const isLast = what.endsWith('last request')
       client.pause().write((isLast ? withClose(large) : large) + bytes)
+      // Each byte that the server reads renews the timeout.
+      const timer = setInterval(() => client.write('x'), 10)
+      t.after(() => clearInterval(timer))
       const [socket] = (await connection) as [Socket]
       await once(socket, 'close')
     })

@@ -9,6 +9,7 @@ import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { parse, send } from '../support/http.ts'
 import { type Served, startServing } from '../support/serving.ts'
+import { withClose } from '../support/wire.ts'
 
 type Connection = 'kept' | 'closed'
 
@@ -126,26 +127,34 @@ describe('The timeouts of SPEC section 7', () => {
     assert.deepEqual([status, headers.connection], [200, 'keep-alive'])
   })
 
-  it('close the connection of a client that does not read the response, and destroy the body', async (t) => {
-    const destroyed = deferred()
-    const { port } = await start(t, {
-      // Long enough for the request to arrive first, also on a busy machine.
-      server: { socketTimeoutMs: 500 },
-      actions: {
-        endless(_, response) {
-          const body = new Readable({
-            read() {
-              this.push(Buffer.alloc(65_536))
-            },
-          })
-          response.body = body.once('close', destroyed.resolve)
+  for (const [what, more] of [
+    ['', ''],
+    [', but sends bytes behind its last request', 'x'],
+  ]) {
+    it(`close the connection of a client that does not read the response${what}, and destroy the body`, async (t) => {
+      const destroyed = deferred()
+      const { port } = await start(t, {
+        // Long enough for the request to arrive first, also on a busy machine.
+        server: { socketTimeoutMs: 500 },
+        actions: {
+          endless(_, response) {
+            const body = new Readable({
+              read() {
+                this.push(Buffer.alloc(65_536))
+              },
+            })
+            response.body = body.once('close', destroyed.resolve)
+          },
         },
-      },
+      })
+      const socket = connectTo(t, port).pause()
+      const request = get('/app/endless')
+      socket.write(more === '' ? request : withClose(request))
+      const timer = setInterval(() => socket.write(more ?? ''), 100)
+      t.after(() => clearInterval(timer))
+      await destroyed.promise
     })
-    const socket = connectTo(t, port).pause()
-    socket.write(get('/app/endless'))
-    await destroyed.promise
-  })
+  }
 })
 
 describe('The maximum of connections', () => {
