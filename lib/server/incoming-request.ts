@@ -207,6 +207,8 @@ export class IncomingRequest implements HttpRequestInit {
    */
   settle(): void {
     const { message } = this
+    // Else node:http would close the connection, although the body has arrived, and a request behind it may have started.
+    if (this.#bodyState === 'awaiting-continue' && message.complete) this.out.writeContinue()
     const isConsumed = this.#bodyState === 'consumed'
     if (this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0) {
       if (isConsumed) message.resume()

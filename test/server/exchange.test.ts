@@ -145,6 +145,31 @@ describe('The last response of a connection', () => {
     }
   })
 
+  it('is not the one to a request that expects a 100, if its unread body and a request have arrived', async (t) => {
+    const isNext = deferred()
+    const { port } = await serveActions(t, {
+      async ignores(_, response) {
+        await isNext.promise
+        response.text('ignored')
+      },
+      next(_, response) {
+        isNext.resolve()
+        response.text('next')
+      },
+    })
+    const expects = post('ignores', 'Expect: 100-continue\r\nContent-Length: 3\r\n')
+    const received = await send(port, `${expects}a=1${withClose(get('next'))}`)
+    const responses = splitResponses(received).map((each) => parse(each))
+    assert.deepEqual(
+      responses.map(({ status, headers, body }) => [status, headers.connection, body]),
+      [
+        [100, undefined, ''],
+        [200, 'keep-alive', 'ignored'],
+        [200, 'close', 'next'],
+      ],
+    )
+  })
+
   it('is not the one to a request whose unread body is empty', async (t) => {
     const { port } = await listenWithActions(t, { ignores: (_, response) => response.text('ok') })
     const empty = `${post('ignores', 'Transfer-Encoding: chunked\r\n')}0\r\n\r\n`
