@@ -65,10 +65,15 @@ export async function drain(
     }
   }
   const endAll = (): void => {
-    result.connections = sockets.size
     const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
       const { endLinger } = connectionOf(socket)
+      // Only the client has not closed its side.
+      if (socket.writableFinished) {
+        socket.destroy()
+        continue
+      }
+      result.connections++
       if (endLinger !== undefined) endLinger()
       else if (activityOf(socket, idle).startsWith('receiving')) timeOut(server, socket)
       else destroy(socket)

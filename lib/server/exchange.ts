@@ -11,7 +11,7 @@ import { runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
 import type { EventStreams } from './event-streams.ts'
-import { type HeaderLimits, readFraming } from './framing.ts'
+import { closesByTrailer, type HeaderLimits, readFraming } from './framing.ts'
 import { type Access, type Handler, type ListenerOptions, respondBy } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { type ResponseTarget, writeResponse } from './response-writer.ts'
@@ -50,9 +50,9 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   get isLast(): boolean {
-    const { isReceived, mustBeLast, closesByTrailer, connection, out } = this.incoming
+    const { isReceived, mustBeLast, message, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
-    if (!isReceived || mustBeLast || closesByTrailer) return true
+    if (!isReceived || mustBeLast || closesByTrailer(message)) return true
     // A server that is stopping still responds to the requests that were pipelined behind this one.
     return this.#isClosing() && connection.latest === out && !connection.isDetached
   }

@@ -51,6 +51,16 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   }
 }
 
+/** Reports whether a trailer closes the connection: the parser of `node:http` then accepts no further message. */
+export function closesByTrailer({ rawTrailers }: Pick<IncomingMessage, 'rawTrailers'>): boolean {
+  return rawTrailers.some(
+    (name, i) =>
+      i % 2 === 0 &&
+      /^(?:proxy-)?connection$/i.test(name) &&
+      /close/i.test(rawTrailers[i + 1] ?? ''),
+  )
+}
+
 // Stores the number of occurrences and the last value of a field that may occur only once.
 class Fields {
   bytes = 0

@@ -47,6 +47,8 @@ export class IncomingRequest implements HttpRequestInit {
    * differently, and the bytes behind an upgrade may be of another protocol.
    */
   readonly mustBeLast: boolean
+  /** Whether the client may send another request on the connection. */
+  readonly isPersistent: boolean
   readonly #bodyBytes: number | undefined
   #bodyState: BodyState
   #isExposed = false
@@ -68,6 +70,7 @@ export class IncomingRequest implements HttpRequestInit {
     // After a target that is too long, the framing of the message is still clear.
     this.rejection = rejection ?? rejectLongTarget(this.target, maxTargetBytes)
     this.mustBeLast = rejection !== undefined || upgrades
+    this.isPersistent = out.shouldKeepAlive
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
   }
@@ -178,11 +181,6 @@ export class IncomingRequest implements HttpRequestInit {
    */
   get isReceived(): boolean {
     return this.message.complete || this.#bodyBytes === 0 || this.#bodyState === 'consumed'
-  }
-
-  /** Whether the trailers close the connection: the parser of `node:http` then accepts no further message. */
-  get closesByTrailer(): boolean {
-    return this.message.rawTrailers.some((name) => /^(?:proxy-)?connection$/i.test(name))
   }
 
   /** Whether a reader of the body waits for the client. */

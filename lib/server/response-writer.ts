@@ -56,9 +56,11 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
-  if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
-  // A client that has not asked for the end of its connection may just send another request.
-  if (isLast && out.shouldKeepAlive) closeSlowlyAtEnd(incoming.connection.socket)
+  if (isLast || !out.shouldKeepAlive) {
+    incoming.connection.hasLastRequest = true
+    // A client that has not asked for the end of its connection may just send another request.
+    if (incoming.isPersistent) closeSlowlyAtEnd(incoming.connection.socket)
+  }
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
   else {

@@ -43,6 +43,21 @@ describe('drain()', () => {
     assert.deepEqual([status, headers.connection, body], [200, 'close', 'done'])
   })
 
+  it('counts no connection whose client has all of its response, and has not closed its side', async (t) => {
+    const started = deferred()
+    const finish = deferred()
+    const front = createSlowFront(started.resolve, finish.promise)
+    const service = await serve(front, { port: 0, closeTimeoutMs: 200 })
+    const socket = connect({ port: portOf(service.url), host: '127.0.0.1', allowHalfOpen: true })
+    t.after(() => socket.destroy())
+    socket.write(keepAliveBytesOf({ target: '/slow' }))
+    await started.promise
+    const closed = service.close()
+    finish.resolve()
+    assert.match(await text(socket), /done$/)
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
   it('closes connections that are idle, or have never sent a byte', async () => {
     const service = await serve(new FrontController(), { port: 0 })
     const port = portOf(service.url)

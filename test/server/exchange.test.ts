@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect, type Socket } from 'node:net'
+import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
@@ -88,8 +88,14 @@ describe('The last response of a connection', () => {
     const unread = `${post('big', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`
     const requests = get('next').repeat(6_000)
     const junk = 'no request '.repeat(20_000)
+    const expecting = unread.replace('\r\n', '\r\nExpect: 100-continue\r\n')
     for (const [name, bytes, length] of [
       ['requests behind an unread body', unread + requests, 3_000_000],
+      [
+        'an unread body that waits for no 100',
+        expecting.replace('3000', '300000') + junk,
+        3_000_000,
+      ],
       ['requests behind "Connection: close"', withClose(get('big')) + requests, 3_000_000],
       ['junk behind an unread body', unread + junk, 3_000_000],
       ['junk behind "Connection: close"', withClose(get('big')) + junk, 3_000_000],
@@ -101,47 +107,49 @@ describe('The last response of a connection', () => {
       ['junk behind a rejected message', post('big', 'Host: b\r\n') + junk, undefined],
     ] as const) {
       it(name, async (t) => {
-        const { port, service } = await serveActions(t, {
+        const { port } = await serveActions(t, {
           big: (_, response) => response.text('x'.repeat(3_000_000)),
         })
-        const accepted: Promise<Socket[]> = once(service.server, 'connection')
-        const socket = connect(port, '127.0.0.1').pause()
+        const socket = connect(port, '127.0.0.1')
         t.after(() => socket.destroy())
         socket.write(bytes)
-        const [served = assert.fail()] = await accepted
-        // A small response leaves the server before the client reads.
-        if (length === undefined) await once(served, 'finish')
+        await once(socket, 'readable')
         const { headers, body } = parse(await text(socket))
         assert.deepEqual([headers.connection, body.length], ['close', length ?? body.length])
       })
     }
 
     it('requests that arrive after the response', async (t) => {
-      const { port, service } = await serveActions(t, {
+      const { port } = await serveActions(t, {
         ignores: (_, response) => response.text('x'.repeat(200_000)),
       })
-      const accepted: Promise<Socket[]> = once(service.server, 'connection')
-      const socket = connect(port, '127.0.0.1').pause()
+      const socket = connect(port, '127.0.0.1')
       t.after(() => socket.destroy())
       socket.write(`${post('ignores', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`)
-      const [served = assert.fail()] = await accepted
-      await once(served, 'finish')
+      await once(socket, 'readable')
       socket.write(get('next').repeat(6_000))
       assert.equal(parse(await text(socket)).body.length, 200_000)
     })
   })
 
-  it('is the one to a request whose trailers close the connection, as the parser reads them', async (t) => {
+  it('is the one to a request with a trailer that closes the connection for the parser', async (t) => {
     const { port } = await serveActions(t, {
       async echo({ body }, response) {
         response.text(await text(body))
       },
     })
-    for (const name of ['Connection', 'proxy-connection']) {
+    for (const [trailer, count] of [
+      ['Connection: close', 1],
+      ['proxy-connection: x, Close', 1],
+      ['Connection: keep-alive', 2],
+      ['X-A: connection', 2],
+    ] as const) {
       const bytes = `${post('echo', 'Transfer-Encoding: chunked\r\n')}2\r\nab\r\n0\r\n`
-      const received = await send(port, `${bytes}X-A: b\r\n${name}: close\r\n\r\n`)
-      const { status, headers, body } = parse(received)
-      assert.deepEqual([status, headers.connection, body], [200, 'close', 'ab'])
+      const trailers = `X-A: b\r\n${trailer}\r\n\r\n`
+      const received = await send(port, bytes + trailers + withClose(get('nosuch')))
+      const { status, headers } = parse(received)
+      assert.deepEqual([status, headers.connection], [200, count === 1 ? 'close' : 'keep-alive'])
+      assert.equal(splitResponses(received).length, count, trailer)
     }
   })
 
