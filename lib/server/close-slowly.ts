@@ -17,10 +17,15 @@ export function closeSlowly(socket: Duplex, bytes: string): void {
     if (left < 0) socket.destroy()
   })
   // A paused socket does not flow for a listener.
-  socket.resume()
+  startReading(socket.resume())
   const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
   // Else the timer would keep what a closed socket refers to.
   socket.once('close', () => clearTimeout(timer))
+}
+
+/** Reads again after a pause: without the listeners of `node:http`, resume() alone does not make the system read. */
+export function startReading(socket: Duplex): void {
+  socket._read(0)
 }
 
 /** Closes a connection slowly after its last response, which `node:http` would close at once. */

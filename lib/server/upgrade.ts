@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import { type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
 import { reject } from './client-error.ts'
+import { startReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Reporting } from './handler.ts'
@@ -115,9 +116,4 @@ function pauseUntilSent(
     startReading(socket)
     act()
   })
-}
-
-// After a pause, only the listeners of node:http would make the system read again.
-function startReading(socket: Socket): void {
-  socket._read(0)
 }

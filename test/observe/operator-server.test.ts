@@ -95,6 +95,8 @@ describe('serveOperator()', () => {
       const late = exchange(port, { target })
       await asked.promise
       t.mock.timers.tick(3_000)
+      // A connection clears its timer when it closes, perhaps in the next test.
+      t.mock.timers.reset()
       const fail = () => {
         throw new Error('CANARY')
       }
@@ -224,6 +226,16 @@ describe('A page of an operator', () => {
     // The server sees the end of the connections before that of a later one.
     await exchange(port, { target: '/readyz' })
     assert.equal((await exchange(port, { method: 'HEAD', target: '/metrics' })).status, 200)
+  })
+
+  it('leaves no connection of a client that has gone: more than 64 may follow in a second', async (t) => {
+    const port = await served(t, {})
+    for (let i = 0; i < 80; i++) {
+      for (const target of ['/livez', '/metrics']) {
+        const bytes = bytesOf({ target }).replace('Connection: close\r\n', '')
+        assert.equal(parse(await send(port, bytes)).status, 200)
+      }
+    }
   })
 
   it('is a 503 while 8 others wait for their counts', async (t) => {
