@@ -152,6 +152,7 @@ export class RequestStages {
     if (!needsForm(loop.request)) return undefined
     const setForm = (form: FormBody): Prepared => {
       loop.request = withState(loop.request, { form })
+      stateOf(loop.request).message.form = form
       return undefined
     }
     const form = readFormBody(loop.request, limits)

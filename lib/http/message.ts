@@ -85,6 +85,8 @@ export class Message {
   #state: SharedState | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
+  /** The form, for a report with a request from before it was read. */
+  form: FormBody | undefined
   /** @internal */
   ending: Ending | undefined
   /** Whether the application has chosen a media type by `Accept`. */

@@ -1,5 +1,6 @@
 import { checkedLimits } from './check-options.ts'
 import { rejectionWith } from './errors.ts'
+import { forgetLastMatch } from './request-line.ts'
 
 /** A value of {@link nested}: a text, a list, or an object without prototype. */
 export type NestedValue = string | NestedValue[] | { [name: string]: NestedValue }
@@ -68,6 +69,7 @@ export function nested(
     if (keys.length > maxDepth + 1) throw rejectionWith(400, `More than ${maxDepth} brackets`)
     insert(root, keys, value)
   }
+  forgetLastMatch()
   return toObject(root)
 }
 

@@ -51,7 +51,7 @@ export function scrub(text: string, request: HttpRequest): string {
 
 // The limit is checked before the texts are indexed and the values are split, because that takes time too.
 function sentLengthOf(request: HttpRequest): number {
-  const { form, target, message } = stateOf(request)
+  const { message, form = message.form, target } = stateOf(request)
   return target.length + (form?.bytes.length ?? 0) + (message.json?.length ?? 0)
 }
 
@@ -61,7 +61,7 @@ function coverValues(
   request: HttpRequest,
   serverNames: ReadonlySet<string>,
 ): boolean {
-  const { form, message } = stateOf(request)
+  const { message, form = message.form } = stateOf(request)
   const hasBody = form !== undefined || message.json !== undefined
   // A request without a body may cost half as much.
   let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2

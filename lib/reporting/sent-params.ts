@@ -26,7 +26,7 @@ export class SentParams {
   readonly #values = new Map<string, string | SentValue>()
 
   constructor(request: HttpRequest) {
-    const { form, route, target } = stateOf(request)
+    const { message, form = message.form, route, target } = stateOf(request)
     const pairs = route?.pairs ?? ''
     const add = (name: string, value: string): void => this.#set(decodeSent(name).text, value)
     eachField(form?.text ?? '', add)

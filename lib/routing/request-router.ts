@@ -72,13 +72,14 @@ export class RequestRouter {
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table, this.#shared)
     const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
-    const known = new Set(
-      routes.flatMap(({ literals, defaults }) => [
+    const known = new Set([
+      ...basePath.split('/').slice(1),
+      ...routes.flatMap(({ literals, defaults: { controller, action } }) => [
         ...literals,
-        defaults.controller,
-        defaults.action,
+        controller,
+        action,
       ]),
-    )
+    ])
     this.#settings = {
       maxBodyBytes: limits.maxBodyBytes,
       trusted,

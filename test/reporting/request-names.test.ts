@@ -9,7 +9,8 @@ import {
   nested,
   type Router,
 } from '../../lib/index.ts'
-import { subscribeToAll } from '../support/collectors.ts'
+import { collectReports, subscribeToAll } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 
 const VARIABLE = 'customer'
 
@@ -154,6 +155,19 @@ describe('The names of a request', () => {
     ] as const) {
       const { body } = await front.handle(new HttpRequest({ method, target }))
       assert.equal(JSON.parse(String(body)).detail, detail)
+    }
+  })
+
+  it('are shown behind the base path in the Referer of a page of this server', async () => {
+    for (const basePath of ['', '/app', '/app/v2']) {
+      const list = (): never => {
+        throw new Error('Template news.html of app is missing')
+      }
+      const { onReport, reports } = collectReports()
+      const front = createFront({ news: { list } }, { basePath, onReport })
+      const headers = { host: 'a.test', referer: `http://a.test${basePath}/news/list` }
+      await front.handle(new HttpRequest({ target: `${basePath}/news/list`, headers }))
+      assert.equal(reports[0]?.message, 'Template news.html of app is missing')
     }
   })
 

@@ -11,6 +11,7 @@ import {
 } from '../../lib/index.ts'
 import { makeReport } from '../../lib/reporting/error-report.ts'
 import type { Failure } from '../../lib/reporting/failure.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 
@@ -270,6 +271,23 @@ describe('scrubException()', () => {
       })
     })
   }
+
+  it('knows the form, also for a request from before it was read', async () => {
+    const { onReport, reports } = collectReports()
+    const front = createFront(
+      { news: { list: (_: HttpRequest, response: HttpResponse) => response.text('ok') } },
+      { onReport },
+    )
+    const request = new HttpRequest({
+      method: 'POST',
+      target: '/news/list',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: `dsh=${CANARY}`,
+    })
+    await front.handle(request)
+    front.report(new Error(`no ${CANARY}`), { request })
+    assert.equal(reports[0]?.message, 'no [dsh]')
+  })
 
   it('shows the location of a frame, although a value has the name of its file', () => {
     const request = new HttpRequest({

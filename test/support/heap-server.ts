@@ -17,6 +17,8 @@ import {
   type ErrorReport,
   type HttpRequest,
   type HttpResponse,
+  html,
+  nested,
   serve,
 } from '../../lib/index.ts'
 import { createObserver } from '../../lib/observe.ts'
@@ -56,6 +58,8 @@ const front = createFront(
       'late-query': late((request) => request.query.size),
       'late-cookies': late((request) => request.cookies.size),
       'late-accepts': late((request) => request.accepts(['text/html'])),
+      'late-nested': late((request) => nested(request.query)),
+      'late-html': late((request) => html`${request.param('html') ?? ''}`),
       'late-signal': late((request) => request.signal.aborted),
       signal: ({ signal }: HttpRequest, response: HttpResponse): HttpResponse =>
         response.json(signal.aborted),

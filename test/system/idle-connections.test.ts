@@ -53,7 +53,7 @@ describe('An idle connection', () => {
       stream: canaryRequest('slow'),
     }
     const acceptsCanary = ['Accept', 'text/html;x=canary-accept, text/canary-accept'] as const
-    for (const part of ['query', 'cookies', 'accepts', 'signal']) {
+    for (const part of ['query', 'cookies', 'accepts', 'nested', 'html', 'signal']) {
       const name = `late-${part}`
       requests[name] = canaryRequest(name, [acceptsCanary])
     }
@@ -109,7 +109,7 @@ function canaryRequest(
   headers: readonly (readonly [string, string])[] = [],
 ): RawRequest {
   return {
-    target: `/app/${action}/pair/canary-pair-of-${action}?q=canary-query`,
+    target: `/app/${action}/pair/canary-pair-of-${action}?q=canary-query&a-long-name[of-a-list]=1&html=O'Brien%20and%20canary-html`,
     headers: [
       ['Cookie', 'a-long-name-of-a-cookie=canary-cookie'],
       ['X-Token', 'canary-header'],
