@@ -48,6 +48,10 @@ const runtimes = {
         'Bun names the class of a Buffer',
       ],
       [/^The last response of a connection > is not the one/, 'Bun drops pipelined requests'],
+      [
+        /^The last response .* > (?:requests|junk) behind "Connection: close"/,
+        'Bun closes a connection with unread bytes at once',
+      ],
       [/^The option "before" > may make the response impossible/, 'Bun drops pipelined requests'],
       [
         /^The option onAccess > is called for responses that are queued/,

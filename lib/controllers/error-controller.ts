@@ -52,7 +52,7 @@ export function createErrorController(
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
       const link = linkOf?.(original, exception)
-      // First, because it reads more of the exception than the page needs.
+      // Before the page, because the details need the stack: an exception is searched once, with its stack or without.
       const details = detailsOf?.(original, exception)
       const page = pageOf(errorHandler, response.status, link)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {

@@ -140,7 +140,7 @@ export function toExceptionReport(
   return {
     name: raw.isClassName ? safeName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
-    code: shownCode(code, scrubber),
+    code: safeCode(code, scrubber),
     ...(hasStack && stack.length > 0 && { stack: stack.map(showFrame) }),
     previous: previous && toReport(previous),
     ...(errors.length > 0 && { errors: errors.map(toReport) }),
@@ -187,7 +187,7 @@ function messageOf(message: unknown, { text }: Scrubber): string {
 }
 
 // Any other number may be a value of the request that was parsed, such as a one-time password.
-function shownCode(code: number | string, { name }: Scrubber): number | string {
+function safeCode(code: number | string, { name }: Scrubber): number | string {
   if (isShortNumber(code)) return code
   const scrubbed = name(String(code))
   return scrubbed === String(code) ? code : scrubbed

@@ -122,7 +122,7 @@ function ownedPart(exception: unknown): unknown {
  * page, the log, the channel and `onReport` share.
  *
  * @param request Undefined for an error without a request: it is shown by shapes alone.
- * @param needsStack Whether the caller uses the stack. Another caller may have read it.
+ * @param needsStack Whether the caller uses the stack. The result has it too if an earlier caller has needed it.
  * @param exceptions Further exceptions to scrub in the same pass over the values.
  */
 export function scrubException(

@@ -205,7 +205,7 @@ export class IncomingRequest implements HttpRequestInit {
    */
   settle(): void {
     const { message } = this
-    // Else node:http would close the connection, although the body has arrived, and a request behind it may have started.
+    // Writes the 100 although the body is here: without it, node:http closes the connection, and a request behind may have started.
     if (this.#bodyState === 'awaiting-continue' && message.complete) this.out.writeContinue()
     const isConsumed = this.#bodyState === 'consumed'
     if (this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0) {

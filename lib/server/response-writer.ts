@@ -3,7 +3,6 @@ import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
-import { forgetLastMatch } from '../http/request-line.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { closeSlowlyAtEnd } from './close-slowly.ts'
@@ -36,11 +35,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const isBodySent = !isClosed && !isBodiless && incoming.method !== 'HEAD'
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
-  if (isClosed) {
-    // The action may have read the request after the connection was released.
-    forgetLastMatch()
-    return
-  }
+  if (isClosed) return
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')

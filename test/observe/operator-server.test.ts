@@ -189,7 +189,7 @@ describe('A page of an operator', () => {
     assert.equal((await exchange(port, { target: '/livez' })).status, 200)
   })
 
-  it('ends after 10 seconds with the connection of a client that does not read it', {
+  it('ends after 10 seconds with the connection of a client that does not read it, but sends bytes', {
     timeout: 20_000,
   }, async (t) => {
     const server = await serveOperator({ ...OPTIONS, snapshot: createLongSnapshot })
@@ -200,6 +200,8 @@ describe('A page of an operator', () => {
     client.write(bytesOf({ target: '/metrics' }))
     const [connection] = await accepted
     assert.ok(connection)
+    const timer = setInterval(() => client.write('\r\n'), 200)
+    t.after(() => clearInterval(timer))
     await once(connection, 'close')
     assert.ok(connection.bytesWritten > 0)
   })
