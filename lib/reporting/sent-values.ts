@@ -188,12 +188,13 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
     if (isShort(piece)) continue
-    // A name stands before the first `=`.
-    const [, ...values] = piece.split('=')
-    for (const part of [piece, values.join('='), ...values]) {
+    // What stands before the first `=` is a name, unless it has a digit.
+    const [name = '', ...values] = piece.split('=')
+    const first = /\d/.test(name) ? name : ''
+    for (const part of new Set([piece, first, values.join('='), ...values])) {
       if (part !== value && isPiece(part)) yield part
     }
-    if (/[=:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
+    if (/[:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
   }
 }
 

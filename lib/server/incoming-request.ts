@@ -5,6 +5,7 @@ import { ClientGoneError, type HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
+import { closeSlowlyAtEnd } from './close-slowly.ts'
 import { type Connection, connectionOf } from './connection.ts'
 import type { Framing } from './framing.ts'
 import { watchHalfClose } from './half-close.ts'
@@ -71,6 +72,8 @@ export class IncomingRequest implements HttpRequestInit {
     this.rejection = rejection ?? rejectLongTarget(this.target, maxTargetBytes)
     this.mustBeLast = rejection !== undefined || upgrades
     this.isPersistent = out.shouldKeepAlive
+    // After these, also the response of a middleware ends the connection.
+    if (this.isPersistent && (upgrades || expectsContinue)) closeSlowlyAtEnd(message.socket)
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
   }

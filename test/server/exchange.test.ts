@@ -120,6 +120,17 @@ describe('The last response of a connection', () => {
       })
     }
 
+    it('requests behind an upgrade that a middleware responds to', async (t) => {
+      const middleware: BeforeMiddleware = (_, out) => void out.end('x'.repeat(200_000))
+      const { port } = await serveActions(t, {}, { before: [middleware] })
+      const socket = connect(port, '127.0.0.1')
+      t.after(() => socket.destroy())
+      socket.write(get('big').replace('\r\n', '\r\nUpgrade: x\r\n'))
+      await once(socket, 'readable')
+      socket.write(requests)
+      assert.equal(parse(await text(socket)).body.length, 200_000)
+    })
+
     it('requests that arrive after the response', async (t) => {
       const { port } = await serveActions(t, {
         ignores: (_, response) => response.text('x'.repeat(200_000)),
