@@ -85,7 +85,7 @@ function coverValues(
     if (left < 0) return false
     for (const decoded of decodings(value)) {
       // A short value is folded too, and so is each piece.
-      left -= costOfParts(decoded)
+      left -= foldCost(decoded)
       if (left < 0) return false
       if (isShort(decoded)) break
       coverWithPieces(label, decoded)
@@ -93,7 +93,7 @@ function coverValues(
       // JSON may contain JSON.
       let former = decoded
       for (let plain = unescaped(former); plain !== former; plain = unescaped(former)) {
-        left -= costOfParts(plain)
+        left -= foldCost(plain)
         coverWithPieces(label, plain)
         if (left < 0) return false
         former = plain
@@ -101,11 +101,6 @@ function coverValues(
     }
   }
   return true
-}
-
-// A value is folded in all its parts. Those behind an equals sign are parts of another one.
-function costOfParts(value: string): number {
-  return foldCost(value) * (value.includes('=') ? 2 : 1)
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.
