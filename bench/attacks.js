@@ -102,6 +102,7 @@ async function measureCpu() {
     for (const [bytes, part] of [
       [15_000, 'é'],
       [5_000, ';é'],
+      [7_900, '=1é'],
     ]) {
       rows.push([
         `GET, the message quotes a cookie of ${bytes / 1_000} kB, \`${part}\` repeated`,
