@@ -188,7 +188,7 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
     if (isShort(piece)) continue
-    // What stands before the first `=` is a name, unless it has a digit.
+    // The part before the first `=` is a name. A name is only searched for if it has a digit.
     const [name = '', ...values] = piece.split('=')
     const first = /\d/.test(name) ? name : ''
     for (const part of new Set([piece, first, values.join('='), ...values])) {

@@ -68,7 +68,7 @@ export async function drain(
     const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
       const { endLinger } = connectionOf(socket)
-      // Only the client has not closed its side.
+      // The client has its whole response. It has only not closed its side.
       if (socket.writableFinished) {
         socket.destroy()
         continue

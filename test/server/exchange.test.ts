@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type BeforeMiddleware,
@@ -32,6 +32,21 @@ import {
 const get = (action: string): string => `GET /app/${action} HTTP/1.1\r\nHost: a\r\n\r\n`
 const post = (action: string, fields: string): string =>
   `POST /app/${action} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`
+
+/** Sends bytes, and more when the response begins to arrive. Only then reads the whole of it. */
+async function sendAndReadLate(
+  t: TestContext,
+  port: number,
+  bytes: string,
+  more = '',
+): Promise<string> {
+  const socket = connect(port, '127.0.0.1')
+  t.after(() => socket.destroy())
+  socket.write(bytes)
+  await once(socket, 'readable')
+  socket.write(more)
+  return text(socket)
+}
 
 describe('The last response of a connection', () => {
   it('is the one to a rejected message: nothing behind it is read', async (t) => {
@@ -110,11 +125,7 @@ describe('The last response of a connection', () => {
         const { port } = await serveActions(t, {
           big: (_, response) => response.text('x'.repeat(3_000_000)),
         })
-        const socket = connect(port, '127.0.0.1')
-        t.after(() => socket.destroy())
-        socket.write(bytes)
-        await once(socket, 'readable')
-        const { headers, body } = parse(await text(socket))
+        const { headers, body } = parse(await sendAndReadLate(t, port, bytes))
         assert.deepEqual([headers.connection, body.length > 0], ['close', true])
         if (length !== undefined) assert.equal(body.length, length)
       })
@@ -123,24 +134,17 @@ describe('The last response of a connection', () => {
     it('requests behind an upgrade that a middleware responds to', async (t) => {
       const middleware: BeforeMiddleware = (_, out) => void out.end('x'.repeat(200_000))
       const { port } = await serveActions(t, {}, { before: [middleware] })
-      const socket = connect(port, '127.0.0.1')
-      t.after(() => socket.destroy())
-      socket.write(get('big').replace('\r\n', '\r\nUpgrade: x\r\n'))
-      await once(socket, 'readable')
-      socket.write(requests)
-      assert.equal(parse(await text(socket)).body.length, 200_000)
+      const upgrade = get('big').replace('\r\n', '\r\nUpgrade: x\r\n')
+      const received = await sendAndReadLate(t, port, upgrade, requests)
+      assert.equal(parse(received).body.length, 200_000)
     })
 
     it('requests that arrive after the response', async (t) => {
       const { port } = await serveActions(t, {
         ignores: (_, response) => response.text('x'.repeat(200_000)),
       })
-      const socket = connect(port, '127.0.0.1')
-      t.after(() => socket.destroy())
-      socket.write(`${post('ignores', 'Content-Length: 3000\r\n')}${'x'.repeat(3_000)}`)
-      await once(socket, 'readable')
-      socket.write(get('next').repeat(6_000))
-      assert.equal(parse(await text(socket)).body.length, 200_000)
+      const received = await sendAndReadLate(t, port, unread.replace('big', 'ignores'), requests)
+      assert.equal(parse(received).body.length, 200_000)
     })
   })
 
