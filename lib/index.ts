@@ -9,6 +9,7 @@ export type {
   Returned,
 } from './controllers/controller.ts'
 export { defineController } from './controllers/define-controller.ts'
+export { type JsonOptions, readJson } from './controllers/json-body.ts'
 export { type ControllerDirectory, loadControllers } from './controllers/load-controllers.ts'
 export { del, get, methods, patch, post, put } from './controllers/methods.ts'
 export type { InferOutput, StandardSchemaV1 } from './controllers/standard-schema.ts'
@@ -38,7 +39,6 @@ export {
 } from './http/errors.ts'
 export type { Client } from './http/forwarded.ts'
 export { html, type Markup } from './http/html.ts'
-export { type JsonOptions, readJson } from './http/json-body.ts'
 export type { HttpRequestInit, RequestHeaders, SharedState } from './http/message.ts'
 export { type NestedLimits, type NestedValue, nested } from './http/nested.ts'
 export type { Params } from './http/params.ts'

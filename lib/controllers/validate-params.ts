@@ -1,10 +1,10 @@
 import { isPromiseLike } from '../http/async.ts'
-import { readJson } from '../http/json-body.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { MAX_LISTED, ValidationError } from '../http/validation-error.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
+import { readJson } from './json-body.ts'
 import type { InferOutput, StandardResult, StandardSchemaV1 } from './standard-schema.ts'
 
 /** An action with a third argument: the parameters, or the JSON body, that its schema returned. */

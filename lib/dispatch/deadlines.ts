@@ -1,5 +1,5 @@
-import { outsideRequests } from '../http/async.ts'
 import { monotonicMs } from '../http/clock.ts'
+import { outsideRequests } from '../http/retention.ts'
 
 interface Pending {
   readonly expiresAt: number

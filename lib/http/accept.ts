@@ -1,4 +1,4 @@
-import { forgetLastMatch } from './request-line.ts'
+import { forgetLastMatch } from './retention.ts'
 
 interface MediaRange {
   readonly type: string

@@ -1,7 +1,7 @@
 import { checkNames } from './check-options.ts'
 import { decodePercent } from './params.ts'
-import { forgetLastMatch } from './request-line.ts'
 import { linesOf, type ResponseHeaders, setUnchecked } from './response-headers.ts'
+import { forgetLastMatch } from './retention.ts'
 
 /** The attributes of a cookie. The defaults are `Path=/; HttpOnly; SameSite=Lax`. */
 export interface CookieAttributes {

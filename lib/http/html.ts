@@ -1,4 +1,4 @@
-import { forgetLastMatch } from './request-line.ts'
+import { forgetLastMatch } from './retention.ts'
 
 /** The Content-Security-Policy of the built-in pages, which load no files and run no scripts. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"

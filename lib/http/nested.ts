@@ -1,6 +1,6 @@
 import { checkedLimits } from './check-options.ts'
 import { rejectionWith } from './errors.ts'
-import { forgetLastMatch } from './request-line.ts'
+import { forgetLastMatch } from './retention.ts'
 
 /** A value of {@link nested}: a text, a list, or an object without prototype. */
 export type NestedValue = string | NestedValue[] | { [name: string]: NestedValue }

@@ -1,5 +1,5 @@
 import { isObject } from './check-options.ts'
-import { forgetLastMatch } from './request-line.ts'
+import { forgetLastMatch } from './retention.ts'
 
 /** The names that only routing sets. A parameter of such a name from a client has no effect. */
 export const reservedNames = ['module', 'controller', 'action', 'q', 'error_handler'] as const

@@ -1,4 +1,5 @@
 import { type HttpError, rejectionWith } from './errors.ts'
+import { forgetLastMatch } from './retention.ts'
 
 /** An HTTP method: a standard one, or any other that `node:http` accepts. */
 export type Method =
@@ -31,16 +32,6 @@ export function isHost(text: string): boolean {
   const isValid = HOST.test(text)
   forgetLastMatch()
   return isValid
-}
-
-const NOTHING = /^/
-
-/**
- * Makes V8 forget the text that a regular expression has matched last: it may be a part of the target, which it would keep in
- * memory until the next match.
- */
-export function forgetLastMatch(): void {
-  NOTHING.test('')
 }
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */

@@ -1,7 +1,7 @@
 import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
-import { forgetLastMatch } from '../http/request-line.ts'
+import { forgetLastMatch } from '../http/retention.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
 import { sentParamsOf } from '../reporting/sent-params.ts'
 import type { Access } from '../server/handler.ts'

@@ -1,7 +1,6 @@
-import { outsideRequests } from '../http/async.ts'
 import { toError } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
-import { forgetLastMatch } from '../http/request-line.ts'
+import { forgetLastMatch, outsideRequests } from '../http/retention.ts'
 import { channels } from './diagnostics.ts'
 import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
 import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'

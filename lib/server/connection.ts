@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
-import { forgetLastMatch } from '../http/request-line.ts'
+import { forgetLastMatch } from '../http/retention.ts'
 import { stopReading } from './close-slowly.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.

@@ -1,4 +1,4 @@
-import { outsideRequests } from '../http/async.ts'
+import { outsideRequests } from '../http/retention.ts'
 
 // The newest undici needs a newer Node than Portico does.
 const VERSIONS: Readonly<Record<string, string>> = { undici: 'undici@7' }

@@ -1,5 +1,5 @@
 import type { AuthorizationServer, Client, ClientAuth, HttpRequestOptions } from 'oauth4webapi'
-import { outsideRequests } from '../http/async.ts'
+import { outsideRequests } from '../http/retention.ts'
 import { once } from '../session/optional-package.ts'
 import { during, ProviderFault } from './faults.ts'
 import { KeySets } from './id-token.ts'

@@ -5,6 +5,7 @@ import { type } from 'arktype'
 import * as v from 'valibot'
 import { z } from 'zod'
 import type { Action } from '../../lib/controllers/controller.ts'
+import { readJson } from '../../lib/controllers/json-body.ts'
 import { get } from '../../lib/controllers/methods.ts'
 import type { StandardIssue, StandardSchemaV1 } from '../../lib/controllers/standard-schema.ts'
 import {
@@ -13,7 +14,6 @@ import {
   withJson,
   withParams,
 } from '../../lib/controllers/validate-params.ts'
-import { readJson } from '../../lib/http/json-body.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { HttpResponse } from '../../lib/http/response.ts'

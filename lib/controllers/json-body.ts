@@ -1,9 +1,9 @@
-import { readBody } from './body.ts'
-import { checkNames } from './check-options.ts'
-import { rejectionWith } from './errors.ts'
-import { checkBody } from './message.ts'
-import { type HttpRequest, stateOf } from './request.ts'
-import { isCompressed, mediaTypeOf } from './request-readers.ts'
+import { readBody } from '../http/body.ts'
+import { checkNames } from '../http/check-options.ts'
+import { rejectionWith } from '../http/errors.ts'
+import { checkBody } from '../http/message.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { isCompressed, mediaTypeOf } from '../http/request-readers.ts'
 
 /** The options of {@link readJson}. */
 export interface JsonOptions {
