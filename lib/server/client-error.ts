@@ -83,11 +83,13 @@ function onClientError(
   handler: Reporting,
 ): void {
   const connection = connectionOf(socket)
-  const { activeResponse } = connection
+  const { activeResponse, hasLastRequest } = connection
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
+  // The rest of the bytes that were read with the last request: the connection is being closed slowly.
+  if (hasLastRequest && socket.writableEnded && !GONE.has(code)) return
   const isGone = GONE.has(code) || !socket.writable
-  const isBehindLast = connection.hasLastRequest && activeResponse?.req.complete !== false
+  const isBehindLast = hasLastRequest && activeResponse?.req.complete !== false
   if (code === 'HPE_CLOSED_CONNECTION' || (isBehindLast && !isGone)) {
     // The client must still get the response to its last request.
     if (connection.latest === undefined) socket.destroy()

@@ -1,26 +1,42 @@
 import type { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
+import type { Duplex, Readable } from 'node:stream'
 
 /** Maximum time for which bytes are still accepted after a response, in milliseconds. */
 export const LINGER_MS = 1_000
-/** Maximum number of bytes that are still accepted after a response. */
-export const MAX_LINGER_BYTES = 16_777_216
+// Maximum number of bytes that are still accepted after a response.
+const MAX_LINGER_BYTES = 16_777_216
+
+/**
+ * Reads and drops what still arrives, until it reaches a limit. Then calls `giveUp`.
+ *
+ * @returns A function that stops this.
+ */
+export function dropRest(stream: Readable, giveUp: () => void): () => void {
+  let left = MAX_LINGER_BYTES
+  const onData = (chunk: Buffer): void => {
+    left -= chunk.length
+    if (left < 0) giveUp()
+  }
+  const timer = setTimeout(giveUp, LINGER_MS).unref()
+  // A paused stream does not flow for a listener.
+  stream.on('data', onData).resume()
+  return () => {
+    clearTimeout(timer)
+    stream.off('data', onData)
+  }
+}
 
 /**
  * Sends the last bytes of a connection, and drops the bytes that still arrive for a while: closing at once would reset the
  * connection, and the client might lose the end of a response.
  */
 export function closeSlowly(socket: Duplex, bytes: string): void {
-  let left = MAX_LINGER_BYTES
-  socket.end(bytes).on('data', (chunk) => {
-    left -= chunk.length
-    if (left < 0) socket.destroy()
-  })
-  // A paused socket does not flow for a listener.
-  startReading(socket.resume())
-  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref()
   // Else the timer would keep what a closed socket refers to.
-  socket.once('close', () => clearTimeout(timer))
+  socket.once(
+    'close',
+    dropRest(socket.end(bytes), () => socket.destroy()),
+  )
+  startReading(socket)
 }
 
 /** Reads again after a pause: without the listeners of `node:http`, resume() alone does not make the system read. */
@@ -33,8 +49,8 @@ export function closeSlowlyAtEnd(socket: Socket): void {
   socket.destroySoon = closeBehind
 }
 
-/** Closes a connection at once after its last response, as `node:http` does: its client has had its time. */
-export function closeAtEnd(socket: Socket): void {
+/** Closes a connection at once after its last response, as `node:http` does. */
+export function closeAtOnce(socket: Socket): void {
   Reflect.deleteProperty(socket, 'destroySoon')
 }
 

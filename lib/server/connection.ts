@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
-import { stopReading } from './close-slowly.ts'
+import { closeSlowlyAtEnd, stopReading } from './close-slowly.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -56,6 +56,7 @@ export class Connection {
   constructor(socket: Socket) {
     this.socket = socket
     socket.on('close', closeConnection)
+    closeSlowlyAtEnd(socket)
   }
 
   /** The functions that are called when the socket closes. */

@@ -5,7 +5,7 @@ import { ClientGoneError, type HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
-import { closeSlowlyAtEnd } from './close-slowly.ts'
+import { closeAtOnce } from './close-slowly.ts'
 import { type Connection, connectionOf } from './connection.ts'
 import type { Framing } from './framing.ts'
 import { watchHalfClose } from './half-close.ts'
@@ -48,8 +48,6 @@ export class IncomingRequest implements HttpRequestInit {
    * differently, and the bytes behind an upgrade may be of another protocol.
    */
   readonly mustBeLast: boolean
-  /** Whether the client may send another request on the connection. */
-  readonly isPersistent: boolean
   readonly #bodyBytes: number | undefined
   #bodyState: BodyState
   #isExposed = false
@@ -71,11 +69,10 @@ export class IncomingRequest implements HttpRequestInit {
     // After a target that is too long, the framing of the message is still clear.
     this.rejection = rejection ?? rejectLongTarget(this.target, maxTargetBytes)
     this.mustBeLast = rejection !== undefined || upgrades
-    this.isPersistent = out.shouldKeepAlive
-    // After these, also the response of a middleware ends the connection.
-    if (this.isPersistent && (upgrades || expectsContinue)) closeSlowlyAtEnd(message.socket)
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
+    // The client has asked for the end of its connection, and sends nothing more.
+    if (!out.shouldKeepAlive && this.isReceived) closeAtOnce(message.socket)
   }
 
   get headers(): IncomingMessage['headers'] {

@@ -5,7 +5,6 @@ import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
-import { closeSlowlyAtEnd } from './close-slowly.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
 import { linger } from './linger.ts'
@@ -51,11 +50,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
-  if (isLast || !out.shouldKeepAlive) {
-    incoming.connection.hasLastRequest = true
-    // A client that has not asked for the end of its connection may just send another request.
-    if (incoming.isPersistent) closeSlowlyAtEnd(incoming.connection.socket)
-  }
+  if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
   else {

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream'
 import { type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
 import { reject } from './client-error.ts'
-import { startReading } from './close-slowly.ts'
+import { closeAtOnce, startReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Reporting } from './handler.ts'
@@ -68,7 +68,10 @@ function takeOver(
   if (rejection !== undefined) handler.report?.(rejection, { status: rejection.status })
   const finish = (): void => {
     if (rejection !== undefined) reject(stream, rejection.status)
-    else if (socket.writable) pass?.()
+    else if (socket.writable) {
+      closeAtOnce(socket)
+      pass?.()
+    }
   }
   if (activeResponse === undefined) finish()
   // Bound, because `close` is emitted in the context of the earlier request, and the listeners must not run there.

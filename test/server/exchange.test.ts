@@ -131,6 +131,14 @@ describe('The last response of a connection', () => {
       })
     }
 
+    it('junk that was read with the last request, after its response', async (t) => {
+      const { port } = await serveActions(t, {
+        ignores: (_, response) => response.text('x'.repeat(200_000)),
+      })
+      const bytes = post('ignores', 'Content-Length: 0\r\nConnection: close\r\n') + junk
+      assert.equal(parse(await sendAndReadLate(t, port, bytes)).body.length, 200_000)
+    })
+
     it('requests behind an upgrade that a middleware responds to', async (t) => {
       const middleware: BeforeMiddleware = (_, out) => void out.end('x'.repeat(200_000))
       const { port } = await serveActions(t, {}, { before: [middleware] })
