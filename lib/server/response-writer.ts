@@ -111,16 +111,21 @@ function writeStream(
   const destroyBody = (): void => void body.destroy()
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
-  // The headers have been sent, so an error can only end the connection. pipeline() does that.
-  target.eventStreams.add(incoming, response)
-  pipeline(body, count, out, (error) => {
-    target.eventStreams.delete(incoming)
-    connection.removeOnClose(destroyBody)
-    // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
-    const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
-    const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
-    if (error && isReported && !isStopped()) target.report(error, response)
-  })
+  const start = (): void => {
+    target.eventStreams.add(incoming, response)
+    // The headers have been sent, so an error can only end the connection. pipeline() does that.
+    pipeline(body, count, out, (error) => {
+      target.eventStreams.delete(incoming)
+      connection.removeOnClose(destroyBody)
+      // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
+      const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
+      const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
+      if (error && isReported && !isStopped()) target.report(error, response)
+    })
+  }
+  // A response behind others has no socket yet: since Node 24, to destroy it would not close the connection.
+  if (out.socket === null) out.once('socket', start)
+  else start()
 }
 
 async function* countBytes(

@@ -3,10 +3,11 @@ import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Action } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
-import { listenWithActions, serveActions, settled } from '../support/wire.ts'
+import { keepAliveBytesOf, listenWithActions, serveActions, settled } from '../support/wire.ts'
 
 // The chunk of length 0 at the end of a complete response.
 const LAST_CHUNK = /\r\n0\r\n\r\n$/
@@ -168,6 +169,30 @@ describe('writeResponse() with a stream', () => {
     const { status, body } = await exchange(port, { target: '/app/fails' })
     assert.equal(status, 200)
     assert.doesNotMatch(body, LAST_CHUNK)
+  })
+
+  it('closes the connection behind other responses too, and sends those before', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      async slow(_, response) {
+        await sleep(20)
+        response.text('slow')
+      },
+      fails(_, response) {
+        response.body = Readable.from(
+          (async function* () {
+            yield 'first'
+            throw new Error('no more')
+          })(),
+        )
+      },
+    })
+    const [slow, fails] = ['slow', 'fails'].map((action) =>
+      keepAliveBytesOf({ target: `/app/${action}` }),
+    )
+    const received = await send(port, `${slow}${fails}${slow}`)
+    assert.match(received, /slow.*first/s)
+    assert.doesNotMatch(received, LAST_CHUNK)
+    assert.equal(reports.length, 1)
   })
 
   it('sends a 500 when it yields an object at first', async (t) => {
