@@ -256,6 +256,24 @@ describe('The bytes behind the last request of a connection', () => {
       assert.equal((await received).match(/HTTP\/1\.1 \d+/g)?.length, sent)
     })
   }
+
+  it('are left to a listener of the server for `upgrade`, whose connection then ends', async (t) => {
+    const { server, port, released } = await listenWithDelay(t, 1)
+    server.on('upgrade', (_, stream) =>
+      stream.on('error', () => {}).end('HTTP/1.1 401 Unauthorized\r\n\r\n'),
+    )
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    t.after(() => socket.destroy())
+    const connected = once(server, 'connection')
+    socket.write(
+      `${firsts['an upgrade']}${get}${get.replace('\r\n\r\n', '\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')}`,
+    )
+    const [served] = (await connected) as [Socket]
+    await once(server, 'upgrade')
+    socket.end()
+    await once(served, 'close')
+    released.resolve()
+  })
 })
 
 /**
@@ -281,7 +299,7 @@ async function listenWithDelay(t: TestContext, maxPauseMs: number, onRequest = (
   const requests = async (count: number): Promise<void> => {
     while (parsed < count) await once(server, 'request')
   }
-  return { port, requests, released }
+  return { server, port, requests, released }
 }
 
 describe('A client that leaves without reading its pipelined responses', () => {
