@@ -210,11 +210,17 @@ export class Connection {
       return
     }
     if (out.writableFinished) return
-    this.onClose.add(onGone)
-    out.once('finish', () => {
-      this.removeOnClose(onGone)
+    // One of them takes the other away: the end of a connection may also finish a response that waits for the rest of a body.
+    const finish = (): void => {
+      this.removeOnClose(leave)
       onSent?.()
-    })
+    }
+    const leave = (): void => {
+      out.off('finish', finish)
+      onGone()
+    }
+    this.onClose.add(leave)
+    out.once('finish', finish)
   }
 }
 

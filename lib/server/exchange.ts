@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { nextTick } from 'node:process'
 import { isPromiseLike } from '../http/async.ts'
 import { monotonicMs } from '../http/clock.ts'
+import { ClientGoneError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
@@ -93,10 +94,10 @@ export class Exchange implements ResponseTarget, EndListener {
     let isPassedOn = false
     const report = (): void => {
       if (isPassedOn || this.#response !== undefined) return
-      const { statusCode } = out
-      this.#reportAccess(
-        this.#emptyResponse(statusCode >= 200 && statusCode < 600 ? statusCode : 500),
-      )
+      // Without a head, the client has left while a middleware waited.
+      const status = out.headersSent ? out.statusCode : new ClientGoneError().status
+      this.#response = this.#emptyResponse(status >= 200 && status < 600 ? status : 500)
+      this.#reportAccess(this.#response)
     }
     if (this.#options.onAccess !== undefined) connection.watchOutcome(out, report, report)
     const done = (): void => {

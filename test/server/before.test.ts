@@ -158,6 +158,35 @@ describe('The option "before"', () => {
     )
   })
 
+  it('records one access for a request whose client leaves while a middleware waits', async (t) => {
+    const accesses: Access[] = []
+    const [arrived, passed] = [deferred(), deferred()]
+    const { port } = await serveActions(t, actions, {
+      before: [
+        (message, __, next) => {
+          arrived.resolve()
+          message.socket.once('close', () =>
+            setImmediate(() => {
+              next()
+              passed.resolve()
+            }),
+          )
+        },
+      ],
+      onAccess: (access) => void accesses.push(access),
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytesOf({ target: '/app/short' }))
+    await arrived.promise
+    socket.resetAndDestroy()
+    await passed.promise
+    await new Promise(setImmediate)
+    assert.deepEqual(
+      accesses.map(({ response, bytes }) => [response.status, bytes]),
+      [[400, 0]],
+    )
+  })
+
   const failures: [string, Before[number]][] = [
     ['next(error)', (_, __, next) => next(new Error('broken'))],
     [

@@ -426,6 +426,29 @@ describe('The option onAccess', () => {
     assert.doesNotMatch(JSON.stringify(reports), /c4n4ry/)
   })
 
+  it('is called once for a pipelined upload that is left unread, if its client leaves', async (t) => {
+    const statuses: number[] = []
+    const responded = deferred()
+    const { port } = await serveActions(
+      t,
+      {
+        slow: async (_, response) => void response.text(await responded.promise.then(() => 'ok')),
+        deny(_, response) {
+          response.status = 403
+          setImmediate(responded.resolve)
+        },
+      },
+      { onAccess: ({ response }) => void statuses.push(response.status) },
+    )
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    socket.write(`${get('slow')}${post('deny', 'Content-Length: 1000\r\n')}part`)
+    await responded.promise
+    await once(socket, 'readable')
+    socket.resetAndDestroy()
+    await settled(() => statuses.length)
+    assert.deepEqual(statuses.sort(), [200, 403])
+  })
+
   it('is called once per request with the response, its bytes and its duration', async (t) => {
     const log: Access[] = []
     const all = deferred()
