@@ -63,13 +63,16 @@ export function nested(
   const { maxDepth, maxValues } = checkedLimits(DEFAULT_LIMITS, limits)
   const root = new Branch()
   let values = 0
-  for (const [name, value] of params) {
-    if (++values > maxValues) throw rejectionWith(400, `More than ${maxValues} values`)
-    const keys = keysOf(name, maxDepth)
-    if (keys.length > maxDepth + 1) throw rejectionWith(400, `More than ${maxDepth} brackets`)
-    insert(root, keys, value)
+  try {
+    for (const [name, value] of params) {
+      if (++values > maxValues) throw rejectionWith(400, `More than ${maxValues} values`)
+      const keys = keysOf(name, maxDepth)
+      if (keys.length > maxDepth + 1) throw rejectionWith(400, `More than ${maxDepth} brackets`)
+      insert(root, keys, value)
+    }
+  } finally {
+    forgetLastMatch()
   }
-  forgetLastMatch()
   return toObject(root)
 }
 

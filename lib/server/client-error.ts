@@ -3,6 +3,7 @@ import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
+import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowly, stopReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
@@ -73,6 +74,7 @@ function statusOf(
 function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): boolean {
   const start = packet?.toString('latin1', 0, MAX_METHOD_BYTES + maxTargetBytes + 1) ?? ''
   const [, target = ''] = /^[\r\n]*[A-Z-]+ ([^ \r\n]*)/.exec(start) ?? []
+  forgetLastMatch()
   return target.length > maxTargetBytes
 }
 

@@ -65,6 +65,8 @@ describe('nested', () => {
   it('rejects more values than the maximum with 400', () => {
     const many = new URLSearchParams('a[]=1&a[]=2&b=3')
     assert.throws(() => nested(many, { maxValues: 2 }), isBadRequest('More than 2 values'))
+    // V8 keeps the text of the last match: it may be a part of the target.
+    assert.equal(RegExp.input, '')
   })
 
   it('rejects an unknown bound, and one that is no whole number', () => {
