@@ -53,8 +53,9 @@ const MAX_LINE_BYTES = 2_000
 // The fields that are removed from a line that is too long, the least important first.
 const REMOVABLE_FIELDS = [
   'errors',
-  'stack',
+  // A client chooses their names, and must not remove the stack.
   'params',
+  'stack',
   'previous',
   'second',
   'kinds',

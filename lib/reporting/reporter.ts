@@ -28,6 +28,8 @@ export interface Admission {
 }
 
 const SUMMARY_INTERVAL_MS = 60_000
+// Maximum characters of the kinds in a summary: the log would remove them all from a line that is too long.
+const MAX_KINDS_LENGTH = 1_500
 const NOTHING: Admission = { detail: 'count', fingerprint: undefined, id: undefined }
 
 /**
@@ -85,8 +87,11 @@ export class Reporter {
     const total = summaries.reduce((sum, summary) => sum + summary.total, 0)
     if (total === 0) return
     const kinds: Record<string, number> = {}
+    let left = MAX_KINDS_LENGTH
+    // The faults come first.
     for (const [kind, count] of summaries.flatMap((summary) => Object.entries(summary.kinds))) {
-      kinds[kind] = (kinds[kind] ?? 0) + count
+      left -= kind.length
+      if (left >= 0) kinds[kind] = (kinds[kind] ?? 0) + count
     }
     // Nothing else catches this error: a timer calls this method, or the end of a service.
     try {

@@ -163,7 +163,7 @@ describe('Log', () => {
       sink.records.map(({ time, level, message, ...rest }) => [Object.keys(rest), rest.truncated]),
       [
         [['id', 'stack', 'params', 'previous', 'truncated'], true],
-        [['id', 'second', 'truncated'], true],
+        [['id', 'stack', 'second', 'truncated'], true],
         [['id', 'stack', 'hint'], undefined],
         [['id', 'other'], undefined],
       ],
@@ -179,7 +179,10 @@ describe('Log', () => {
     const ms = process.cpuUsage(before).user / 1_000
     assert.ok(ms < 700, `${ms} ms`)
     const [removed, escaped] = sink.lines
-    assert.match(removed ?? '', /"hint":"h","id":"1","message":"m","truncated":true}$/)
+    assert.match(
+      removed ?? '',
+      /"stack":\[\],"previous":1,"hint":"h","id":"1","message":"m","truncated":true}$/,
+    )
     assert.ok(escaped?.includes(`"long":"${'\\u007f'.repeat(1_000_000)}"`))
   })
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { Writable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import {
   ClientGoneError,
@@ -8,6 +9,7 @@ import {
 } from '../../lib/http/errors.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { ErrorReport } from '../../lib/reporting/error-report.ts'
+import { createLogger } from '../../lib/reporting/log.ts'
 import { Reporter, type ReporterOptions } from '../../lib/reporting/reporter.ts'
 
 const MINUTE_MS = 60_000
@@ -133,6 +135,26 @@ describe('Reporter.report()', () => {
     t.mock.timers.tick(MINUTE_MS)
     fail()
     assert.ok(Array.isArray(lines.at(-1)?.[1].stack))
+  })
+
+  it('keeps the kinds of counted faults in a summary, although a scanner sends long names', (t) => {
+    const lines: string[] = []
+    const stream = new Writable({
+      decodeStrings: false,
+      write: (line, _, done) => done(void lines.push(line)),
+    })
+    const { report } = reporting(t, { logger: createLogger({ stream }) })
+    for (let i = 0; i < 700; i++) report(new Error('boom'))
+    for (let i = 0; i < 300; i++)
+      report(
+        new HttpError(404, 'no'),
+        404,
+        requestOf(`${'the-quick-brown-fox-'.repeat(3)}${'ab'[i % 2]}${'cdefghi'[i % 7]}`),
+      )
+    t.mock.timers.tick(MINUTE_MS)
+    const { event, kinds = {} } = JSON.parse(lines.at(-1) ?? '{}')
+    assert.equal(event, 'errors')
+    assert.match(Object.keys(kinds)[0] ?? '', /^EXCEPTION_OTHER Error reporter/)
   })
 
   it('logs 600 lines of faults a minute, then counts them, and logs another bug nevertheless', (t) => {
