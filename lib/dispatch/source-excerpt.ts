@@ -10,7 +10,7 @@ export interface LocatedFrame extends FrameLocation {
   readonly path: string
 }
 
-const FRAME = /^(?:(.*) \()?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):(\d+)\)?$/
+const FRAME = /^(?:(.*) \(|async )?((?:file:\/\/|\/|[A-Za-z]:[\\/]).*?):(\d+):(\d+)\)?$/
 // The text of a stack is not reliable: an excerpt may only be of code.
 const CODE = /\.[cm]?[jt]sx?$/
 const LIBRARY = /[\\/]node_modules[\\/]/

@@ -2,7 +2,7 @@ import { codeOf, isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
-import { safeName } from './shape.ts'
+import { safeClassName } from './shape.ts'
 
 /** The part of a report about one exception, without the values of its request. */
 export interface ExceptionReport {
@@ -51,7 +51,8 @@ export interface Scrubber {
 }
 
 const MAX_MESSAGE = 400
-const MAX_FRAME = 160
+/** Maximum length of a frame: a value may forge a longer one. */
+export const MAX_FRAME = 300
 const MAX_DEPTH = 4
 const MAX_ERRORS = 3
 // Without this limit, a report of exceptions that are nested four deep could have 341.
@@ -138,7 +139,7 @@ export function toExceptionReport(
   const showFrame = (frame: string): string =>
     abbreviate(printable(scrubber.frame(frame).slice(0, MAX_FRAME + 1)), MAX_FRAME)
   return {
-    name: raw.isClassName ? safeName(name) : scrubber.name(name),
+    name: raw.isClassName ? safeClassName(name) : scrubber.name(name),
     message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
     code: safeCode(code, scrubber),
     ...(hasStack && stack.length > 0 && { stack: stack.map(showFrame) }),
@@ -163,7 +164,7 @@ function countOf(errors: unknown): number {
 
 /** Returns the name of the class of an exception, which is code and no value; `Error` if it has none. */
 export function shownClassOf(exception: Error): string {
-  return safeName(textOr('', classNameOf(exception)) || 'Error')
+  return safeClassName(textOr('', classNameOf(exception)) || 'Error')
 }
 
 // A thrown object may have a property "constructor" that is a value of a JSON body.

@@ -20,8 +20,10 @@ export interface Failure {
  */
 export function isRejection({ status, exceptions, request }: Failure): boolean {
   if (exceptions.length > 1) return false
-  if (status < 500 || request?.rejection !== undefined) return true
-  return isInstance(MalformedMessageError, exceptions[0])
+  const [exception] = exceptions
+  // Not any exception of a rejected message: a plugin may fail before the rejection is thrown.
+  const isOwn = exception !== undefined && exception === request?.rejection
+  return status < 500 || isOwn || isInstance(MalformedMessageError, exception)
 }
 
 /** Reports whether a failure means only that the client has gone away. That is no error of the server. */

@@ -1,11 +1,11 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { copyOf } from '../http/params.ts'
-import type { RawException, Scrubber } from './exception-report.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type RawException, type Scrubber, shownClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
-import { safeNames } from './request-names.ts'
-import { scrubException, shapesAlone } from './scrubbed-exception.ts'
-import { safeName } from './shape.ts'
+import { type SafeNames, safeNames } from './request-names.ts'
+import { scrubException } from './scrubbed-exception.ts'
 import { SignInError } from './sign-in-hint.ts'
 
 /**
@@ -19,7 +19,7 @@ export function fingerprintOf(failure: Failure): string {
   const [first = new Error(), second] = exceptions
   if (second !== undefined) return faultOf(second, failure, 'error/error')
   if (request === undefined) return faultOf(first, failure, '')
-  const { module, controller, action } = safeNames(request)
+  const { module, controller, action } = namesOf(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     const signIn = signInOf(first)
@@ -29,12 +29,16 @@ export function fingerprintOf(failure: Failure): string {
   return faultOf(first, failure, names.join('/'))
 }
 
+// Returns the registered names of an action: under `names: 'zf1'`, it has many spellings.
+function namesOf(request: HttpRequest): SafeNames {
+  const found = stateOf(request).settings.resolve?.(request)
+  return found?.run === undefined ? safeNames(request) : found
+}
+
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
-  const { name, isClassName } = raw
-  // The name is not scrubbed, so only the name of a class is shown.
-  const shown = withoutLength(isClassName ? safeName(name) : shapesAlone.name(name))
+  const shown = withoutLength(shownNameOf(exception, raw, scrubber))
   const location = safeLocationOf(raw, scrubber)
   const parts = [typeOf(exception), shown, location, signInOf(exception), names]
   return parts.filter((part) => part !== '').join(' ')
@@ -47,21 +51,43 @@ function signInOf(exception: Error): string {
   return `${provider}/${step}`
 }
 
-// Locations that a scrubber has shown: no value of their request contained them.
-const safeLocations = new Set<string>()
-const MAX_LOCATIONS = 1_000
+// Names and locations that a scrubber has shown: no value of their request contained them.
+const shownTexts = new Set<string>()
+const MAX_SHOWN = 1_000
 
-// Returns the location of the first frame of the application; '' if the frame may be a text of the request, because the message
-// may contain it or the application has set the stack.
+function remember(text: string): void {
+  if (shownTexts.size < MAX_SHOWN) shownTexts.add(copyOf(text))
+}
+
+// Returns the name of an exception; that of its class, which is code, if the name may be a value.
+function shownNameOf(
+  exception: Error,
+  { name, isClassName }: RawException,
+  scrubber: Scrubber,
+): string {
+  const isShown = !isClassName && (shownTexts.has(name) || scrubber.name(name) === name)
+  if (!isShown) return shownClassOf(exception)
+  remember(name)
+  return name
+}
+
+// Returns the location of the first frame of the application that has a file; '' if the frame may be a text of the request,
+// because the message may contain it or the application has set the stack.
 function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
-  const first = isStackOwn ? (stack.find(isApplicationFrame) ?? '') : ''
-  const location = locationOf(first)
-  if (location === '' || safeLocations.has(location)) return location
+  const hasFile = (frame: string): boolean => isApplicationFrame(frame) && placeOf(frame) !== ''
+  const first = isStackOwn ? (stack.find(hasFile) ?? '') : ''
+  const location = placeOf(first)
+  if (location === '' || shownTexts.has(location)) return location
   const shown = frame(first)
   // For a frame that it did not search, the scrubber returns the location alone.
-  if (shown !== location && locationOf(shown) !== location) return ''
-  if (safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
+  if (shown !== location && placeOf(shown) !== location) return ''
+  remember(location)
   return location
+}
+
+// Returns the location of a frame, also in a file with a hash in its name, which bundlers write.
+function placeOf(frame: string): string {
+  return locationOf(frame, 'file')
 }
 
 // Without the lengths of shapes, such as token(22), a thousand random tokens are one kind.

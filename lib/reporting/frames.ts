@@ -1,7 +1,9 @@
 import { isName } from './shape.ts'
 
 // The folder of lib/ and of the program. A bundle of the application may have no such folder.
-const OWN_FOLDER = /^.*\/(?=lib\/)/.exec(import.meta.url)?.[0]
+const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/[\w-]+)\.[jt]s$)/.exec(
+  import.meta.url,
+)?.[0]
 const OWN_FILES = OWN_FOLDER === undefined ? [] : [`${OWN_FOLDER}lib/`, `${OWN_FOLDER}server.js`]
 
 // The end of a frame: the name of a script, the line and the column.
@@ -15,7 +17,7 @@ const MAX_HEADER = 1_024
 
 /** Frames of a stack. */
 export interface Frames {
-  /** The first 8 frames, without `at`. */
+  /** The first 8 frames, without `at`. If none of them is of the application, its first frame stands in place of the last one. */
   readonly lines: readonly string[]
   /** Whether they are known to follow the message. Otherwise the message may contain some of them. */
   readonly areOwn: boolean
@@ -49,8 +51,13 @@ function blockOf(lines: readonly string[]): readonly string[] {
 }
 
 function shown(lines: readonly string[]): readonly string[] {
-  const frames = lines.filter((line) => FRAME.test(line)).slice(0, MAX_FRAMES)
-  return frames.map((line) => line.trim().slice('at '.length))
+  const all = lines
+    .filter((line) => FRAME.test(line))
+    .map((line) => line.trim().slice('at '.length))
+  const first = all.findIndex(isApplicationFrame)
+  return first < MAX_FRAMES
+    ? all.slice(0, MAX_FRAMES)
+    : [...all.slice(0, MAX_FRAMES - 1), ...all.slice(first, first + 1)]
 }
 
 // Returns the index of the end of the message in the stack. The stack has the message that the exception was created with: code
@@ -59,8 +66,10 @@ function endOfMessage(stack: string, message: string): number | undefined {
   if (message === '') return /^[\w$.]+(?: \[\w+\])?(?=\n|$)/.exec(stack)?.[0].length
   const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
   // A comparison with === takes a tenth of the time of startsWith().
-  if (at >= 0 && stack.slice(at, at + message.length) === message)
-    return endOfLine(stack, at + message.length)
+  const isFound = at >= 0 && stack.slice(at, at + message.length) === message
+  const end = isFound ? endOfLine(stack, at + message.length) : undefined
+  // The name of the class may contain the message.
+  if (end !== undefined) return end
   const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
   const start = header.length - firstLine.length
   // Only the beginnings: to search a long text for another long text takes quadratic time.
@@ -115,8 +124,13 @@ export function isOfPortico(text: string): boolean {
 // The pattern takes up to 64 steps for each character.
 const MAX_LOCATION = 200
 
-/** Returns file, line and column of a frame, such as `news.js:12:9`; '' if the script may be a token, or there is none. */
-export function locationOf(frame: string): string {
+/**
+ * Returns file, line and column of a frame, such as `news.js:12:9`; '' if there is no file.
+ *
+ * @param unnamed What to show for a file whose name may be a token: '' returns '', and `file` returns `file:12:9`.
+ */
+export function locationOf(frame: string, unnamed = ''): string {
   const [, file = '', position = ''] = LOCATION.exec(frame.slice(-MAX_LOCATION)) ?? []
-  return isName(file.replace(/\.[^.]*$/, '')) ? file + position : ''
+  if (isName(file.replace(/\.[^.]*$/, ''))) return file + position
+  return unnamed && position && unnamed + position
 }

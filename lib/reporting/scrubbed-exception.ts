@@ -3,6 +3,7 @@ import { isInstance, read } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import {
   causesOf,
+  MAX_FRAME,
   type RawException,
   readException,
   type Scrubber,
@@ -24,9 +25,6 @@ export interface ScrubbedException {
 
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
-
-// A value may forge a longer frame, whose names take too long to read.
-const MAX_FRAME = 300
 
 /** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
 export const shapesAlone: Scrubber = {

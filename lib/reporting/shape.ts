@@ -74,6 +74,11 @@ export function safeName(name: string): string {
   return name === '' || isName(name) ? name : shapeOf(name)
 }
 
+/** Returns the name of a class, which is code, as {@link safeName} does; also that of an error with an acronym: `YAMLException`. */
+export function safeClassName(name: string): string {
+  return /^[A-Za-z]{1,40}(?:Error|Exception)$/.test(name) ? name : safeName(name)
+}
+
 /** Returns whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, not a token. */
 export function isName(text: string): boolean {
   return hasNameCharacters(text) && !isToken(text)

@@ -29,6 +29,7 @@ describe('locateFrame()', () => {
       return [name, file]
     }
     assert.deepEqual(nameAndFile('file:///srv/site/a.js:1:2'), ['(anonymous)', 'a.js'])
+    assert.deepEqual(nameAndFile('async file:///srv/site/a.js:1:2'), ['(anonymous)', 'a.js'])
     assert.deepEqual(nameAndFile('Object.<anonymous> (/srv/site/a.cjs:1:2)'), [
       '(anonymous)',
       'a.cjs',

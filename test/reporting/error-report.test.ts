@@ -223,7 +223,7 @@ describe('makeReport()', () => {
       Array.from({ length: 8 }, (_, i) => `f (file:///[dsh]/a.js:${i}:1)`),
     )
     const [long = ''] = own(`Error: x\n    at ${'f'.repeat(500)} (a.js:1:1)`) ?? []
-    assert.equal(long, `${'f'.repeat(160)}...`)
+    assert.equal(long, `${'f'.repeat(300)}...`)
   })
 
   it('holds no value of the request: in messages, stacks, causes, codes and names', () => {

@@ -5,6 +5,8 @@ import { HttpRequest } from '../../lib/http/request.ts'
 import { isRejection } from '../../lib/reporting/failure.ts'
 import { fingerprintOf } from '../../lib/reporting/fingerprint.ts'
 import { SignInError } from '../../lib/reporting/sign-in-hint.ts'
+import { collectReports } from '../support/collectors.ts'
+import { createFront } from '../support/front.ts'
 
 const requestFor = (controller: string, action: string): HttpRequest =>
   new HttpRequest({ target: `/${controller}/${action}` }).forward({ controller, action })
@@ -15,6 +17,11 @@ const broken = (frames: readonly string[], properties: object = {}): Error =>
     stack: ['TypeError: boom', ...frames.map((frame) => `    at ${frame}`)].join('\n'),
     ...properties,
   })
+
+class S3ServiceException extends Error {}
+class YAMLException extends Error {
+  override readonly name = 'YAMLException'
+}
 
 describe('fingerprintOf()', () => {
   it('has type, name, first frame of the application, controller and action of a fault', () => {
@@ -64,7 +71,7 @@ describe('fingerprintOf()', () => {
     })
     assert.equal(
       fingerprintOf({ exceptions: [exception], status: 500, request }),
-      'EXCEPTION_OTHER token news/list',
+      'EXCEPTION_OTHER TypeError news/list',
     )
   })
 
@@ -92,20 +99,77 @@ describe('fingerprintOf()', () => {
     }
   })
 
-  it('contains the name of a class, and of other names only those of known words', () => {
+  it('has the name of an exception; that of its class, if the name is none or a value of the request', () => {
     class ZodError extends Error {
       override readonly name = 'ZodError'
     }
     const table: [exception: Error, name: string][] = [
       [new ZodError('x'), 'ZodError'],
       [Object.assign(new Error('x'), { name: 'TimeoutError' }), 'TimeoutError'],
-      [Object.assign(new Error('x'), { name: 'Hunter2PasswordError' }), 'token'],
-      [Object.assign(new Error('x'), { name: 'HunterPasswordError' }), 'word'],
-      [Object.assign(new Error('x'), { name: 'EXAMPLEPASSWORD' }), 'word'],
+      [Object.assign(new S3ServiceException('x'), { name: 'NoSuchBucket' }), 'NoSuchBucket'],
+      [Object.assign(new S3ServiceException('x'), { name: 'Kq7xZ9vT2mWp' }), 'S3ServiceException'],
+      [Object.assign(new YAMLException('x'), { name: 'hunterpw' }), 'YAMLException'],
+      [new YAMLException('x'), 'YAMLException'],
     ]
     for (const [exception, name] of table) {
+      const request = new HttpRequest({ target: '/news/list?password=hunterpw' })
       const fingerprint = fingerprintOf({ exceptions: [exception], status: 500, request })
       assert.equal(fingerprint.split(' ')[1], name)
+    }
+  })
+
+  it('has the class of an exception without a request', () => {
+    const exceptions = [Object.assign(new TypeError('x'), { name: 'NoSuchKey' })]
+    assert.match(fingerprintOf({ exceptions, status: 500 }), /^EXCEPTION_OTHER TypeError /)
+  })
+
+  it('has the registered names of an action under all their spellings', async () => {
+    const { reports, onReport } = collectReports()
+    const fail = (error: Error) => () => {
+      throw error
+    }
+    const actions = { listAll: fail(new Error('boom')), denyAll: fail(new HttpError(403, 'no')) }
+    const front = createFront({ 'my-news': actions }, { names: 'zf1', onReport })
+    for (const action of [
+      'list-all',
+      'list.all',
+      'list--all',
+      'list!-a_ll',
+      'deny-all',
+      'deny.all',
+    ]) {
+      for (const controller of ['my-news', 'My.news', 'my-news-'])
+        await front.handle(new HttpRequest({ target: `/${controller}/${action}` }))
+    }
+    const fingerprints = new Set(reports.map(({ fingerprint }) => fingerprint))
+    assert.deepEqual(
+      Array.from(fingerprints, (fingerprint) => fingerprint.replace(/ \S+:\d+:\d+/, '')),
+      ['EXCEPTION_OTHER Error my-news/list-all', 'EXCEPTION_OTHER default my-news deny-all'],
+    )
+  })
+
+  it('has a frame of the application that is in no file with a name, and skips generated code', () => {
+    const table: [frames: string[], location: string][] = [
+      [['list (file:///srv/dist/chunk-5XK3Q2ZB.js:7:3)'], 'file:7:3'],
+      [['eval (lodash.templateSources[0]:9:11)', 'list (file:///srv/news.js:7:4)'], 'news.js:7:4'],
+      [
+        [
+          ...Array.from({ length: 8 }, (_, i) => `f (/srv/node_modules/yaml/a.js:${i}:1)`),
+          'list (/srv/news.js:7:5)',
+        ],
+        'news.js:7:5',
+      ],
+    ]
+    for (const [frames, location] of table) {
+      const fingerprint = fingerprintOf({ exceptions: [broken(frames)], status: 500, request })
+      assert.equal(fingerprint, `EXCEPTION_OTHER TypeError ${location} news/list`)
+    }
+  })
+
+  it('has a frame, also if the name of the class contains the message', () => {
+    for (const message of ['Error', 'Type', 'e', 'TypeError']) {
+      const exceptions = [new TypeError(message)]
+      assert.match(fingerprintOf({ exceptions, status: 500, request }), / fingerprint\.test\.js:/)
     }
   })
 
@@ -131,7 +195,10 @@ describe('isRejection()', () => {
     const rejected = new HttpRequest({ target: '/', rejection: new HttpError(501, 'x') })
     const error = new Error('x')
     assert.ok(isRejection({ exceptions: [error], status: 404 }))
-    assert.ok(isRejection({ exceptions: [error], status: 501, request: rejected }))
+    const own = rejected.rejection ?? error
+    assert.ok(isRejection({ exceptions: [own], status: 501, request: rejected }))
+    assert.ok(!isRejection({ exceptions: [error], status: 500, request: rejected }))
+    assert.ok(!isRejection({ exceptions: [], status: 500, request }))
     assert.ok(isRejection({ exceptions: [new MalformedMessageError(505, 'X')], status: 505 }))
     assert.ok(!isRejection({ exceptions: [error], status: 500, request }))
     assert.ok(!isRejection({ exceptions: [new HttpError(404, 'x'), error], status: 500, request }))
