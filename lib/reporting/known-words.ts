@@ -30,11 +30,6 @@ const WORDS = `
   wasn't when why will with without won't work worker would writable write written yet zlib API CA CONNECT DNS EOF HTTP HTTPS
   ID IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
 
-// Not imported from `node:dns`, which takes 2 ms of the start.
-const DNS_CODES =
-  'EADDRGETNETWORKPARAMS EBADFAMILY EBADFLAGS EBADHINTS EBADNAME EBADQUERY EBADRESP EBADSTR ECANCELLED ECONNREFUSED ' +
-  'EDESTRUCTION EFILE EFORMERR ELOADIPHLPAPI ENODATA ENOMEM ENONAME ENOTFOUND ENOTIMP ENOTINITIALIZED EOF EREFUSED ' +
-  'ESERVFAIL ETIMEOUT'
 // The list has the stems: `close` stands for `closes`, `closed` and `closing` too.
 const ENDINGS: readonly (readonly [ending: RegExp, stem: string])[] = [
   [/^/, ''],
@@ -90,11 +85,13 @@ let words: Words | undefined
 
 function wordSets(): Words {
   if (words !== undefined) return words
-  // Only an error needs node:util: to load it takes 1 ms, which would be a part of each start.
+  // Only an error needs these modules: to load them takes up to 2 ms, which would be a part of each start.
   const { getSystemErrorMap } = process.getBuiltinModule('node:util')
+  const dnsConstants: readonly unknown[] = Object.values(process.getBuiltinModule('node:dns'))
+  const dnsCodes = dnsConstants.filter((value) => typeof value === 'string')
   const systemErrors = [...getSystemErrorMap().values()]
   words = {
-    systemCodes: new Set([...systemErrors.map(([code]) => code), ...DNS_CODES.split(' ')]),
+    systemCodes: new Set([...systemErrors.map(([code]) => code), ...dnsCodes]),
     known: new Set([WORDS, ...systemErrors.map(([, text]) => text)].join(' ').split(/\s+/)),
     ofNames: new Set(NAME_WORDS.split(/\s+/)),
   }
