@@ -1,3 +1,4 @@
+import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { PathText } from './path-text.ts'
 import { routeError } from './route-error.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
@@ -6,7 +7,6 @@ import { type Pair, wholePairs, writePairs, writeValue } from './segments.ts'
 
 // The actions with a URL of their own. The method chooses all others.
 const PAGES: readonly string[] = ['new', 'edit']
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** REST resources, as in Zend_Rest_Route: the method chooses the action. */
 export class RestPart implements PathPart {
@@ -122,7 +122,7 @@ function resourcesOf(
 
 // Returns the methods of a resource without an action for OPTIONS; undefined if it has no action.
 function allowedMethods(has: (method: string) => boolean): readonly string[] | undefined {
-  const allow = METHODS.filter(has)
+  const allow = STANDARD_METHODS.filter(has)
   if (allow.includes('GET') && !allow.includes('HEAD')) allow.splice(1, 0, 'HEAD')
   return allow.length > 0 ? [...allow, 'OPTIONS'] : undefined
 }
