@@ -3,7 +3,7 @@ import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { isNetwork } from '../http/forwarded.ts'
 import { canHoldId } from '../http/response-headers.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
-import { DEFAULT_SERVER_LIMITS as DEFAULTS, type ServerLimits } from '../server/serve.ts'
+import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/serve.ts'
 import { commaSeparated, matching, oneOf, type TextParser, wholeNumber } from './text-parsers.ts'
 
 /** The values of the {@link settings}. */
@@ -57,6 +57,9 @@ export interface Setting<T> extends TextParser<T> {
 
 type Settings = { readonly [Name in keyof Config]: Setting<Config[Name]> }
 type Row<T> = Omit<Setting<T>, 'flag'>
+
+const DEFAULTS = { ...DEFAULT_LIMITS, ...DEFAULT_SERVER_LIMITS }
+type LimitName = keyof typeof DEFAULTS
 
 // Every setting without its flag, which is its name in kebab case.
 const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
@@ -127,23 +130,19 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   ),
   drainDelayMs: milliseconds(0, 'to keep serving after SIGTERM, while /readyz is 503', 0),
   closeTimeoutMs: milliseconds(10_000, 'to wait for requests in flight after that'),
-  maxBodyBytes: count(DEFAULT_LIMITS.maxBodyBytes, 'bytes of a body'),
-  maxFields: count(DEFAULT_LIMITS.maxFields, 'fields of a form, a query or a path'),
-  maxTargetBytes: count(DEFAULT_LIMITS.maxTargetBytes, 'bytes of a request target'),
-  maxHeaderBytes: count(DEFAULTS.maxHeaderBytes, 'bytes of all header fields'),
-  maxHeaderFields: count(DEFAULTS.maxHeaderFields, 'header fields'),
-  maxConnections: count(DEFAULTS.maxConnections, 'connections'),
-  headersTimeoutMs: milliseconds(DEFAULTS.headersTimeoutMs, 'to receive the headers'),
-  requestTimeoutMs: milliseconds(DEFAULTS.requestTimeoutMs, 'to receive the whole request'),
-  keepAliveTimeoutMs: milliseconds(
-    DEFAULTS.keepAliveTimeoutMs,
-    'between two requests on a connection',
-  ),
-  socketTimeoutMs: milliseconds(
-    DEFAULTS.socketTimeoutMs,
-    'without a byte; more than --action-timeout-ms',
-  ),
-  actionTimeoutMs: milliseconds(DEFAULT_LIMITS.actionTimeoutMs, 'for an action'),
+  ...limits({
+    maxBodyBytes: 'bytes of a body',
+    maxFields: 'fields of a form, a query or a path',
+    maxTargetBytes: 'bytes of a request target',
+    maxHeaderBytes: 'bytes of all header fields',
+    maxHeaderFields: 'header fields',
+    maxConnections: 'connections',
+    headersTimeoutMs: 'to receive the headers',
+    requestTimeoutMs: 'to receive the whole request',
+    keepAliveTimeoutMs: 'between two requests on a connection',
+    socketTimeoutMs: 'without a byte; more than --action-timeout-ms',
+    actionTimeoutMs: 'for an action',
+  }),
   logLevel: {
     value: 'LEVEL',
     help: `minimum level to log: ${logLevels.join(', ')}`,
@@ -189,6 +188,15 @@ function count(fallback: number, help: string): Row<number> {
 function milliseconds(fallback: number, help: string, min = 1): Row<number> {
   const parser = wholeNumber(min, MAX_TIMER_MS)
   return { value: 'MS', help, fallback, ...parser }
+}
+
+// The rows of limits, whose defaults are those of the library.
+function limits(helps: Readonly<Record<LimitName, string>>): Record<LimitName, Row<number>> {
+  const entries = Object.entries(helps).map(([name, help]) => {
+    const fallback = DEFAULTS[name as LimitName]
+    return [name, name.endsWith('Ms') ? milliseconds(fallback, help) : count(fallback, help)]
+  })
+  return Object.fromEntries(entries)
 }
 
 // A switch: its flag has no value, and its variable is "true" or "false".
