@@ -65,10 +65,7 @@ type LimitName = keyof typeof DEFAULTS
 const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
   port: {
     alias: 'PORT',
-    value: 'N',
-    help: 'port to listen on; 0 picks a free port',
-    fallback: 3000,
-    ...wholeNumber(0, 65_535),
+    ...row('N', 'port to listen on; 0 picks a free port', 3000, wholeNumber(0, 65_535)),
   },
   host: { alias: 'HOST', ...address('127.0.0.1', 'address to listen on') },
   app: path('FILE', 'a file', 'ES module that exports the options of the application as default'),
@@ -78,52 +75,49 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     'folder of controllers: DIR/<name>.js, DIR/<module>/<name>.js',
   ),
   public: path('DIR', 'a folder', 'folder of public files, which are sent before an action runs'),
-  publicCacheControl: {
-    value: 'TEXT',
-    help: 'header Cache-Control of public files',
-    fallback: 'no-cache',
-    ...matching(
-      /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/,
-      'a header value such as "max-age=3600"',
-    ),
-  },
-  names: {
-    value: 'RULE',
-    help: 'how names match: exact, or zf1 as in Zend Framework 1',
-    fallback: 'exact',
-    ...oneOf('exact', 'zf1'),
-  },
-  basePath: {
-    value: 'PATH',
-    help: 'path prefix that is not routed, such as /app (default none)',
-    fallback: '',
-    ...matching(BASE_PATH, 'a path such as "/app", without a slash at its end'),
-  },
-  env: {
-    value: 'NAME',
-    help: 'development shows clients what failed, and where',
-    fallback: 'production',
-    ...oneOf('production', 'development'),
-  },
+  publicCacheControl: row(
+    'TEXT',
+    'header Cache-Control of public files',
+    'no-cache',
+    matching(/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/, 'a header value such as "max-age=3600"'),
+  ),
+  names: row(
+    'RULE',
+    'how names match: exact, or zf1 as in Zend Framework 1',
+    'exact',
+    oneOf('exact', 'zf1'),
+  ),
+  basePath: row(
+    'PATH',
+    'path prefix that is not routed, such as /app (default none)',
+    '',
+    matching(BASE_PATH, 'a path such as "/app", without a slash at its end'),
+  ),
+  env: row(
+    'NAME',
+    'development shows clients what failed, and where',
+    'production',
+    oneOf('production', 'development'),
+  ),
   showValues: onOrOff('with --env development, on this machine: show values of parameters'),
-  workers: {
-    value: 'N',
-    help: 'number of worker processes; 0 serves in the main process',
-    fallback: 0,
-    ...wholeNumber(0, 1_024),
-  },
-  trustProxy: {
-    value: 'CIDRS',
-    help: 'proxies whose X-Forwarded-* count: 10.0.0.0/8,::1 (default none)',
-    fallback: [],
-    ...commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
-  },
-  healthPort: {
-    value: 'N',
-    help: 'port for /livez, /readyz and /metrics (default none)',
-    fallback: undefined,
-    ...wholeNumber(0, 65_535),
-  },
+  workers: row(
+    'N',
+    'number of worker processes; 0 serves in the main process',
+    0,
+    wholeNumber(0, 1_024),
+  ),
+  trustProxy: row(
+    'CIDRS',
+    'proxies whose X-Forwarded-* count: 10.0.0.0/8,::1 (default none)',
+    [],
+    commaSeparated(isNetwork, 'comma-separated addresses or networks, such as "10.0.0.0/8,::1"'),
+  ),
+  healthPort: row(
+    'N',
+    'port for /livez, /readyz and /metrics (default none)',
+    undefined,
+    wholeNumber(0, 65_535),
+  ),
   healthHost: address(
     undefined,
     'its address; without it --host, and /metrics only for this machine',
@@ -143,25 +137,25 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     socketTimeoutMs: 'without a byte; more than --action-timeout-ms',
     actionTimeoutMs: 'for an action',
   }),
-  logLevel: {
-    value: 'LEVEL',
-    help: `minimum level to log: ${logLevels.join(', ')}`,
-    fallback: 'info',
-    ...oneOf(...logLevels),
-  },
-  logParams: {
-    value: 'NAMES',
-    help: 'parameters whose values are logged, such as page,sort (default none)',
-    fallback: [],
-    ...commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
-  },
+  logLevel: row(
+    'LEVEL',
+    `minimum level to log: ${logLevels.join(', ')}`,
+    'info',
+    oneOf(...logLevels),
+  ),
+  logParams: row(
+    'NAMES',
+    'parameters whose values are logged, such as page,sort (default none)',
+    [],
+    commaSeparated((name) => /^\S+$/.test(name), 'comma-separated names, such as "page,sort"'),
+  ),
   accessLog: onOrOff('log one line per request: method, names, status, duration, bytes'),
-  idHeader: {
-    value: 'NAME',
-    help: 'response header for the id, such as X-Request-Id; needs --access-log',
-    fallback: undefined,
-    ...matching({ test: canHoldId }, 'a header name such as "X-Request-Id"'),
-  },
+  idHeader: row(
+    'NAME',
+    'response header for the id, such as X-Request-Id; needs --access-log',
+    undefined,
+    matching({ test: canHoldId }, 'a header name such as "X-Request-Id"'),
+  ),
 }
 
 /** Every setting, by its name in {@link Config}. */
@@ -173,21 +167,24 @@ function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 }
 
+function row<T>(value: string, help: string, fallback: T, parser: TextParser<T>): Row<T> {
+  return { value, help, fallback, ...parser }
+}
+
 function address<T>(fallback: T, help: string): Row<string | T> {
-  return { value: 'ADDRESS', help, fallback, ...matching(/^\S+$/, 'an address or a host name') }
+  return row<string | T>('ADDRESS', help, fallback, matching(/^\S+$/, 'an address or a host name'))
 }
 
 function path(value: string, expected: string, help: string): Row<string | undefined> {
-  return { value, help, fallback: undefined, ...matching(/./, expected) }
+  return row<string | undefined>(value, help, undefined, matching(/./, expected))
 }
 
 function count(fallback: number, help: string): Row<number> {
-  return { value: 'N', help: `maximum ${help}`, fallback, ...wholeNumber(1, 2 ** 40) }
+  return row('N', `maximum ${help}`, fallback, wholeNumber(1, 2 ** 40))
 }
 
 function milliseconds(fallback: number, help: string, min = 1): Row<number> {
-  const parser = wholeNumber(min, MAX_TIMER_MS)
-  return { value: 'MS', help, fallback, ...parser }
+  return row('MS', help, fallback, wholeNumber(min, MAX_TIMER_MS))
 }
 
 // The rows of limits, whose defaults are those of the library.
@@ -202,11 +199,8 @@ function limits(helps: Readonly<Record<LimitName, string>>): Record<LimitName, R
 // A switch: its flag has no value, and its variable is "true" or "false".
 function onOrOff(help: string): Row<boolean> {
   const { expected, parse } = oneOf('true', 'false')
-  return {
-    value: '',
-    help,
-    fallback: false,
+  return row('', help, false, {
     expected,
     parse: (text) => (parse(text) === undefined ? undefined : text === 'true'),
-  }
+  })
 }
