@@ -10,6 +10,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { copied } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import type { RequestReport } from './error-report.ts'
 import { shownClassOf } from './exception-report.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { safeNames } from './request-names.ts'
@@ -43,20 +44,8 @@ if (!('hasSubscribers' in channels.dispatch)) {
   Object.defineProperty(channels.dispatch, 'hasSubscribers', { get })
 }
 
-/** The message of all events of a dispatch. */
-export interface DispatchMessage {
-  /** The UUID of the request, the same as in its {@link ErrorReport}. */
-  readonly id: string
-  /** The method, such as `GET`. */
-  readonly method: string
-  /** The module as requested, such as `default`; a shape, `token(21)`, if it may be secret. */
-  readonly module: string
-  /** The controller as requested, shown as the module is. */
-  readonly controller: string
-  /** The action as requested, shown as the module is. */
-  readonly action: string
-  /** The {@link HttpRequest.route} of the request, such as `news/list`: a label for metrics, a name for spans. */
-  readonly route: string | null
+/** The message of all events of a dispatch. Its `route` is a label for metrics, and a name for spans. */
+export interface DispatchMessage extends RequestReport {
   /** The status of the response when the action has ended, or that of the error; undefined before. */
   readonly status?: number
   /** The kind of the error that the error action handles; undefined for any other dispatch. */

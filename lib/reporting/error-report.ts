@@ -14,20 +14,11 @@ import { paramNameRule, type SentParams, sentParamsOf } from './sent-params.ts'
 import { isName, shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
-/** A report: plain data about an error, without the values of its request. */
-export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> {
+/** The part of a report about the request. */
+export interface RequestReport {
   /** The UUID of the request. */
   readonly id: string
-  /**
-   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. A 5xx has the type, the
-   * name of the exception, the first frame of the application, controller and action; a 4xx the type and the names.
-   */
-  readonly fingerprint: string
-  /** The time of the report: ISO 8601, UTC. */
-  readonly time: string
-  /** The kind of the error, such as `EXCEPTION_NO_ACTION`. */
-  readonly type: ErrorType
-  /** The requested module; its shape if it does not look like a name; '' if none was read. */
+  /** The requested module; its shape, such as `token(21)`, if it does not look like a name; '' if none was read. */
   readonly module: string
   /** The requested controller, shown as the module is. */
   readonly controller: string
@@ -37,6 +28,19 @@ export interface ErrorReport extends ExceptionReport, ProxyIds, Partial<SignIn> 
   readonly route: string | null
   /** The method, such as `GET`; '' if no request was read. */
   readonly method: string
+}
+
+/** A report: plain data about an error, without the values of its request. */
+export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, Partial<SignIn> {
+  /**
+   * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. A 5xx has the type, the
+   * name of the exception, the first frame of the application, controller and action; a 4xx the type and the names.
+   */
+  readonly fingerprint: string
+  /** The time of the report: ISO 8601, UTC. */
+  readonly time: string
+  /** The kind of the error, such as `EXCEPTION_NO_ACTION`. */
+  readonly type: ErrorType
   /** The shapes of the first 40 parameters, by name; the value if `logParams` has the name. */
   readonly params: Readonly<Record<string, string>>
   /** The status of the response. */
