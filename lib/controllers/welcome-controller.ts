@@ -1,20 +1,17 @@
 import { html, PAGE_POLICY } from '../http/html.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { startOfPage } from './error-page.ts'
 
-const PAGE = html`<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Welcome to Portico</title>
-<style>
-:root { color-scheme: light dark; font: 1.0625rem/1.6 system-ui, sans-serif }
-body { max-width: 42rem; margin: 12vh auto; padding: 0 1.5rem }
-h1 { font-weight: 650; letter-spacing: -.02em }
-pre { padding: 1rem; overflow-x: auto; border-radius: .5rem; background: #8882 }
-</style>
-<main>
-<h1>Welcome to Portico</h1>
+const TITLE = 'Welcome to Portico'
+const STYLE =
+  ':root{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}' +
+  'body{max-width:42rem;margin:12vh auto;padding:0 1.5rem}' +
+  'h1{font-weight:650;letter-spacing:-.02em}' +
+  'pre{padding:1rem;overflow-x:auto;border-radius:.5rem;background:#8882}'
+
+const PAGE = html`${startOfPage(TITLE, STYLE)}
+<h1>${TITLE}</h1>
 <p>The server runs, but your application has no controller yet. Two controllers are built in: <code>index</code>
 shows this page, and <code>error</code> responds to every other request.</p>
 <h2>A first controller</h2>
