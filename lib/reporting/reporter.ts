@@ -30,6 +30,19 @@ export interface Admission {
 const SUMMARY_INTERVAL_MS = 60_000
 // Maximum characters of the kinds in a summary: the log would remove them all from a line that is too long.
 const MAX_KINDS_LENGTH = 1_500
+// The fields of a short line, besides its message.
+const SHORT_FIELDS = [
+  'id',
+  'requestId',
+  'traceId',
+  'fingerprint',
+  'status',
+  'method',
+  'module',
+  'controller',
+  'action',
+  'route',
+] as const
 const NOTHING: Admission = { detail: 'count', fingerprint: undefined, id: undefined }
 
 /**
@@ -150,25 +163,12 @@ export class Reporter {
 
   // Leaves out the time, because a logger adds its own.
   #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
-    const { id, fingerprint, status, method, module, controller, action, route, second } = report
-    const { requestId, traceId } = report
+    const { status, second } = report
     const { message } = detail === 'short' && second !== undefined ? second : report
-    const short = {
-      id,
-      ...(requestId && { requestId }),
-      ...(traceId && { traceId }),
-      fingerprint,
-      status,
-      method,
-      module,
-      controller,
-      action,
-      route,
-      message,
-    }
+    const short = SHORT_FIELDS.filter((name) => name in report).map((name) => [name, report[name]])
     // The error action may have made a 404 of a fault, whose id the response shows.
     const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
-    const fields = detail === 'full' ? report : short
+    const fields = detail === 'full' ? report : { ...Object.fromEntries(short), message }
     this.#options.logger?.[level]({ event: 'error', ...fields }, message)
   }
 
