@@ -84,6 +84,8 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
     return toExceptionReport(raw, scrubber, hasStack)
   }
+  // Messages that Portico creates itself are safe: of a request, they contain only its names.
+  const ownMessage = request && messageAboutNames(exception, request)
   const state = request && stateOf(request)
   return {
     id,
@@ -92,7 +94,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     time: new Date().toISOString(),
     type: typeOf(exception),
     ...scrubbed(exception),
-    ...safeMessageOf(exception, request),
+    ...(ownMessage !== undefined && { message: printable(ownMessage) }),
     ...safeNames(request),
     route: request?.route ?? null,
     method: request?.method ?? '',
@@ -132,10 +134,4 @@ function unusedName(shapes: Readonly<Record<string, string>>, name: string): str
   let unused = name
   for (let i = 2; unused in shapes; i++) unused = `${name}~${i}`
   return unused
-}
-
-// Messages that Portico creates itself are safe: of a request, they contain only its names.
-function safeMessageOf(exception: Error, request: HttpRequest | undefined): { message?: string } {
-  const message = request && messageAboutNames(exception, request)
-  return message === undefined ? {} : { message: printable(message) }
 }
