@@ -54,9 +54,8 @@ export async function createLog({ logLevel }: Config): Promise<Log> {
   const stream = process.stdout
   // Writes queued lines one by one: a pipe may divide a larger write, and then has a line of another worker in between.
   Object.assign(stream, { _writev: null })
-  if (!stream.isTTY) return new Log({ stream, level: logLevel })
-  const { prettyFormat } = await import('./pretty-line.ts')
-  return new Log({ stream, level: logLevel, format: prettyFormat({ color: hasColors() }) })
+  const { prettyFormat } = stream.isTTY ? await import('./pretty-line.ts') : {}
+  return new Log({ stream, level: logLevel, format: prettyFormat?.({ color: hasColors() }) })
 }
 
 /** Returns whether text on stdout may have colours (https://no-color.org). */
