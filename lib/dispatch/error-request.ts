@@ -1,5 +1,6 @@
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
+import { fullName } from './registered-controller.ts'
 
 /**
  * Returns the request for `error/error`; its parameter `error_handler` has the original request, unchanged.
@@ -16,7 +17,5 @@ export function toErrorRequest(request: HttpRequest, exception: Error, id?: stri
 
 /** Reports whether a request is for `error/error` itself, and not for an action that it forwarded to. */
 export function isErrorRequest(request: HttpRequest): boolean {
-  const { errorHandler, module, controller, action } = request
-  const isErrorAction = module === 'default' && controller === 'error' && action === 'error'
-  return errorHandler !== undefined && isErrorAction
+  return request.errorHandler !== undefined && fullName(request) === 'error/error'
 }
