@@ -22,11 +22,13 @@ const HARMLESS_HEADERS = new Set(
     // Browsers and proxies send them with every request.
     'alt-used cdn-loop cf-visitor device-memory downlink dpr early-data ect max-forwards priority',
     'purpose rtt save-data service-worker viewport-width width x-requested-with',
-    // The address of the server, as its proxies saw it.
-    'x-forwarded-host x-forwarded-port x-forwarded-prefix x-forwarded-proto x-forwarded-scheme',
-    'x-forwarded-server x-forwarded-ssl x-scheme',
+    'x-scheme',
   ].flatMap((names) => names.split(' ')),
 )
+
+// Hints of browsers, and the address of the server, as its proxies saw it.
+const HARMLESS_PATTERN =
+  /^(?:sec-(?:(?:ch|fetch)-|gpc$|purpose$)|x-forwarded-(?:host|port|prefix|proto|scheme|server|ssl)$)/
 
 // As in `If-Modified-Since` (RFC 9110, section 5.6.7).
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
@@ -91,7 +93,7 @@ function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, fiel
 
 function isHarmless(name: string, field: string): boolean {
   if (name.startsWith('if-') && HTTP_DATE.test(field)) return true
-  return HARMLESS_HEADERS.has(name) || /^sec-(?:(?:ch|fetch)-|gpc$|purpose$)/.test(name)
+  return HARMLESS_HEADERS.has(name) || HARMLESS_PATTERN.test(name)
 }
 
 // Module, controller and action are shown if they look like names, and so are the literals of a named route. Any other
