@@ -17,24 +17,16 @@ const ESM_SYNTAX =
  * @throws Any error of the file.
  */
 export async function loadModule(file: string): Promise<object> {
-  const type = isTypeScript(file) ? 'module' : typeOf(file)
+  if (typeOf(file) === 'module') return import(pathToFileURL(file).href)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
-  if (type === 'commonjs') return requireFile(file)
-  return import(pathToFileURL(file).href)
-}
-
-async function requireFile(file: string): Promise<object> {
-  const { createRequire } = await import('node:module')
+  const { createRequire } = process.getBuiltinModule('node:module')
   return Object(createRequire(file)(file))
 }
 
-// import() loads TypeScript of both types, as Node decides. Where Node does not strip types, require() would read it as
-// JavaScript.
-function isTypeScript(file: string): boolean {
-  return /\.[cm]?ts$/.test(file)
-}
-
 function typeOf(file: string): 'module' | 'commonjs' {
+  // import() loads TypeScript of both types, as Node decides. Where Node does not strip types, require() would read it as
+  // JavaScript.
+  if (/\.[cm]?ts$/.test(file)) return 'module'
   const extension = extname(file)
   if (extension === '.mjs') return 'module'
   const { type, path } =
