@@ -85,15 +85,9 @@ export class Dispatcher {
   }
 
   #allKeys(): ReadonlySet<string> {
-    const keys = new Set<string>()
-    for (const [moduleKey, controllers] of this.#modules) {
-      keys.add(moduleKey)
-      for (const [controllerKey, { actions }] of controllers) {
-        keys.add(controllerKey)
-        for (const actionKey of actions.keys()) keys.add(actionKey)
-      }
-    }
-    return keys
+    const controllers = [...this.#modules.values()].flatMap((module) => [...module])
+    const others = controllers.flatMap(([key, { actions }]) => [key, ...actions.keys()])
+    return new Set([...this.#modules.keys(), ...others])
   }
 
   /** Reports whether a routed request leads to a controller that a client can request. */
@@ -189,16 +183,13 @@ export class Dispatcher {
 function optionsAction(request: HttpRequest): RegisteredAction | undefined {
   const { route } = stateOf(request)
   if (route?.allow === undefined) return undefined
-  const { module, controller, action, allow: methods } = route
   return {
-    module,
-    controller,
-    action,
+    ...route,
     name: fullName(route),
     owner: {},
     run: () => undefined,
     hasHooks: false,
-    methods,
+    methods: route.allow,
     limits: undefined,
     isHidden: false,
   }
