@@ -24,7 +24,6 @@ const FORMAT = /%(?:([1-9]\d?)\$)?([sd])/
 /** A regular expression that matches the decoded path, as in Zend_Controller_Router_Route_Regex. */
 export class RegexPart implements PathPart {
   readonly kind = 'regex'
-  readonly acceptsPairs = false
   readonly endsInText = true
   readonly text: string
   readonly variables: ReadonlySet<string>

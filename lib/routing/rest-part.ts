@@ -12,9 +12,7 @@ const PAGES: readonly string[] = ['new', 'edit']
 export class RestPart implements PathPart {
   readonly kind = 'rest'
   readonly variables: ReadonlySet<string> = new Set(routeNames)
-  readonly expressions: readonly RegExp[] = []
   readonly acceptsPairs = true
-  readonly endsInText = false
   // The controllers of each module; undefined for all.
   readonly #resources: ReadonlyMap<string, readonly string[] | undefined> | undefined
   readonly #module: string

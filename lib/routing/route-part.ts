@@ -50,10 +50,10 @@ export interface PathPart {
   /** The segments of a `path`. */
   readonly segments?: readonly Segment[]
   /** The regular expressions that run on the path. */
-  readonly expressions: readonly RegExp[]
-  readonly acceptsPairs: boolean
+  readonly expressions?: readonly RegExp[]
+  readonly acceptsPairs?: boolean
   /** Whether a child can follow with another separator than a slash. */
-  readonly endsInText: boolean
+  readonly endsInText?: boolean
   /**
    * Matches a path, or its start for a child with a separator.
    *
