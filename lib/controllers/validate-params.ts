@@ -15,8 +15,7 @@ export type ParamsAction<Params> = (
 ) => ReturnType<Action>
 
 /**
- * Validates the parameters of a request by a schema before the action runs. If they are invalid, the
- * response is a 400 with a list of the issues.
+ * Validates the parameters of a request by a schema before the action runs. Invalid ones get a 400 with a list of the issues.
  *
  * The schema validates one object of strings: the merged view of path, query string and form, without the reserved names.
  *
@@ -60,8 +59,8 @@ export async function validateParams<Schema extends StandardSchemaV1>(
  * export const save = post(withJson(Article, (request, response, article) => {
  *   response.json({ saved: article.title })
  * }))
- * @throws {TypeError} If the action or the schema is invalid. The action responds 415 to another type than JSON, 413 to a
- * body past its limit, and 400 to one that is not JSON or does not match the schema, with a list of the issues.
+ * @throws {TypeError} If the action or the schema is invalid. The action responds 415 to another type than JSON, 413 past
+ * the limit, and 400 to a body that is not JSON or, with a list of the issues, does not match the schema.
  */
 export function withJson<Schema extends StandardSchemaV1>(
   schema: Schema,

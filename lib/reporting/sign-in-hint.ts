@@ -21,7 +21,7 @@ export interface SignInFacts {
   readonly fault: string
 }
 
-/** A failed sign-in. Its report has the facts, and the error that a library threw is not its `cause`. */
+/** A failed sign-in. Its report has the facts. The error of a library is not its `cause`. */
 export class SignInError extends HttpError {
   /** The facts. */
   readonly signIn: SignInFacts

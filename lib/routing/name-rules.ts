@@ -1,6 +1,6 @@
 /**
- * How a requested name is compared with the registered names. `exact`: they must be equal, so each
- * action has one URL. `zf1`: both are folded as Zend Framework 1 folds them.
+ * How a requested name matches a registered one. `exact`: they are equal, so each action has one URL. `zf1`: they are equal
+ * after both are folded as in ZF1.
  */
 export type NameRule = 'exact' | 'zf1'
 
