@@ -110,12 +110,11 @@ export function checkedOptions(
 }
 
 function checkRouter({ router, routes }: FrontControllerOptions): void {
-  if (router !== undefined && typeof router.route !== 'function') {
+  if (router === undefined) return
+  if (typeof router.route !== 'function') {
     throw new TypeError('Expected a "router" with a function "route"')
   }
-  if (router !== undefined && routes !== undefined) {
-    throw new TypeError('Expected "routes" or a "router", not both')
-  }
+  if (routes !== undefined) throw new TypeError('Expected "routes" or a "router", not both')
 }
 
 function checkedPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
