@@ -55,14 +55,15 @@ export function closeAtOnce(socket: Socket): void {
 }
 
 /** Reads nothing more from a connection until its last response has been sent, and then closes it slowly. */
-export function stopReading(socket: Socket & { readonly parser?: unknown }): void {
+export function stopReading(socket: Socket): void {
   if (socket.listeners('resume').includes(stayPaused)) return
   closeSlowlyAtEnd(socket)
   socket.pause().on('resume', stayPaused)
-  // The bytes that have been read may end with an upgrade: node:http takes its parser away, and a listener of the server reads.
-  setImmediate(() => {
-    if (socket.parser === null) startReading(socket.off('resume', stayPaused))
-  })
+}
+
+/** Reads again from a connection if `node:http` has taken its parser away, for a listener of the server for `upgrade`. */
+export function leaveToListener(socket: Socket & { readonly parser?: unknown }): void {
+  if (socket.parser === null) startReading(socket.off('resume', stayPaused))
 }
 
 // node:http calls it after the last response.

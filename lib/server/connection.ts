@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
-import { closeSlowlyAtEnd, stopReading } from './close-slowly.ts'
+import { closeSlowlyAtEnd, leaveToListener, stopReading } from './close-slowly.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -128,6 +128,10 @@ export class Connection {
   isBehindLast(): boolean {
     if (!this.hasLastRequest) return false
     stopReading(this.socket)
+    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see in an own server.
+    setImmediate(() => {
+      if (!this.isDetached) leaveToListener(this.socket)
+    })
     return true
   }
 

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
@@ -124,7 +125,8 @@ function writeStream(
     })
   }
   // A response behind others has no socket yet: since Node 24, to destroy it would not close the connection.
-  if (out.socket === null) out.once('socket', start)
+  // Bound, because `socket` is emitted in the context of the request before it.
+  if (out.socket === null) out.once('socket', AsyncResource.bind(start))
   else start()
 }
 

@@ -232,6 +232,34 @@ describe('Pipelined requests', () => {
   })
 })
 
+describe('A streamed body behind another response', () => {
+  it('runs in the AsyncLocalStorage context in which its request has arrived', async (t) => {
+    const current = new AsyncLocalStorage<string | undefined>()
+    const stream: Action = ({ target }, response) => {
+      response.body = Readable.from(
+        (async function* () {
+          for (let i = 0; i < 3; i++) {
+            await new Promise(setImmediate)
+            yield `(${target} in ${current.getStore()})`
+          }
+        })(),
+      )
+    }
+    const listener = createRequestListener(createFront({ app: { stream } }))
+    const server = createServer((message, out) =>
+      current.run(message.url, () => listener(message, out)),
+    )
+    const port = await listening(t, server)
+    const targets = ['/app/stream?0', '/app/stream?1', '/app/stream?2']
+    const requests = targets.map((target) => keepAliveBytesOf({ target }))
+    const received = await send(port, requests.with(-1, withClose(`${requests.at(-1)}`)).join(''))
+    assert.deepEqual(
+      received.match(/\(.*?\)/g),
+      targets.flatMap((target) => Array(3).fill(`(${target} in ${target})`)),
+    )
+  })
+})
+
 describe('The bytes behind the last request of a connection', () => {
   const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
   const firsts: Readonly<Record<string, string>> = {

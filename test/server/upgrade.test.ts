@@ -105,17 +105,20 @@ describe('handleUpgrades()', () => {
     assert.deepEqual(upgraded, ['/chat'])
   })
 
+  const connectMethod = 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'
+  const h2c = large.replace('\r\n', '\r\nUpgrade: h2c\r\n')
   for (const [what, bytes] of [
-    ['an upgrade', accepted],
-    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
-    ['CONNECT behind the last request', 'CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n'],
+    ['an upgrade', large + accepted],
+    ['CONNECT', large + connectMethod],
+    ['CONNECT behind the last request', withClose(large) + connectMethod],
+    ['CONNECT behind a request that is ignored', h2c + large + connectMethod],
+    ['an upgrade behind a request that is ignored', h2c + large + accepted],
   ] as const) {
     it(`closes the connection of a client that sent ${what} and does not read the response before`, async (t) => {
       const { port, service } = await start(t, { socketTimeoutMs: 50 })
       const connection = once(service.server, 'connection')
       const client = connectTo(t, port)
-      const isLast = what.endsWith('last request')
-      client.pause().write((isLast ? withClose(large) : large) + bytes)
+      client.pause().write(bytes)
       // Each byte that the server reads renews the timeout.
       const timer = setInterval(() => client.write('x'), 10)
       t.after(() => clearInterval(timer))
