@@ -71,8 +71,8 @@ export class IncomingRequest implements HttpRequestInit {
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
-    // The client has asked for the end of its connection, and sends nothing more.
-    if (!out.shouldKeepAlive && this.isReceived) closeAtOnce(message.socket)
+    // The client has asked for the end of its connection, and sends nothing behind this message.
+    if (!out.shouldKeepAlive) closeAtOnce(message.socket)
   }
 
   get headers(): IncomingMessage['headers'] {
