@@ -112,6 +112,7 @@ export class Dispatcher {
       controller: owner?.controller ?? spell(toController(controller)),
       action: found?.action ?? spell(actionKey),
       run: found && originalOf(found.run),
+      registered: found ?? owner?.call,
     }
   }
 

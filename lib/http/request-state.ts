@@ -38,6 +38,8 @@ export interface RequestSettings {
 export interface Resolved extends Pick<Route, 'module' | 'controller' | 'action'> {
   /** The function as the application wrote it; undefined if there is none of this name. */
   readonly run: unknown
+  /** The registered names of the action that runs, which may be `__call`; undefined if none does. */
+  readonly registered?: Pick<Route, 'module' | 'controller' | 'action'> | undefined
 }
 
 /** Builds a URL without its query. It may take names and pairs from the current request. */

@@ -29,10 +29,9 @@ export function fingerprintOf(failure: Failure): string {
   return faultOf(first, failure, names.join('/'))
 }
 
-// Returns the registered names of an action: under `names: 'zf1'`, it has many spellings.
+// Returns the registered names of the action: a client may make up others for `__call`, and under `names: 'zf1'`.
 function namesOf(request: HttpRequest): SafeNames {
-  const found = stateOf(request).settings.resolve?.(request)
-  return found?.run === undefined ? safeNames(request) : found
+  return stateOf(request).settings.resolve?.(request).registered ?? safeNames(request)
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {

@@ -7,7 +7,7 @@ const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/[\w-]+)\.[jt]s$)/.
 const OWN_FILES = OWN_FOLDER === undefined ? [] : [`${OWN_FOLDER}lib/`, `${OWN_FOLDER}server.js`]
 
 // The end of a frame: the name of a script, the line and the column.
-const LOCATION = /[\\/]([\w.-]{1,64}\.[cm]?[jt]sx?)(?:\?[^\s)]*)?(:\d+:\d+)\)?$/
+const LOCATION = /[\\/]([^\\/?]{1,200}\.[cm]?[jt]sx?)(?:\?[^\s)]*)?(:\d+:\d+)\)?$/
 
 const FRAME = /^\s+at .*:\d+:\d+\)?$/
 const MAX_FRAMES = 8
@@ -121,7 +121,7 @@ export function isOfPortico(text: string): boolean {
   return OWN_FILES.some((file) => text.includes(file))
 }
 
-// The pattern takes up to 64 steps for each character.
+// The pattern takes up to 200 steps for each character.
 const MAX_LOCATION = 200
 
 /**

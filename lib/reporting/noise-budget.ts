@@ -95,7 +95,8 @@ export class FaultBudget implements NoiseBudget {
   #lines = 0
 
   admit(fingerprint: string): Detail {
-    const place = fingerprint.slice(0, fingerprint.lastIndexOf(' '))
+    // Without a request, there are no names, and the frame stands last.
+    const place = fingerprint.replace(/ \S*\/\S*$/, '')
     const isFirst = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)
     if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++

@@ -63,10 +63,12 @@ export class Reporter {
   /**
    * Decides how an error is reported, and spends the budget for it. Never throws. Without a log, an
    * error counts as logged if `onReport` or a subscriber of the channel receives it.
+   *
+   * @param first The decision about the first of two exceptions, which have one line.
    */
-  admit(failure: Failure): Admission {
+  admit(failure: Failure, first?: Admission): Admission {
     try {
-      return this.#admit(failure)
+      return this.#admit(failure, first)
     } catch (error) {
       this.#logObserverError(error)
       return NOTHING
@@ -76,12 +78,12 @@ export class Reporter {
   /**
    * Reports an error. Never throws: an observer that fails must not cause another error.
    *
-   * @param admission The decision about the first exception (default: the one that {@link admit} makes now).
+   * @param first The decision about the first exception, if {@link admit} has made it.
    */
-  report(failure: Failure, admission: Admission = this.admit(failure)): void {
+  report(failure: Failure, first?: Admission): void {
     // The failure of the error action is another error than the one that was admitted.
-    const isAnother = failure.exceptions.length > 1 && admission.detail !== 'full'
-    const { detail, fingerprint } = isAnother ? this.admit(failure) : admission
+    const isSame = first !== undefined && failure.exceptions.length === 1
+    const { detail, fingerprint } = isSame ? first : this.admit(failure, first)
     try {
       if (fingerprint !== undefined) this.#publish(failure, detail, fingerprint)
     } catch (error) {
@@ -108,20 +110,25 @@ export class Reporter {
     }
     // Nothing else catches this error: a timer calls this method, or the end of a service.
     try {
-      this.#options.logger?.warn({ event: 'errors', total, kinds }, `${total} more errors`)
+      this.#options.logger?.warn(
+        { event: 'errors', total, kinds },
+        `${total} more ${total === 1 ? 'error' : 'errors'}`,
+      )
     } catch (error) {
       this.#logObserverError(error)
     }
   }
 
-  #admit(failure: Failure): Admission {
+  #admit(failure: Failure, first: Admission | undefined): Admission {
     const { logger, onReport } = this.#options
     // Before the check below: a later request may report an exception that this one does not report.
     claim(failure.exceptions, failure.request)
     const isObserved = onReport !== undefined || channels.report.hasSubscribers
     if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
-    const detail = this.#spend(this.#budgetOf(failure), fingerprint)
+    const spent = this.#spend(this.#budgetOf(failure), fingerprint)
+    // The response shows the id of an error that was admitted in full.
+    const detail = first?.detail === 'full' ? 'full' : spent
     const isFindable = logger === undefined || detail !== 'count'
     const id = isFindable ? failure.request?.id : undefined
     if (failure.request) stateOf(failure.request).message.reported = { fingerprint, id }

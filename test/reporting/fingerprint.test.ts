@@ -148,9 +148,26 @@ describe('fingerprintOf()', () => {
     )
   })
 
+  it('has the registered name of `__call`, whatever names a client makes up', async () => {
+    const { reports, onReport } = collectReports()
+    const __call = (request: HttpRequest): void => {
+      throw request.action === 'deny' ? new HttpError(403) : new Error('boom')
+    }
+    const front = createFront({ magic: { __call } }, { onReport })
+    for (const action of ['a', 'list', 'deny'])
+      await front.handle(new HttpRequest({ target: `/magic/${action}` }))
+    const names = reports.map(({ fingerprint }) => fingerprint.replace(/ \S+:\d+:\d+/, ''))
+    const fault = 'EXCEPTION_OTHER Error magic/__call'
+    assert.deepEqual(names, [fault, fault, 'EXCEPTION_OTHER default magic __call'])
+  })
+
   it('has a frame of the application that is in no file with a name, and skips generated code', () => {
     const table: [frames: string[], location: string][] = [
       [['list (file:///srv/dist/chunk-5XK3Q2ZB.js:7:3)'], 'file:7:3'],
+      ...['[id]', '+server', '(group)', 'größe', "it's", 'a b'].map((name): [string[], string] => [
+        [`list (file:///srv/app/${name}.mjs:7:9)`],
+        'file:7:9',
+      ]),
       [['eval (lodash.templateSources[0]:9:11)', 'list (file:///srv/news.js:7:4)'], 'news.js:7:4'],
       [
         [

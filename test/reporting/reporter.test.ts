@@ -52,7 +52,7 @@ function requestOf(controller: string): HttpRequest {
 const summary = (total: number, kinds: Record<string, number>): Line => [
   'warn',
   { event: 'errors', total, kinds },
-  `${total} more errors`,
+  `${total} more error${total === 1 ? '' : 's'}`,
 ]
 
 describe('Reporter.report()', () => {
@@ -350,18 +350,30 @@ describe('Reporter.admit()', () => {
     assert.deepEqual(lines, [])
   })
 
-  it('admits a failure of the error action by itself', (t) => {
+  it('admits a failure of the error action by itself, in full if the first exception was', (t) => {
     const { reporter, lines } = reporting(t)
-    for (let i = 0; i < 2; i++) {
+    for (let i = 0; i < 3; i++) {
       const admission = reporter.admit(rejection)
       const exceptions = [...rejection.exceptions, new Error('second')]
       reporter.report({ exceptions, status: 500, request }, admission)
     }
-    const second = (line?: Line): unknown => line?.[1].second
-    assert.equal(lines.length, 2)
-    assert.ok(second(lines[0]) && second(lines[1]))
+    assert.deepEqual(
+      lines.map(([level, { id, second, fingerprint }]) => [
+        level,
+        id,
+        second !== undefined,
+        fingerprint,
+      ]),
+      [true, false, false].map((isFull) => [
+        'error',
+        request.id,
+        isFull,
+        lines[0]?.[1].fingerprint,
+      ]),
+    )
+    assert.match(String(lines[0]?.[1].fingerprint), / error\/error$/)
     reporter.flush()
-    assert.equal(lines.length, 2)
+    assert.equal(lines.length, 3)
   })
 })
 
@@ -378,7 +390,7 @@ describe('Reporter.flush()', () => {
     reporter.flush()
     report(new Error('counted'), 500)
     t.mock.timers.tick(2 * MINUTE_MS)
-    assert.deepEqual(messages.slice(0, 2), ['1 more errors', '2 more errors'])
+    assert.deepEqual(messages.slice(0, 2), ['1 more error', '2 more errors'])
   })
 
   it('writes the summary at once, and nothing if there is none', (t) => {

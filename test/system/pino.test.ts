@@ -57,7 +57,7 @@ describe('pino as a logger', () => {
     assert.deepEqual(params, { id: 'token(24)', dsh: 'token(24)', continue: 'url?' })
     assert.deepEqual([lines[1].fingerprint, lines[1].type], [lines[0].fingerprint, undefined])
     assert.equal(lines[2].msg, 'Invalid controller specified (signin)')
-    assert.deepEqual([lines[3].total, lines[3].msg], [1, '1 more errors'])
+    assert.deepEqual([lines[3].total, lines[3].msg], [1, '1 more error'])
   })
 })
 
