@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import { EventEmitter } from 'node:events'
 import * as streams from 'node:stream'
+import { Markup } from '../http/html.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
 
@@ -180,7 +181,14 @@ export function checkReturned(
   )
 }
 
+const REMEDIES: Readonly<Record<string, string>> = {
+  object: 'response.json()',
+  string: 'response.text()',
+}
+
 function kindOf(value: unknown): string {
   if (isResponse(value)) return 'another response'
-  return value === null ? 'null' : `a value of the type ${typeof value}`
+  if (value === null) return 'null'
+  const remedy = value instanceof Markup ? 'response.html()' : REMEDIES[typeof value]
+  return `a value of the type ${typeof value}${remedy ? ` (did you mean ${remedy}?)` : ''}`
 }

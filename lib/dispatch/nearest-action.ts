@@ -1,6 +1,6 @@
+import { nearestName } from '../http/check-options.ts'
 import { NoActionError, NoControllerError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { nearestName } from '../routing/nearest-name.ts'
 import type { SiteParts } from './action-urls.ts'
 import { fullName, type RegisteredAction } from './registered-controller.ts'
 

@@ -115,10 +115,47 @@ export function checkObject(what: string, options: unknown): void {
 export function checkNames(what: string, object: object, known: readonly string[]): void {
   const unknown = Object.keys(object).filter((name) => !known.includes(name))
   if (unknown.length === 0) return
-  throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}`)
+  const nearest = new Set(unknown.flatMap((name) => nearestName(name, known) ?? []))
+  const hint = nearest.size > 0 ? `: did you mean "${[...nearest].join('" or "')}"?` : ''
+  throw new TypeError(`There is no "${unknown.join('" or "')}" among the ${what}${hint}`)
 }
 
 /** Reports whether a value is an object. A list and an instance of a class are objects too. */
 export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
+}
+
+/**
+ * Returns the candidate with the smallest edit distance to a name, ignoring case.
+ *
+ * @returns undefined if the distance to each candidate is more than half of its length, or than `maxEdits`.
+ */
+export function nearestName(
+  name: string,
+  candidates: readonly string[],
+  maxEdits: number = Number.POSITIVE_INFINITY,
+): string | undefined {
+  // Compares only 64 characters: a client chooses the name, and the time grows with its length.
+  const requested = name.slice(0, 64).toLowerCase()
+  const ranked = candidates
+    // The difference of the lengths is the least number of edits. Most candidates need no comparison.
+    .filter(({ length }) => Math.abs(length - requested.length) <= length / 2)
+    .map((candidate) => ({ candidate, edits: editDistance(requested, candidate.toLowerCase()) }))
+    .filter(({ candidate, edits }) => edits <= Math.min(candidate.length / 2, maxEdits))
+    .sort((one, other) => one.edits - other.edits)
+  return ranked[0]?.candidate
+}
+
+// Returns the Levenshtein distance, which is computed row by row.
+function editDistance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, i) => i)
+  for (let i = 1; i <= one.length; i++) {
+    const next = [i]
+    for (let j = 1; j <= other.length; j++) {
+      const change = (row[j - 1] ?? 0) + (one[i - 1] === other[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[other.length] ?? 0
 }

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http'
 import { isNativeError } from 'node:util/types'
+import { checkNames } from './check-options.ts'
 import { checkHeader } from './response-headers.ts'
 
 /** The kind of an error, under its name in Zend Framework 1: which 404 it is, or another error. */
@@ -27,7 +28,7 @@ export interface HttpErrorOptions {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const NO_HEADERS = Object.freeze({})
+const NOTHING = Object.freeze({})
 // A property of the prototype of the class. All copies of the package share its name, such as one in the node_modules of a plugin.
 const BRAND = Symbol.for('portico.HttpError')
 
@@ -39,7 +40,7 @@ const BRAND = Symbol.for('portico.HttpError')
  * @example
  * throw new HttpError(403, 'Only editors may save news')
  * @throws {RangeError} If the status is not an integer from 400 to 599.
- * @throws {TypeError} If a header can't be sent.
+ * @throws {TypeError} If an option is unknown, or a header can't be sent.
  */
 export class HttpError extends Error {
   /** The kind of the error (default `EXCEPTION_OTHER`). */
@@ -63,17 +64,17 @@ export class HttpError extends Error {
   constructor(
     status: number,
     message: string = STATUS_CODES[status] ?? 'Error',
-    options: HttpErrorOptions = {},
+    options: HttpErrorOptions = NOTHING,
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
-    if (!isErrorStatus(status)) {
+    if (!isErrorStatus(status))
       throw new RangeError(`Expected an error status from 400 to 599, got "${status}"`)
-    }
     this.status = status
     this.code = options.code ?? status
-    this.headers = options.headers ?? NO_HEADERS
-    if (options.headers === undefined) return
-    for (const [name, value] of Object.entries(options.headers)) checkHeader(name, value)
+    this.headers = options.headers ?? NOTHING
+    if (options === NOTHING) return
+    checkNames('options of an HttpError', options, ['cause', 'code', 'headers'])
+    for (const [name, value] of Object.entries(this.headers)) checkHeader(name, value)
   }
 }
 

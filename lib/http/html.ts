@@ -42,10 +42,13 @@ export function escapeHtml(text: string): string {
  * `<style>`, an unquoted attribute, or the URL of a link: `href="${url}"` runs a `javascript:` URL. Check
  * that a URL from a user begins with `https://`, `http://` or `/`.
  *
+ * @throws {TypeError} If a value is a promise or a function, or an object without a text of its own.
  * @example
  * html`<li>${name}${isNew && html` <b>new</b>`}</li>`
  */
 export function html(parts: TemplateStringsArray, ...values: readonly unknown[]): Markup {
+  if (!Array.isArray(parts))
+    throw new TypeError('html is a tag: write html`...`, without parentheses')
   let text = parts[0] ?? ''
   for (let i = 0; i < values.length; i++) text += toMarkup(values[i]) + (parts[i + 1] ?? '')
   return new Markup(text)
@@ -54,8 +57,12 @@ export function html(parts: TemplateStringsArray, ...values: readonly unknown[])
 function toMarkup(value: unknown): string {
   if (value === null || value === undefined || value === false) return ''
   if (value instanceof Markup) return value.toString()
+  if (typeof value === 'string') return escapeHtml(value)
   // Does not use join(): it would copy the text of a nested list once for each level above it.
-  return Array.isArray(value)
-    ? value.reduce((text, each) => text + toMarkup(each), '')
-    : escapeHtml(String(value))
+  if (Array.isArray(value)) return value.reduce((text, each) => text + toMarkup(each), '')
+  const text = typeof value === 'function' ? 'a function' : String(value)
+  // The text of a promise, of a plain object, and of others that have none.
+  if (/^\[object .*\]$|^a function$/.test(text))
+    throw new TypeError(`${text} has no markup: is an "await" missing?`)
+  return escapeHtml(text)
 }

@@ -40,6 +40,10 @@ export interface Application {
   readonly logger: Logger | undefined
 }
 
+/** What a command line says about the application. */
+type ApplicationLine = Pick<CommandLine, 'config' | 'given'> &
+  Partial<Pick<CommandLine, 'warnings'>>
+
 /**
  * Loads the application file and the controllers, and creates the front controller.
  *
@@ -47,7 +51,7 @@ export interface Application {
  * @throws {ConfigError} If a file does not load, an option or a name is invalid, or a timer throws.
  */
 export async function loadApplication(
-  line: Pick<CommandLine, 'config' | 'given'>,
+  line: ApplicationLine,
   logger?: Logger,
 ): Promise<Application> {
   let fail = (_: unknown): void => {}
@@ -65,7 +69,7 @@ export async function loadApplication(
 }
 
 async function load(
-  { config: own, given }: Pick<CommandLine, 'config' | 'given'>,
+  { config: own, given, warnings = [] }: ApplicationLine,
   logger: Logger | undefined,
 ): Promise<Application> {
   try {
@@ -89,7 +93,7 @@ async function load(
       logger: log,
       development: env === 'development',
     })
-    for (const warning of warningsAbout(controllers)) warn(warning)
+    for (const warning of [...warnings, ...warningsAbout(controllers)]) warn(warning)
     warnAboutLimits(front, config, warn)
     warnAboutRoutes(front, warn)
     const { public: folder, publicCacheControl: cacheControl } = config

@@ -1,4 +1,4 @@
-import { nearestName } from '../routing/nearest-name.ts'
+import { nearestName } from '../http/check-options.ts'
 import { type Command, type CommandName, commands, type Flag, options } from './commands.ts'
 import { contradictions } from './contradictions.ts'
 import { type Config, ConfigError, type Setting, settings } from './settings.ts'
@@ -8,6 +8,8 @@ export interface CommandLine {
   readonly command: CommandName
   /** The settings; their defaults for a command that reads none. */
   readonly config: Config
+  /** Probable mistakes, which the log shows. */
+  readonly warnings: readonly string[]
   /** The names of the settings that a flag or the environment sets. An application file sets no others. */
   readonly given: ReadonlySet<string>
   /** Whether `--json` is present. */
@@ -55,7 +57,7 @@ export function parseCommandLine(
     target: values.get('explain') ?? '',
     method: values.get('method') ?? 'GET',
   } as const
-  if (ignoresSettings) return { ...line, ...parseSettings(new Map(), {}, []) }
+  if (ignoresSettings) return { ...line, ...parseSettings(new Map(), {}, []), warnings: [] }
 
   const file = parseEnvFile(values.get('env-file'), readFile, problems)
   const texts = new Map<string, string>()
@@ -69,7 +71,7 @@ export function parseCommandLine(
   if (config.app === undefined) problems.push(...contradictions(config))
   problems.push(...misuses(values, config))
   if (problems.length > 0) throw new ConfigError(problems)
-  return { ...line, config, given }
+  return { ...line, config, given, warnings: misspelt([...texts.keys()]) }
 }
 
 function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<string, string> {
@@ -99,8 +101,11 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
 
 // With --explain, an argument may be a target, which may hold a secret.
 function unexpected(argument: string, args: readonly string[]): string {
-  const isSecret = args.some((each) => each.startsWith('--explain'))
-  return `Unexpected argument${isSecret ? ': --explain expects one' : ` ${quoted(argument)}`}`
+  if (args.some((each) => each.startsWith('--explain')))
+    return 'Unexpected argument: --explain expects one'
+  const nearest = nearestName(argument, ['init', 'routes-from-ini', ...commandNames.map(flagOf)], 2)
+  const meant = /\.[cm]?[jt]s$/.test(argument) ? `--app=${argument}` : nearest
+  return `Unexpected argument ${quoted(argument)}${meant ? `: did you mean ${meant}?` : ''}`
 }
 
 function takesArgument(name: string): boolean {
@@ -140,8 +145,7 @@ function parseSettings(
   const given = new Set<string>()
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const { flag, alias = '', parse, expected, fallback } = setting
-    const variable = `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
-    const source = [flagOf(flag), variable, alias].find((each) => texts.has(each))
+    const source = [flagOf(flag), variableOf(flag), alias].find((each) => texts.has(each))
     if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
     given.add(name)
     const text = texts.get(source) ?? ''
@@ -150,6 +154,21 @@ function parseSettings(
     return [name, value]
   })
   return { config: Object.freeze(Object.fromEntries(entries)), given }
+}
+
+function variableOf(flag: string): string {
+  return `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
+}
+
+// Finds misspelt variables. A cluster sets others for a service of this name, such as PORTICO_SERVICE_HOST.
+function misspelt(names: readonly string[]): string[] {
+  const known = Object.values<Setting<unknown>>(settings).map(({ flag }) => variableOf(flag))
+  return names
+    .filter((name) => name.startsWith('PORTICO_') && !known.includes(name))
+    .map((name) => [name, nearestName(name, known, 2)])
+    .flatMap(([name, nearest]) =>
+      nearest ? [`There is no variable ${name}: did you mean ${nearest}?`] : [],
+    )
 }
 
 // Finds commands and options that are invalid, or that require another one.

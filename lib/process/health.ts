@@ -130,19 +130,26 @@ class WorkerCounts {
 }
 
 /**
- * Requests `/readyz` of a server, and returns whether it is ready.
+ * Requests `/readyz` of a server, and returns why it is not ready; undefined if it is.
  *
  * @param host The address that the server listens on; for all addresses, such as `0.0.0.0`, `localhost` is used.
  */
-export function probeHealth(port: number, host: string, timeoutMs = 3_000): Promise<boolean> {
+export function probeHealth(
+  port: number,
+  host: string,
+  timeoutMs = 3_000,
+): Promise<string | undefined> {
   const address = host === '0.0.0.0' || host === '::' ? 'localhost' : host
   const options = { port, host: address, path: '/readyz', timeout: timeoutMs, agent: false }
   return new Promise((resolve) => {
     const request = get(options, (response) => {
       response.resume()
-      resolve(response.statusCode === 200)
+      const { statusCode } = response
+      resolve(statusCode === 200 ? undefined : `the status of /readyz is ${statusCode}`)
     })
-    // A server that can't be reached is not ready.
-    request.on('error', () => resolve(false)).on('timeout', () => request.destroy())
+    request.on('error', ({ code }: NodeJS.ErrnoException) => {
+      resolve(`${address}, port ${port}: ${code ?? `no response in ${timeoutMs} ms`}`)
+    })
+    request.on('timeout', () => request.destroy(new Error()))
   })
 }

@@ -103,6 +103,7 @@ describe('the limits of an action', () => {
   it('are reported with the name of the action', () => {
     const save = limited({ timeoutMs: -1, maxBytes: 1 } as object, () => {})
     const unknown = 'There is no "maxBytes" among the limits of the action "'
+    const meant = ': did you mean "maxBodyBytes"[?]'
     const wrong = 'Expected "timeoutMs" of the action "admin/app/save" to be a whole number from 1'
     assert.throws(() => createFront({ app: { save } }), {
       message: new RegExp(`^${unknown}app/save"`),
@@ -110,7 +111,7 @@ describe('the limits of an action', () => {
     const modules = { admin: { app: { save } } }
     assert.throws(() => new FrontController({ modules }), {
       name: 'TypeError',
-      message: new RegExp(`^${unknown}admin/app/save"\n${wrong} to 2147483647, got "-1"$`),
+      message: new RegExp(`^${unknown}admin/app/save"${meant}\n${wrong} to 2147483647, got "-1"$`),
     })
   })
 

@@ -124,7 +124,7 @@ describe('checkedOptions()', () => {
       ({ name, message }) => {
         assert.equal(name, 'TypeError')
         const patterns = [
-          /"plugin" or "route" among the options$/,
+          /"plugin" or "route" among the options: did you mean "plugins" or "routes?r?"\?$/,
           /"names"/,
           /"basePath"/,
           /route "a"/,
@@ -152,9 +152,17 @@ describe('checkedOptions()', () => {
       [{ names: '__proto__' }, 'RangeError', /"names".*"__proto__"/],
       [{ names: 'toString' }, 'RangeError', /"names"/],
       [{ router: {} }, 'TypeError', /"router"/],
-      [{ controler: new Map() }, 'TypeError', /^There is no "controler" among the options$/],
+      [
+        { controler: new Map() },
+        'TypeError',
+        /^There is no "controler" among the options: did you mean "controllers"\?$/,
+      ],
       [{ toString: 1 }, 'TypeError', /^There is no "toString" among the options$/],
-      [{ limits: { maxBodySize: 1 } }, 'TypeError', /^There is no "maxBodySize" among the limits$/],
+      [
+        { limits: { maxBodySize: 1 } },
+        'TypeError',
+        /^There is no "maxBodySize" among the limits: did you mean "maxBodyBytes"\?$/,
+      ],
       [{ limits: { constructor: 1 } }, 'TypeError', /^There is no "constructor" among the limits$/],
       [{ limits: { actionTimeoutMs: 2 ** 31 } }, 'RangeError', /"actionTimeoutMs".*2147483647/],
       [{ logger: { info() {}, warn: 1, error() {} } }, 'TypeError', /^Expected "logger".*"warn"/],

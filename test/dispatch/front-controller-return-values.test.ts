@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HttpRequest, HttpResponse, type Plugin } from '../../lib/index.ts'
+import { HttpRequest, HttpResponse, html, type Plugin } from '../../lib/index.ts'
 import { createWatchedFront, expectError, namesOf } from '../support/loop.ts'
 import { throwingProxy } from '../support/thrown-values.ts'
 
@@ -46,12 +46,27 @@ describe('FrontController.handle() when an action returns a value', () => {
         const [run, response] = await expectError({ list: action }, '/news/list')
         assert.equal(
           run.exception.message,
-          'The action returned a value of the type object; expected nothing, the response, or a request to be dispatched',
+          'The action returned a value of the type object (did you mean response.json()?); expected nothing, the response, or a request to be dispatched',
           what,
         )
         assert.ok(run.exception instanceof TypeError)
         assert.deepEqual([run.type, response.status], ['EXCEPTION_OTHER', 500])
       }
+    }
+  })
+
+  it('names what the action may have meant to return', async () => {
+    const table: [returned: unknown, kind: string][] = [
+      ['text', 'string (did you mean response.text()?)'],
+      [[1], 'object (did you mean response.json()?)'],
+      [html`<p>`, 'object (did you mean response.html()?)'],
+      [5, 'number'],
+    ]
+    for (const [returned, kind] of table) {
+      const [run] = await expectError({ list: () => returned as undefined }, '/news/list')
+      assert.ok(
+        run.exception.message.startsWith(`The action returned a value of the type ${kind};`),
+      )
     }
   })
 

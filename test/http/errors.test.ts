@@ -28,6 +28,13 @@ describe('HttpError', () => {
     assert.equal(String(error), 'HttpError: Only editors may save news')
   })
 
+  it('has no unknown option, such as the headers themselves', () => {
+    assert.throws(() => new HttpError(401, 'Sign in', { 'Retry-After': '1' } as object), {
+      name: 'TypeError',
+      message: 'There is no "Retry-After" among the options of an HttpError',
+    })
+  })
+
   it('has the reason phrase of its status as its message, unless it has one', () => {
     assert.equal(new HttpError(403).message, 'Forbidden')
     assert.equal(new HttpError(503, undefined, { code: 'BUSY' }).message, 'Service Unavailable')

@@ -50,6 +50,21 @@ describe('html``', () => {
     assert.equal(values.map((value) => html`${value}`).join(), '0,NaN,true,,&lt;o&gt;')
   })
 
+  it('takes no value that has no text: a promise, a function, a plain object; and is no function', () => {
+    for (const value of [
+      Promise.resolve(),
+      () => 'x',
+      { a: 1 },
+      new Map(),
+      [[Promise.resolve()]],
+    ]) {
+      assert.throws(() => html`${value}`, { name: 'TypeError', message: /is an "await" missing/ })
+    }
+    assert.equal(html`${'[object Object]'}`.toString(), '[object Object]')
+    const call = html as unknown as (text: string) => unknown
+    assert.throws(() => call('<b>'), { name: 'TypeError', message: /without parentheses$/ })
+  })
+
   it('prints nothing for null, undefined and false, also in a list', () => {
     const isNew = false
     assert.equal(html`<p>${null}${undefined}${isNew && html`<b>new</b>`}</p>`.toString(), '<p></p>')

@@ -56,8 +56,14 @@ describe('loadAppFile()', () => {
         'export default new (class Front {})()',
         'its default export is an instance of Front: expected an object of options',
       ],
-      ['export default { plugin: [] }', 'There is no "plugin" among the options'],
-      ['export default { limits: { maxBody: 1 } }', 'There is no "maxBody" among the limits'],
+      [
+        'export default { plugin: [] }',
+        'There is no "plugin" among the options: did you mean "plugins"?',
+      ],
+      [
+        'export default { limits: { maxBody: 1 } }',
+        'There is no "maxBody" among the limits: did you mean "maxBodyBytes"?',
+      ],
       [
         'export default { limits: { maxFields: 0 } }',
         'Expected "maxFields" to be a whole number from 1 to 9007199254740991, got "0"',

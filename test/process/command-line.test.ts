@@ -317,6 +317,25 @@ describe('parseCommandLine()', () => {
   })
 })
 
+describe('The warnings of a command line', () => {
+  it('name misspelt variables, also those of a file', () => {
+    const env = {
+      PORTICO_PROT: '1',
+      PORTICO_LOGLEVEL: 'info',
+      // A cluster sets these for a service of this name.
+      PORTICO_SERVICE_HOST: '10.0.0.1',
+      PORTICO_PORT_3000_TCP_ADDR: '10.0.0.1',
+      PORTICO_PORT: '3000',
+    }
+    const line = parseCommandLine(['--env-file=a'], env, () => 'PORTICO_HOSTS=a\nPORTICO_X=1')
+    assert.deepEqual(line.warnings, [
+      'There is no variable PORTICO_HOSTS: did you mean PORTICO_HOST?',
+      'There is no variable PORTICO_PROT: did you mean PORTICO_PORT?',
+      'There is no variable PORTICO_LOGLEVEL: did you mean PORTICO_LOG_LEVEL?',
+    ])
+  })
+})
+
 function noFile(): never {
   assert.fail('it read a file')
 }
@@ -334,6 +353,7 @@ function lineOf(command: CommandLine['command'], config: Partial<Config> = {}): 
     command,
     config: { ...defaults, ...config },
     given,
+    warnings: [],
     json: false,
     target: '',
     method: 'GET',

@@ -7,7 +7,7 @@ import { probeHealth } from '../../lib/process/health.ts'
 import { snapshotWith } from '../support/snapshot.ts'
 
 describe('probeHealth()', () => {
-  it('returns whether a server is ready', async (t) => {
+  it('returns nothing for a server that is ready, and the status of another', async (t) => {
     let ready = true
     const server = await serveOperator({
       port: 0,
@@ -19,25 +19,28 @@ describe('probeHealth()', () => {
     })
     t.after(() => void server.close())
     const { port } = server.address() as AddressInfo
-    assert.equal(await probeHealth(port, '127.0.0.1'), true)
+    assert.equal(await probeHealth(port, '127.0.0.1'), undefined)
     ready = false
-    assert.equal(await probeHealth(port, '127.0.0.1'), false)
+    assert.equal(await probeHealth(port, '127.0.0.1'), 'the status of /readyz is 503')
   })
 
-  it('returns false for a port without a server', async () => {
+  it('returns the code for a port without a server', async () => {
     const server = createServer().listen(0, '127.0.0.1')
     await once(server, 'listening')
     const { port } = server.address() as AddressInfo
     server.close()
     await once(server, 'close')
-    assert.equal(await probeHealth(port, '127.0.0.1'), false)
+    assert.equal(await probeHealth(port, '127.0.0.1'), `127.0.0.1, port ${port}: ECONNREFUSED`)
   })
 
-  it('returns false for a server that never responds', async (t) => {
+  it('returns the time for a server that never responds', async (t) => {
     const server = createServer((socket) => socket.on('error', () => {})).listen(0, '127.0.0.1')
     await once(server, 'listening')
     t.after(() => void server.close())
     const { port } = server.address() as AddressInfo
-    assert.equal(await probeHealth(port, '127.0.0.1', 20), false)
+    assert.equal(
+      await probeHealth(port, '127.0.0.1', 20),
+      `127.0.0.1, port ${port}: no response in 20 ms`,
+    )
   })
 })

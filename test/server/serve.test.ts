@@ -23,7 +23,7 @@ describe('serve()', () => {
     const front = new FrontController()
     await assert.rejects(serve(front, JSON.parse('{"prot":3000}')), {
       name: 'TypeError',
-      message: 'There is no "prot" among the options',
+      message: 'There is no "prot" among the options: did you mean "port"?',
     })
     const noHandler = {} as FrontController
     for (const start of [() => serve(noHandler), async () => createRequestListener(noHandler)]) {
