@@ -24,6 +24,8 @@ const { version, peerDependencies } = JSON.parse(await readFile(join(root, 'pack
 // A class or an arrow function has the name of its variable. Those inside of a function do not need one: its frame has a name.
 const NAMED = /^(?:export )?const ([\w$]+) = (?:class\b|(?:async )?(?:\([^()]*\)|[\w$]+) =>)/gm
 
+const DECLARED = /\bfunction\*? ([\w$]+)/g
+
 // An error is the same without `new`.
 const NEW_ERROR = /\bnew (?=(?:Type|Range)?Error\()/g
 
@@ -124,11 +126,13 @@ async function write(path, text) {
 // Shortens the code by a third. Functions and classes keep their names and stay apart, so that a stack trace is readable.
 async function shorten(text) {
   const named = [...text.matchAll(NAMED)].map(([, name]) => name)
+  const declared = [...text.matchAll(DECLARED)].map(([, name]) => name)
   const { code } = await minify(text, {
     module: true,
     ecma: 2020,
     keep_classnames: true,
-    keep_fnames: true,
+    // With `true`, the arrow functions inside of functions would keep their names too.
+    keep_fnames: new RegExp(`^(?:${declared.join('|').replaceAll('$', '\\$')})$`),
     compress: { passes: 2, inline: false, reduce_funcs: false, hoist_funs: true },
     mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory. Node prints the line of an exception that nothing catches.
