@@ -30,12 +30,14 @@ export function dropRest(stream: Readable, giveUp: () => void): () => void {
  * Sends the last bytes of a connection, and drops the bytes that still arrive for a while: closing at once would reset the
  * connection, and the client might lose the end of a response.
  */
-export function closeSlowly(socket: Duplex, bytes: string): void {
+export function closeSlowly(socket: Duplex, bytes?: string): void {
+  // Takes the socket from the parser of node:http first, which may be running: to write makes TLS read on, and a parser that is
+  // called within itself ends the process.
+  const stop = dropRest(socket, () => socket.destroy())
   // Else the timer would keep what a closed socket refers to.
-  socket.once(
-    'close',
-    dropRest(socket.end(bytes), () => socket.destroy()),
-  )
+  socket.once('close', stop)
+  if (bytes === undefined) socket.end()
+  else socket.end(bytes)
   startReading(socket)
 }
 
@@ -69,7 +71,7 @@ export function leaveToListener(socket: Socket & { readonly parser?: unknown }):
 // node:http calls it after the last response.
 function closeBehind(this: Socket): void {
   // With a listener of its own alone, the bytes are not parsed.
-  closeSlowly(this.off('resume', stayPaused).removeAllListeners('data'), '')
+  closeSlowly(this.off('resume', stayPaused).removeAllListeners('data'))
 }
 
 // Pauses again, because node:http resumes the socket after each message and for each body.
