@@ -66,7 +66,7 @@ export interface FrontControllerOptions {
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
   /** Limits of one request; a missing one has its default. */
   readonly limits?: Partial<Limits> | undefined
-  /** The log for errors, such as pino, winston or `console` (default none). */
+  /** The log for errors, such as pino or `console` (default none). */
   readonly logger?: Logger | undefined
   /** Called with the report of every error, including those that the log only counts. */
   readonly onReport?: ((report: ErrorReport) => unknown) | undefined

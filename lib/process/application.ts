@@ -76,7 +76,7 @@ async function load(
     const app = own.app === undefined ? NO_APP : await loadAppFile(own.app)
     const { options } = app
     const config = withOptions(own, given, options)
-    const problems = contradictions(config, options.logger !== undefined)
+    const problems = contradictions(config, options.logger)
     if (problems.length > 0) throw new ConfigError(problems)
     const warn = (warning: string): void => {
       if (logger === undefined) printProblems([warning])

@@ -1,12 +1,13 @@
 import { isLoopback } from '../http/loopback.ts'
+import type { Logger } from '../reporting/logger.ts'
 import type { Config } from './settings.ts'
 
 /**
  * Finds settings that are valid alone, but contradict each other. Returns one line for each problem.
  *
- * @param hasOwnLog Whether the application file has a log, to which `logLevel` does not apply (default false).
+ * @param logger The log of the application file, to which `logLevel` does not apply.
  */
-export function contradictions(config: Config, hasOwnLog = false): string[] {
+export function contradictions(config: Config, logger?: Logger): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
   const { showValues, env, host, idHeader, accessLog, logLevel } = config
   const problems: string[] = []
@@ -24,9 +25,11 @@ export function contradictions(config: Config, hasOwnLog = false): string[] {
     problems.push(`--show-values needs --env development, but --env is "${env}"`)
   }
   // Every id that a client is shown can be found in the log. An invalid value is undefined here.
-  const isSilent = !hasOwnLog && logLevel !== undefined && logLevel !== 'info'
+  const isSilent = logger
+    ? logger.isLevelEnabled?.('info') === false
+    : logLevel !== undefined && logLevel !== 'info'
   if (idHeader !== undefined && (accessLog === false || isSilent)) {
-    problems.push('--id-header needs --access-log and --log-level info')
+    problems.push('--id-header needs --access-log and --log-level info, or a logger that writes it')
   }
   // An invalid host is undefined here; its problem is listed already.
   if (showValues && host !== undefined && !isLoopback(host)) {

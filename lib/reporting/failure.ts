@@ -14,16 +14,18 @@ export interface Failure {
   readonly fingerprint?: string | undefined
 }
 
+// The statuses from 500 on of a message that is rejected for its framing.
+const FRAMING: readonly number[] = [501, 505]
+
 /**
  * Reports whether a failure is a rejection: the client caused it. A message with an unsupported
  * version of HTTP is one, although its status is 505. A failure of the error action is not.
  */
 export function isRejection({ status, exceptions, request }: Failure): boolean {
   if (exceptions.length > 1) return false
-  const [exception] = exceptions
-  // Not any exception of a rejected message: a plugin may fail before the rejection is thrown.
-  const isOwn = exception !== undefined && exception === request?.rejection
-  return status < 500 || isOwn || isInstance(MalformedMessageError, exception)
+  if (status < 500 || isInstance(MalformedMessageError, exceptions[0])) return true
+  // Not any exception of a rejected message, such as that of a plugin, nor the 502 that a handler gives to a request.
+  return FRAMING.includes(status) && exceptions[0] === request?.rejection
 }
 
 /** Reports whether a failure means only that the client has gone away. That is no error of the server. */

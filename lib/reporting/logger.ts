@@ -1,4 +1,4 @@
-/** The interface of a log: pino, winston and `console` implement it. */
+/** The interface of a log: pino and `console` implement it. */
 export interface Logger {
   /** Logs a response without an error, or an event of the process. The message is for humans. */
   info(fields: object, message: string): void

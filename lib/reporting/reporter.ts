@@ -163,7 +163,11 @@ export class Reporter {
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)
     const reported = failure.request && stateOf(failure.request).message.reported
     if (reported !== undefined) reported.hint = report.hint
-    if (detail !== 'count') this.#log(report, detail)
+    try {
+      if (detail !== 'count') this.#log(report, detail)
+    } catch (error) {
+      this.#logObserverError(error)
+    }
     if (channels.report.hasSubscribers) channels.report.publish(report)
     Promise.resolve(onReport?.(report)).catch((error) => this.#logObserverError(error))
   }

@@ -254,7 +254,7 @@ describe('parseCommandLine()', () => {
       ...['', 'warn', 'error', 'silent'].map((level): [string[], Environment, string[]] => [
         ['--id-header=X-Id', ...(level ? ['--access-log', `--log-level=${level}`] : [])],
         {},
-        ['--id-header needs --access-log and --log-level info'],
+        ['--id-header needs --access-log and --log-level info, or a logger that writes it'],
       ]),
       [
         ['--id-header=X-Id', '--access-log=no', '--log-level=all'],

@@ -215,6 +215,8 @@ describe('isRejection()', () => {
     const own = rejected.rejection ?? error
     assert.ok(isRejection({ exceptions: [own], status: 501, request: rejected }))
     assert.ok(!isRejection({ exceptions: [error], status: 500, request: rejected }))
+    // A handler may give a request a fault of its own.
+    assert.ok(!isRejection({ exceptions: [own], status: 502, request: rejected }))
     assert.ok(!isRejection({ exceptions: [], status: 500, request }))
     assert.ok(isRejection({ exceptions: [new MalformedMessageError(505, 'X')], status: 505 }))
     assert.ok(!isRejection({ exceptions: [error], status: 500, request }))

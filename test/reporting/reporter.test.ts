@@ -11,6 +11,7 @@ import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { ErrorReport } from '../../lib/reporting/error-report.ts'
 import { createLogger } from '../../lib/reporting/log.ts'
 import { Reporter, type ReporterOptions } from '../../lib/reporting/reporter.ts'
+import { collectReports } from '../support/collectors.ts'
 
 const MINUTE_MS = 60_000
 
@@ -248,6 +249,22 @@ describe('Reporter.report()', () => {
     assert.equal(lines.length, 601)
     assert.equal(lines.at(-1)?.[1].stack, undefined)
     assert.doesNotMatch(JSON.stringify(lines), /c4n4ry/)
+  })
+
+  it('passes a report on although the logger throws', (t) => {
+    const { reports, onReport } = collectReports()
+    const { logger } = logging()
+    const { report } = reporting(t, {
+      onReport,
+      logger: {
+        ...logger,
+        warn() {
+          throw new Error('no disk')
+        },
+      },
+    })
+    report(new NoControllerError('x'), 404)
+    assert.equal(reports.length, 1)
   })
 
   it('leaves no part of a request as the last match of an expression', (t) => {

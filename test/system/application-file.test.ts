@@ -101,6 +101,7 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     for (const [source, expected] of [
       ['', 2],
       ['logger: console', 0],
+      ['logger: { ...console, isLevelEnabled: (level) => level !== "info" }', 2],
     ] as const) {
       const file = join(createApp(t, `export default { ${source} }`), 'app.js')
       const args = ['--check', '--app', file, '--id-header=X-Id', '--log-level=warn']

@@ -429,7 +429,8 @@ describe('node server.js --healthcheck', () => {
         stdout,
         stderr,
       ])
-    assert.deepEqual(await check(), [1, '', ''])
+    const problem = `127.0.0.1, port ${health}: ECONNREFUSED`
+    assert.deepEqual(await check(), [1, '', `portico: Not ready: ${problem}\n`])
     const server = new ServerProcess(t, [...args, '--host=0.0.0.0'])
     await server.url()
     assert.deepEqual(await check(), [0, '', ''])
@@ -440,7 +441,7 @@ describe('node server.js --healthcheck', () => {
     assert.equal((await everywhere.ended).code, 0)
     server.child.kill('SIGTERM')
     await server.ended
-    assert.deepEqual(await check(), [1, '', ''])
+    assert.deepEqual(await check(), [1, '', `portico: Not ready: ${problem}\n`])
   })
 
   it('needs the health port', async (t) => {

@@ -30,6 +30,7 @@ interface Line {
   readonly id?: string
   readonly message?: string
   readonly fingerprint?: string
+  readonly second?: { readonly message: string }
 }
 
 function createLoggingFront(
@@ -295,8 +296,10 @@ describe('A second bug in the same action', () => {
     const [front, lines] = createLoggingFront(undefined, { error: { error } })
     for (const target of ['/none', '/none', '/none']) await handle(front, target)
     const details = errors(lines).map(({ type }) => (type === undefined ? 'short' : 'full'))
-    // The first 404 is logged in full itself.
-    assert.deepEqual(details, ['full', 'full', 'short'])
+    // The line of the first 404 has both errors.
+    assert.deepEqual(details, ['full', 'short', 'short'])
+    assert.equal(lines[0]?.second?.message, 'the template is missing')
     assert.equal(lines[2]?.message, 'the template is missing')
+    assert.equal(new Set(lines.map(({ fingerprint }) => fingerprint)).size, 1)
   })
 })
