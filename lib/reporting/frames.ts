@@ -51,13 +51,19 @@ function blockOf(lines: readonly string[]): readonly string[] {
 }
 
 function shown(lines: readonly string[]): readonly string[] {
-  const all = lines
-    .filter((line) => FRAME.test(line))
-    .map((line) => line.trim().slice('at '.length))
-  const first = all.findIndex(isApplicationFrame)
-  return first < MAX_FRAMES
-    ? all.slice(0, MAX_FRAMES)
-    : [...all.slice(0, MAX_FRAMES - 1), ...all.slice(first, first + 1)]
+  const frames = lines.filter((line) => FRAME.test(line))
+  return firstFrames(
+    frames.map((line) => line.trim().slice('at '.length)),
+    MAX_FRAMES,
+  )
+}
+
+/** Returns the first frames. If none of them is of the application, its first frame stands in place of the last one. */
+export function firstFrames(frames: readonly string[], max: number): readonly string[] {
+  const own = frames.findIndex(isApplicationFrame)
+  return own < max
+    ? frames.slice(0, max)
+    : [...frames.slice(0, max - 1), ...frames.slice(own, own + 1)]
 }
 
 // Returns the index of the end of the message in the stack. The stack has the message that the exception was created with: code

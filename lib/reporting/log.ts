@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream'
 import { checkOptions, type Kind, UNCHECKED } from '../http/check-options.ts'
+import { firstFrames } from './frames.ts'
 import type { Logger } from './logger.ts'
 import { jsonLine, printable } from './printable.ts'
 
@@ -50,17 +51,16 @@ export function createLogger(options: LoggerOptions): Logger {
 // If the reader of the stream stalls, further lines are dropped and counted: they must not fill the memory.
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
-// The fields that are removed from a line that is too long, the least important first.
-const REMOVABLE_FIELDS = [
-  'errors',
+// What makes a line shorter that is too long, the least important first. Returns whether it did.
+type Step = (record: Record<string, unknown>) => boolean
+const STEPS: readonly Step[] = [
+  remove('errors'),
   // A client chooses their names, and must not remove the stack.
-  'params',
-  'stack',
-  'previous',
-  'second',
-  'kinds',
-  'hint',
-  'requestId',
+  remove('params'),
+  halveStacks,
+  halveStacks,
+  halveStacks,
+  ...['previous', 'second', 'kinds', 'hint', 'stack', 'requestId'].map(remove),
 ]
 
 /** Writes one line for each event: NDJSON, or as `format` returns it. @internal */
@@ -139,11 +139,28 @@ function truncatedLine(record: Fields): string {
   const kept: Record<string, unknown> = { ...record }
   // jsonLine() escapes only a line below the limit: to escape 1 MB takes 0.2 s.
   let line = jsonLine(kept, MAX_LINE_BYTES)
-  for (const name of REMOVABLE_FIELDS) {
+  for (const shorten of STEPS) {
     if (Buffer.byteLength(line) < MAX_LINE_BYTES) break
-    if (!(name in kept)) continue
-    delete kept[name]
-    line = jsonLine({ ...kept, truncated: true }, MAX_LINE_BYTES)
+    if (shorten(kept)) line = jsonLine({ ...kept, truncated: true }, MAX_LINE_BYTES)
   }
   return `${printable(line)}\n`
+}
+
+function remove(name: string): Step {
+  return (record) => name in record && delete record[name]
+}
+
+// Halves the stacks of an error and of its causes, down to one frame: the first one of the application.
+function halveStacks(record: Record<string, unknown>): boolean {
+  const { stack } = record
+  const hasStack = Array.isArray(stack) && stack.length > 1
+  if (hasStack) record.stack = firstFrames(stack.map(String), stack.length >> 1)
+  const inner = ['previous', 'second'].filter((name) => {
+    const value = record[name]
+    if (typeof value !== 'object' || value === null) return false
+    const copy = { ...value }
+    record[name] = copy
+    return halveStacks(copy)
+  })
+  return hasStack || inner.length > 0
 }

@@ -170,6 +170,29 @@ describe('Log', () => {
     )
   })
 
+  it('shortens the stacks of a line that is too long, and keeps the first frame of the application', (t) => {
+    const { log, sink } = logging(t)
+    const library = Array.from(
+      { length: 7 },
+      (_, i) => `f (/srv/node_modules/${'x'.repeat(250)}/a.js:${i}:1)`,
+    )
+    const stack = [...library, 'list (/srv/news.js:7:5)']
+    const causeWith = (stack: readonly string[]) => {
+      return { message: 'a', stack, previous: { message: 'b', stack } }
+    }
+    log.error({ id: '1', stack, params: { a: 'url' } }, 'm')
+    log.error({ id: '2', stack, previous: causeWith(stack) }, 'm')
+    assert.equal(stack.length, 8)
+    const [first = '', own = ''] = [stack[0], stack[7]]
+    assert.deepEqual(
+      sink.records.map(({ stack, previous }) => [stack, previous]),
+      [
+        [[...stack.slice(0, 3), own], undefined],
+        [[first, own], causeWith([first, own])],
+      ],
+    )
+  })
+
   it('escapes nothing of what it removes, and 1 MB of controls in 0.2 s', (t) => {
     const { log, sink } = logging(t)
     const long = '\u007f'.repeat(1_000_000)
