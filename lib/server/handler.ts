@@ -6,7 +6,7 @@ import type { HeaderLimits } from './framing.ts'
 
 /** An object that returns a response for every request, such as a {@link FrontController}. */
 export interface Handler {
-  /** Returns the response to a request. A promise that rejects leads to a 500 without a body. */
+  /** Returns a new response for each request. A promise that rejects leads to a 500 without a body. */
   handle(request: HttpRequest): Promise<HttpResponse>
   /** Does the same, but returns a promise only if it must wait. Replaces `handle` if present. */
   respond?(request: HttpRequest): HttpResponse | Promise<HttpResponse>
