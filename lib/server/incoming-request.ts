@@ -71,8 +71,9 @@ export class IncomingRequest implements HttpRequestInit {
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
-    // The client has asked for the end of its connection, and sends nothing behind this message.
-    if (!out.shouldKeepAlive) closeAtOnce(message.socket)
+    // The client has asked for the end of its connection, and sends nothing behind this message. Of a body that should wait for a
+    // 100, nothing reads the rest.
+    if (!out.shouldKeepAlive && !expectsContinue) closeAtOnce(message.socket)
   }
 
   get headers(): IncomingMessage['headers'] {

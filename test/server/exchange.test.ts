@@ -111,6 +111,11 @@ describe('The last response of a connection', () => {
         expecting.replace('3000', '300000') + junk,
         3_000_000,
       ],
+      [
+        'an unread body that waits for no 100, with "Connection: close"',
+        withClose(expecting.replace('3000', '300000')) + junk,
+        3_000_000,
+      ],
       ['requests behind "Connection: close"', withClose(get('big')) + requests, 3_000_000],
       ['junk behind an unread body', unread + junk, 3_000_000],
       ['junk behind "Connection: close"', withClose(get('big')) + junk, 3_000_000],
