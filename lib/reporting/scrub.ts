@@ -66,7 +66,8 @@ function coverValues(
   // A request without a body may cost half as much.
   let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
   const cover = (label: string, value: string): void => {
-    left -= value.length + SEARCH_OVERHEAD
+    // A piece is folded once more.
+    left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     if (left < 0) return
     // The folded value may be longer.
     left -= Math.max(0, mask.cover(label, value) - value.length)

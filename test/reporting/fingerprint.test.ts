@@ -118,6 +118,15 @@ describe('fingerprintOf()', () => {
     }
   })
 
+  it('has no name that is a value, although another request has shown it', () => {
+    const names = ['?x=1', '?password=hunterpw'].map((query) => {
+      const request = new HttpRequest({ target: `/news/list${query}` })
+      const exceptions = [Object.assign(new TypeError('x'), { name: 'hunterpw' })]
+      return fingerprintOf({ exceptions, status: 500, request }).split(' ')[1]
+    })
+    assert.deepEqual(names, ['hunterpw', 'TypeError'])
+  })
+
   it('has the class of an exception without a request', () => {
     const exceptions = [Object.assign(new TypeError('x'), { name: 'NoSuchKey' })]
     assert.match(fingerprintOf({ exceptions, status: 500 }), /^EXCEPTION_OTHER TypeError /)
