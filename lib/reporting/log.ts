@@ -159,8 +159,9 @@ function halveStacks(record: Record<string, unknown>): boolean {
     const value = record[name]
     if (typeof value !== 'object' || value === null) return false
     const copy = { ...value }
-    record[name] = copy
-    return halveStacks(copy)
+    const isShorter = halveStacks(copy)
+    if (isShorter) record[name] = copy
+    return isShorter
   })
   return hasStack || inner.length > 0
 }

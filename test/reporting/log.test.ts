@@ -182,10 +182,12 @@ describe('Log', () => {
     }
     log.error({ id: '1', stack, params: { a: 'url' } }, 'm')
     log.error({ id: '2', stack, previous: causeWith(stack) }, 'm')
+    log.error({ id: '3', stack: stack.slice(1), previous: ['a'], second: new Date(0) }, 'm')
     assert.equal(stack.length, 8)
+    assert.deepEqual(sink.records[2]?.previous, ['a'])
     const [first = '', own = ''] = [stack[0], stack[7]]
     assert.deepEqual(
-      sink.records.map(({ stack, previous }) => [stack, previous]),
+      sink.records.slice(0, 2).map(({ stack, previous }) => [stack, previous]),
       [
         [[...stack.slice(0, 3), own], undefined],
         [[first, own], causeWith([first, own])],
