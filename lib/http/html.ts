@@ -1,3 +1,4 @@
+import { isPromiseLike } from './async.ts'
 import { forgetLastMatch } from './retention.ts'
 
 /** The Content-Security-Policy of the built-in pages, which load no files and run no scripts. */
@@ -60,9 +61,10 @@ function toMarkup(value: unknown): string {
   if (typeof value === 'string') return escapeHtml(value)
   // Does not use join(): it would copy the text of a nested list once for each level above it.
   if (Array.isArray(value)) return value.reduce((text, each) => text + toMarkup(each), '')
-  const text = typeof value === 'function' ? 'a function' : String(value)
-  // The text of a promise, of a plain object, and of others that have none.
-  if (/^\[object .*\]$|^a function$/.test(text))
-    throw new TypeError(`${text} has no markup: is an "await" missing?`)
-  return escapeHtml(text)
+  const text = typeof value === 'function' ? 'A function' : String(value)
+  const isText =
+    typeof value !== 'function' && !(typeof value === 'object' && text.startsWith('[object '))
+  if (isText) return escapeHtml(text)
+  const hint = isPromiseLike(value) ? ': is an "await" missing?' : ''
+  throw new TypeError(`${text} has no markup${hint}`)
 }

@@ -103,8 +103,11 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
 function unexpected(argument: string, args: readonly string[]): string {
   if (args.some((each) => each.startsWith('--explain')))
     return 'Unexpected argument: --explain expects one'
-  const nearest = nearestName(argument, ['init', 'routes-from-ini', ...commandNames.map(flagOf)], 2)
-  const meant = /\.[cm]?[jt]s$/.test(argument) ? `--app=${argument}` : nearest
+  const words = ['init', 'routes-from-ini']
+  const nearest = nearestName(argument, [...words, ...commandNames], 2)
+  const meant = /\.[cm]?[jt]s$/.test(argument)
+    ? '--app'
+    : nearest && (words.includes(nearest) ? nearest : flagOf(nearest))
   return `Unexpected argument ${quoted(argument)}${meant ? `: did you mean ${meant}?` : ''}`
 }
 

@@ -29,7 +29,9 @@ export function contradictions(config: Config, logger?: Logger): string[] {
     ? logger.isLevelEnabled?.('info') === false
     : logLevel !== undefined && logLevel !== 'info'
   if (idHeader !== undefined && (accessLog === false || isSilent)) {
-    problems.push('--id-header needs --access-log and --log-level info, or a logger that writes it')
+    problems.push(
+      '--id-header needs --access-log and --log-level info, or a logger that writes this level',
+    )
   }
   // An invalid host is undefined here; its problem is listed already.
   if (showValues && host !== undefined && !isLoopback(host)) {

@@ -12,7 +12,7 @@ export interface ExceptionReport {
   readonly message: string
   /** Its `code`, such as `ECONNREFUSED` or 404; 0 if it has none. */
   readonly code: number | string
-  /** The first 8 frames of its stack; only for a 5xx. The last one is the first of the application, if that comes later. */
+  /** The first 8 frames of its stack, or the first 7 and the first of the application; only for a 5xx. */
   readonly stack?: readonly string[]
   /** Its `cause`; null if it has none. */
   readonly previous: ExceptionReport | null

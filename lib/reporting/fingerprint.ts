@@ -8,6 +8,7 @@ import { isApplicationFrame, locationOf } from './frames.ts'
 import { isKnownName } from './known-words.ts'
 import { type SafeNames, safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
+import { safeName } from './shape.ts'
 import { SignInError } from './sign-in-hint.ts'
 
 /**
@@ -61,8 +62,9 @@ function shownNameOf(
   { name, isClassName }: RawException,
   scrubber: Scrubber,
 ): string {
-  const isShown = !isClassName && (isKnownName(name) || scrubber.name(name) === name)
-  return isShown ? name : shownClassOf(exception)
+  // The scrubber may have to search: it is asked last.
+  const isName = isKnownName(name) || (safeName(name) === name && scrubber.name(name) === name)
+  return !isClassName && isName ? name : shownClassOf(exception)
 }
 
 // Locations that a scrubber has shown: no value of their request contained them.

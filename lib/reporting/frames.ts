@@ -17,7 +17,7 @@ const MAX_HEADER = 1_024
 
 /** Frames of a stack. */
 export interface Frames {
-  /** The first 8 frames, without `at`. If none of them is of the application, its first frame stands in place of the last one. */
+  /** The first 8 frames, without `at`, or the first 7 and the first of the application. */
   readonly lines: readonly string[]
   /** Whether they are known to follow the message. Otherwise the message may contain some of them. */
   readonly areOwn: boolean

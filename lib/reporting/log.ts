@@ -55,7 +55,7 @@ const MAX_LINE_BYTES = 2_000
 type Step = (record: Record<string, unknown>) => boolean
 const STEPS: readonly Step[] = [
   remove('errors'),
-  // A client chooses their names, and must not remove the stack.
+  // A client chooses the names of parameters, and must not remove the stack by long ones.
   remove('params'),
   halveStacks,
   halveStacks,

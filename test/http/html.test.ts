@@ -58,8 +58,9 @@ describe('html``', () => {
       new Map(),
       [[Promise.resolve()]],
     ]) {
-      assert.throws(() => html`${value}`, { name: 'TypeError', message: /is an "await" missing/ })
+      assert.throws(() => html`${value}`, { name: 'TypeError', message: /^\S+ \S+ has no markup/ })
     }
+    assert.throws(() => html`${Promise.resolve()}`, /is an "await" missing\?$/)
     assert.equal(html`${'[object Object]'}`.toString(), '[object Object]')
     const call = html as unknown as (text: string) => unknown
     assert.throws(() => call('<b>'), { name: 'TypeError', message: /without parentheses$/ })

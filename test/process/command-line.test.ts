@@ -254,7 +254,7 @@ describe('parseCommandLine()', () => {
       ...['', 'warn', 'error', 'silent'].map((level): [string[], Environment, string[]] => [
         ['--id-header=X-Id', ...(level ? ['--access-log', `--log-level=${level}`] : [])],
         {},
-        ['--id-header needs --access-log and --log-level info, or a logger that writes it'],
+        ['--id-header needs --access-log and --log-level info, or a logger that writes this level'],
       ]),
       [
         ['--id-header=X-Id', '--access-log=no', '--log-level=all'],
@@ -287,6 +287,9 @@ describe('parseCommandLine()', () => {
       [['--__proto__=80'], {}, ['Unknown option "--__proto__": see --help']],
       [['-p'], {}, ['Unknown option "-p": see --help']],
       [['80'], {}, ['Unexpected argument "80"']],
+      [['innit'], {}, ['Unexpected argument "innit": did you mean init?']],
+      [['helthcheck'], {}, ['Unexpected argument "helthcheck": did you mean --healthcheck?']],
+      [['app.js'], {}, ['Unexpected argument "app.js": did you mean --app?']],
       [['--', 'x'], {}, ['Unexpected argument "--"', 'Unexpected argument "x"']],
       [['--explain=/a', 's3cr3t'], {}, ['Unexpected argument: --explain expects one']],
       [['--a\nb'], {}, ['Unknown option "--a\\nb": see --help']],

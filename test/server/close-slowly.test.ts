@@ -27,10 +27,10 @@ describe('A slow close over TLS', () => {
       post('reads', 1_000),
     ].join('')
     const client = async (): Promise<void> => {
-      for (let i = 0; i < 50; i++) await sendInPieces(port, bytes, i)
+      for (let i = 0; i < 50; i++) await sendInPieces(port, bytes, i, i)
     }
     await Promise.all(Array.from({ length: 8 }, client))
-    assert.match(await sendInPieces(port, withClose(get), 1, 200), /^HTTP\/1\.1 200 /)
+    assert.match(await sendInPieces(port, withClose(get), 1), /^HTTP\/1\.1 200 /)
   })
 })
 
@@ -53,8 +53,13 @@ async function listenSecurely(t: TestContext): Promise<number> {
   return listening(t, createServer(options, createRequestListener(front)))
 }
 
-// Sends bytes in pieces of various lengths, and closes soon. Returns what has arrived, if the client reads.
-async function sendInPieces(port: number, bytes: string, i: number, waitMs = i): Promise<string> {
+// Sends bytes in pieces of various lengths, and closes after a time or at the end. Returns what has arrived, if the client reads.
+async function sendInPieces(
+  port: number,
+  bytes: string,
+  i: number,
+  waitMs?: number,
+): Promise<string> {
   const options: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
     ...TLS,
     port,
@@ -72,6 +77,7 @@ async function sendInPieces(port: number, bytes: string, i: number, waitMs = i):
       received += text
     })
   }
+  const closed = new Promise((resolve) => socket.once('close', resolve).once('end', resolve))
   await once(socket, 'secureConnect')
   let at = 0
   for (let k = 0; k < 8; k++) {
@@ -81,7 +87,7 @@ async function sendInPieces(port: number, bytes: string, i: number, waitMs = i):
     if ((i + k) % 2) await sleep((i * k) % 5)
   }
   socket.write(bytes.slice(at), 'latin1')
-  await sleep(waitMs)
+  await (waitMs === undefined ? closed : sleep(waitMs))
   socket.destroy()
   return received
 }
