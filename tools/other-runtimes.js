@@ -18,6 +18,7 @@ const runtimes = {
     skipped: {
       'controllers/syntax-error': 'expects the messages of V8',
       'server/client-error': 'the parser of Bun reports other codes',
+      'server/close-slowly': 'tests the parser of Node',
       'server/connection': 'Bun reads on while a connection is paused',
       'server/drain': 'server.close() of Bun closes idle connections at once',
       'server/half-close':
@@ -78,7 +79,7 @@ const runtimes = {
       'reporting/log': 'Deno does not reset the mocks of a test at its end',
       'reporting/reporter': 'Deno does not reset the mocks of a test at its end',
       'server/client-error': 'the parser of Deno reports other codes',
-      'server/close-slowly': 'Deno has no TLS with a shared key',
+      'server/close-slowly': 'tests the parser of Node, over TLS with a shared key',
       'server/connection': 'a test of pipelined requests hangs',
       'server/drain': 'the test of the deadline hangs',
       'server/half-close': 'Deno does not tell of a connection that a client has half closed',
