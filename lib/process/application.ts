@@ -40,7 +40,7 @@ export interface Application {
   readonly logger: Logger | undefined
 }
 
-/** What a command line says about the application. */
+/** The part of a command line that {@link loadApplication} reads. */
 type ApplicationLine = Pick<CommandLine, 'config' | 'given'> &
   Partial<Pick<CommandLine, 'warnings'>>
 

@@ -62,9 +62,10 @@ function shownNameOf(
   { name, isClassName }: RawException,
   scrubber: Scrubber,
 ): string {
+  if (isClassName) return shownClassOf(exception)
   // The scrubber may have to search: it is asked last.
   const isName = isKnownName(name) || (safeName(name) === name && scrubber.name(name) === name)
-  return !isClassName && isName ? name : shownClassOf(exception)
+  return isName ? name : shownClassOf(exception)
 }
 
 // Locations that a scrubber has shown: no value of their request contained them.

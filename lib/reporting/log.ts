@@ -51,8 +51,9 @@ export function createLogger(options: LoggerOptions): Logger {
 // If the reader of the stream stalls, further lines are dropped and counted: they must not fill the memory.
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
-// What makes a line shorter that is too long, the least important first. Returns whether it did.
+// A step that shortens a line. Returns whether it has changed the record.
 type Step = (record: Record<string, unknown>) => boolean
+// The steps for a line that is too long, in their order: the least important field goes first.
 const STEPS: readonly Step[] = [
   remove('errors'),
   // A client chooses the names of parameters, and must not remove the stack by long ones.
