@@ -110,7 +110,9 @@ export class IncomingRequest implements HttpRequestInit {
     // Sends the 100 only now: a request that is rejected needs no body (RFC 9110, section 10.1.1).
     if (this.#bodyState === 'awaiting-continue') {
       this.#bodyState = 'unread'
-      this.out.writeContinue()
+      // Behind the head of a response, a 100 would be a part of its body. The head itself makes the client send.
+      if (this.out.headersSent) this.out.flushHeaders()
+      else this.out.writeContinue()
     }
     const { fault } = this.connection
     if (fault !== undefined && !message.complete) return failedBody(fault)

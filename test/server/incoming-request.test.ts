@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
+import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { finished } from 'node:stream/promises'
 import { describe, it } from 'node:test'
@@ -50,6 +52,32 @@ describe('IncomingRequest.body', () => {
       const { status, headers } = parse(await send(port, bytes))
       assert.deepEqual([status, headers.connection], [expected, 'close'])
     }
+  })
+
+  it('sends no 100 (Continue) behind the head of a response that streams while it reads the body', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      stream(request, response) {
+        response.headers.set('Content-Length', 10)
+        response.body = Readable.from(
+          (async function* () {
+            yield 'first '
+            await new Promise(setImmediate)
+            yield await text(request.body)
+          })(),
+        )
+      },
+    })
+    const socket = connect(port, '127.0.0.1')
+    let received = ''
+    socket.on('data', (bytes) => {
+      if (received === '') socket.write('sent')
+      received += bytes
+    })
+    const expects = 'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 4\r\n'
+    socket.write(post('stream', expects))
+    await once(socket, 'close')
+    const { status, body } = parse(received)
+    assert.deepEqual([status, body, reports], [200, 'first sent', []])
   })
 
   it('may be the body of the response of an asynchronous action, also without a byte', async (t) => {
