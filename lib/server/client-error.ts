@@ -118,8 +118,10 @@ function failRequest(active: ActiveResponse, fault: HttpError, socket: Socket): 
   const { req, headersSent, socket: own, _headerSent } = active
   // Emits only if there is a listener: an `error` event without one would end the process.
   if (req.listenerCount('error') > 0) req.emit('error', fault)
-  if (fault instanceof ClientGoneError) socket.destroy()
-  // A response without a socket is sent after others.
+  const isGone = fault instanceof ClientGoneError
+  // A response without a socket is sent after others, which a client that has half-closed still gets.
+  if (own === null && isGone) active.once('socket', () => socket.destroy())
+  else if (isGone) socket.destroy()
   else if (!headersSent || own === null) socket.pause()
   // node:http keeps the head of a stream until its first byte.
   else if (_headerSent === false) reject(socket, fault.status)

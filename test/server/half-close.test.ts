@@ -35,6 +35,34 @@ describe('A client that half-closes', () => {
     assert.deepEqual([...bodies, stream], ['quick', 'slow', 'stream\r\n'])
   })
 
+  it('gets the responses before a request that it has not sent whole', async (t) => {
+    let ended = deferred()
+    const { port, service } = await serveActions(t, {
+      async slow(_, response) {
+        await ended.promise
+        response.text('slow')
+      },
+      read: async (request, response) => response.text(await text(request.body)),
+      unread: (_, response) => response.text('unread'),
+    })
+    service.server.on('connection', (socket) => socket.once('end', () => ended.resolve()))
+    const body = 'Content-Length: 9\r\n\r\nbody'
+    for (const half of [
+      'GET /app/unread HTTP/1.1\r\nHost: a',
+      `POST /app/read HTTP/1.1\r\nHost: a\r\n${body}`,
+      `POST /app/unread HTTP/1.1\r\nHost: a\r\n${body}`,
+      `POST /app/unread HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n${body}`,
+    ]) {
+      ended = deferred()
+      const responses = splitResponses(await sendAndEnd(port, get('slow') + half))
+      assert.deepEqual(
+        responses.map((bytes) => parse(bytes).body),
+        ['slow'],
+        half,
+      )
+    }
+  })
+
   it('gets the response of an action that passes the signal on', async (t) => {
     const ended = deferred()
     const { port, service } = await serveActions(t, {
