@@ -35,6 +35,7 @@ const forms = {
   '18 kB of short pieces that are not ASCII': `a=\n&b=${'đ,'.repeat(7_000)}`,
   '65 kB of ideographs between commas': `a=\n&b=${',中'.repeat(16_000)}`,
   'empty fields, `&&...`': ['', '&'],
+  '64 lists of 16 kB': fields((i) => (i < 64 ? `a${i}=b${'a,'.repeat(8_000)}a` : '')),
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
 }
 

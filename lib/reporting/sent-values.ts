@@ -3,7 +3,7 @@ import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
-import { foldedLength } from './text-forms.ts'
+import { foldCost } from './text-forms.ts'
 import { WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
@@ -68,9 +68,9 @@ export function* valuesOf(
   }
 }
 
-/** Reports whether a value is too short to be searched for. Its folded form counts: three letters of Korean are eight. */
+/** Reports whether a value is too short to be searched for. One that folding may change is not: three letters of Korean are eight. */
 export function isShort(value: string): boolean {
-  return value.length < MIN_VALUE_LENGTH && foldedLength(value) < MIN_VALUE_LENGTH
+  return value.length < MIN_VALUE_LENGTH && foldCost(value) === 0
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
@@ -207,10 +207,11 @@ function* innerPiecesOf(piece: string): Generator<string> {
   }
 }
 
-// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too.
+// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too. Does not fold
+// a part to find its length: that takes time, and only a piece is charged for it.
 function isPiece(part: string): boolean {
-  if (isShort(part)) return false
-  return foldedLength(part) < WINDOW || part.includes('%') || NUMERIC.test(part)
+  if (part.length >= WINDOW) return foldCost(part) > 0 || part.includes('%') || NUMERIC.test(part)
+  return !isShort(part)
 }
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */

@@ -46,7 +46,19 @@ export function shapeOf(value: string, length?: number): string {
 /** Does the same as {@link shapeOf}, but returns data. */
 export function readShape(value: string, length: number = value.length): Shape {
   const kind = kindOf(value, length)
-  return { kind, length: kind === 'list()' ? value.split(/[ ,]+/).length : length }
+  return { kind, length: kind === 'list()' ? countItems(value) : length }
+}
+
+// Without a list of the items: 64 values may have 8,192 items each.
+function countItems(list: string): number {
+  let items = 0
+  let isWithin = false
+  for (let i = 0; i < list.length; i++) {
+    const isSeparator = list[i] === ' ' || list[i] === ','
+    if (!isSeparator && !isWithin) items++
+    isWithin = !isSeparator
+  }
+  return items
 }
 
 function kindOf(value: string, length: number): ShapeKind {
