@@ -72,10 +72,9 @@ function get(path, part) {
   return Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
 }
 
-function getWithCookie(path, bytes, part) {
-  const cookie = `Cookie: a=${''.padEnd(bytes, part)}`
-  const lines = [`GET ${path} HTTP/1.1`, 'Host: a', 'Connection: close', cookie, '', '']
-  return Buffer.from(lines.join('\r\n'), 'latin1')
+function getWithCookie(target, value) {
+  const lines = [`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close', `Cookie: a=${value}`]
+  return Buffer.from([...lines, '', ''].join('\r\n'), 'latin1')
 }
 
 // Names that differ in every request, so that each error is the first of its kind.
@@ -107,9 +106,15 @@ async function measureCpu() {
     ]) {
       rows.push([
         `GET, the message quotes a cookie of ${bytes / 1_000} kB, \`${part}\` repeated`,
-        ...(await costs(server, (path) => getWithCookie(path, bytes, part))),
+        ...(await costs(server, (path) => getWithCookie(path, ''.padEnd(bytes, part)))),
       ])
     }
+    const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
+    const cookie = `${'-'.repeat(3_000)}%25252525252541`
+    rows.push([
+      'GET, the message quotes a cookie of 3 kB of `-`, and short values occur in it everywhere',
+      ...(await costs(server, (path) => getWithCookie(`${path}?${dashes}`, cookie))),
+    ])
     return rows
   } finally {
     await server.stop()

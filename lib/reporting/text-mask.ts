@@ -27,6 +27,9 @@ const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 const FIXED_PARTS =
   /Cannot (?:access|add|assign|convert|create|define|delete|destructure|read|redefine|set)\b(?: private)?(?: to)?(?: read only)?(?: propert(?:y|ies)(?: of (?:undefined|null)(?: \((?:reading|setting) ')?)?)?|(?:undefined|null) or null to object|before initialization|is not (?:a (?:function|constructor)|an object|defined|iterable|extensible)|Unexpected (?:token|end of (?:JSON )?input|identifier|string|number)|non-whitespace character after JSON|is not valid JSON|Maximum call stack size exceeded|Invalid array length|Assignment to constant variable|Converting circular structure to JSON/g
 
+// The label of each masked character, by its index in the joined texts.
+type Labels = (string | undefined)[]
+
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
  * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
@@ -151,41 +154,53 @@ export class TextMask {
     return masked
   }
 
-  // The label of each masked character, by its index in the joined texts.
-  #labelsOfCharacters(): readonly (string | undefined)[] {
-    const starts = this.#starts
-    const labels: (string | undefined)[] = Array(this.#joined.length)
-    const put = (at: number, length: number, label: string | undefined): void => {
-      if (label === undefined) return
-      const last = at + length - 1
-      const next = at < this.#squeezedStart ? (starts[last + 1] as number) : 0
-      const end = Math.max(next, (starts[last] as number) + 1)
-      for (let i = starts[at] as number; i < end; i++) labels[i] ??= label
-    }
+  #labelsOfCharacters(): Readonly<Labels> {
+    const labels: Labels = Array(this.#joined.length)
     const { firsts } = this.#runs
     let before: string | undefined
     for (let at = 0; at < firsts.length; at++) {
       const label = this.#labels[firsts[at] as number]
       // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
       const length = before === undefined ? WINDOW : 2
-      put(at + WINDOW - length, length, label)
+      if (label !== undefined) this.#put(labels, at + WINDOW - length, length, label)
       before = label
     }
-    if (this.#shortStarts.size > 0) this.#putShort(put)
+    if (this.#shortStarts.size > 0) this.#putShort(labels)
     return labels
   }
 
-  #putShort(put: (at: number, length: number, label: string | undefined) => void): void {
+  // The end of a run of the index, in the joined texts.
+  #endOf(at: number, length: number): number {
+    const last = at + length - 1
+    const next = at < this.#squeezedStart ? (this.#starts[last + 1] as number) : 0
+    return Math.max(next, (this.#starts[last] as number) + 1)
+  }
+
+  #put(labels: Labels, at: number, length: number, label: string): void {
+    const end = this.#endOf(at, length)
+    for (let i = this.#starts[at] as number; i < end; i++) labels[i] ??= label
+  }
+
+  #isMasked(labels: Labels, at: number, length: number): boolean {
+    const end = this.#endOf(at, length)
+    for (let i = this.#starts[at] as number; i < end; i++) if (labels[i] === undefined) return false
+    return true
+  }
+
+  #putShort(labels: Labels): void {
     const { text, firsts } = this.#shortRuns
     const fixed = this.#fixedCharacters()
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
       for (let at = 0; at < firsts.length; at++) {
         if (!this.#shortStarts.has(firsts[at] as number)) continue
+        // A text that quotes a long value has its label already, and may have a short one at each place.
+        if (this.#isMasked(labels, at, length)) continue
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
         const isFixed = fixed.has(this.#starts[at] as number)
-        if (/\d/.test(run) || (isWord(text, at, length) && !isFixed)) put(at, length, label)
+        if (/\d/.test(run) || (isWord(text, at, length) && !isFixed))
+          this.#put(labels, at, length, label)
       }
     }
   }
