@@ -8,7 +8,7 @@ import { safeClassName } from './shape.ts'
 export interface ExceptionReport {
   /** The name of its class, such as `TypeError`. */
   readonly name: string
-  /** Its message; 400 characters at most. */
+  /** Its message; 400 characters at most: the beginning and the end of a longer one. */
   readonly message: string
   /** Its `code`, such as `ECONNREFUSED` or 404; 0 if it has none. */
   readonly code: number | string
@@ -51,6 +51,8 @@ export interface Scrubber {
 }
 
 const MAX_MESSAGE = 400
+// Of a longer message. The reason of a database follows the statement.
+const MESSAGE_END = 147
 /** Maximum length of a frame: a value may forge a longer one. */
 export const MAX_FRAME = 300
 const MAX_DEPTH = 4
@@ -64,7 +66,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
   let left = MAX_EXCEPTIONS - 1
   const readAll = (value: unknown, depth: number): RawException => {
     const message = read(value, 'message')
-    const cause = read(value, 'cause')
+    const cause = withoutMethod(read(value, 'cause'))
     const code = codeOf(value)
     const errors = read(value, 'errors')
     const isDeepest = depth === MAX_DEPTH
@@ -104,7 +106,14 @@ export function causesOf(exception: unknown, max: number): readonly unknown[] {
   const items = Array.from({ length: Math.min(countOf(errors), max) }, (_, i) =>
     dataOf(errors, String(i)),
   )
-  return [dataOf(exception, 'cause'), ...items].filter((inner) => inner !== undefined)
+  return [withoutMethod(dataOf(exception, 'cause')), ...items].filter(
+    (inner) => inner !== undefined,
+  )
+}
+
+// The class of an exception may have a method of this name: all exceptions would share it.
+function withoutMethod(cause: unknown): unknown {
+  return typeof cause === 'function' ? undefined : cause
 }
 
 function dataOf(value: unknown, name: string): unknown {
@@ -140,7 +149,7 @@ export function toExceptionReport(
     abbreviate(printable(scrubber.frame(frame).slice(0, MAX_FRAME + 1)), MAX_FRAME)
   return {
     name: raw.isClassName ? safeClassName(name) : scrubber.name(name),
-    message: abbreviate(messageOf(message, scrubber), MAX_MESSAGE),
+    message: messageOf(message, scrubber),
     code: safeCode(code, scrubber),
     ...(hasStack && stack.length > 0 && { stack: stack.map(showFrame) }),
     previous: previous && toReport(previous),
@@ -183,8 +192,16 @@ function firstIssues(issues: unknown): readonly ValidationIssue[] {
 }
 
 function messageOf(message: unknown, { text }: Scrubber): string {
-  if (typeof message === 'string') return printable(text(message).slice(0, MAX_MESSAGE + 1))
+  if (typeof message === 'string') return bothEnds(text(message))
   return message === null ? 'null' : typeof message
+}
+
+// Escapes only what is shown: all of a message of 16 KiB of controls would take 10 ms.
+function bothEnds(text: string): string {
+  const start = printable(text.slice(0, MAX_MESSAGE))
+  if (text.length <= MAX_MESSAGE && start.length <= MAX_MESSAGE) return start
+  const end = printable(text.slice(-MESSAGE_END)).slice(-MESSAGE_END)
+  return `${start.slice(0, MAX_MESSAGE - MESSAGE_END - '...'.length)}...${end}`
 }
 
 // Any other number may be a value of the request that was parsed, such as a one-time password.

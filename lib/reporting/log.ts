@@ -154,15 +154,14 @@ function remove(name: string): Step {
 // Halves the stacks of an error and of its causes, down to one frame: the first one of the application.
 function halveStacks(record: Record<string, unknown>): boolean {
   const { stack } = record
-  const hasStack = Array.isArray(stack) && stack.length > 1
-  if (hasStack) record.stack = firstFrames(stack.map(String), stack.length >> 1)
-  const inner = ['previous', 'second'].filter((name) => {
-    const value = record[name]
-    if (typeof value !== 'object' || value === null) return false
-    const copy = { ...value }
-    const isShorter = halveStacks(copy)
-    if (isShorter) record[name] = copy
-    return isShorter
-  })
-  return hasStack || inner.length > 0
+  let isShorter = Array.isArray(stack) && stack.length > 1
+  if (isShorter) record.stack = firstFrames((stack as unknown[]).map(String), (stack as unknown[]).length >> 1)
+  for (const name of ['previous', 'second']) {
+    const inner = record[name]
+    const copy = { ...(inner as Fields | null) }
+    if (!inner || !halveStacks(copy)) continue
+    record[name] = copy
+    isShorter = true
+  }
+  return isShorter
 }

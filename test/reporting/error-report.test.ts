@@ -243,9 +243,12 @@ describe('makeReport()', () => {
     assert.deepEqual([result.name, result.code], ['token(12)', 'token(12)'])
   })
 
-  it('cuts a message at 400 characters, and escapes invisible characters', () => {
+  it('shows both ends of a message of more than 400 characters, and escapes invisible characters', () => {
     const { message } = report({ exceptions: [new Error('x'.repeat(401))] })
-    assert.equal(message, `${'x'.repeat(400)}...`)
+    assert.equal(message, `${'x'.repeat(250)}...${'x'.repeat(147)}`)
+    const lines = report({ exceptions: [new Error(`first${'\n'.repeat(200)}last`)] }).message
+    assert.match(lines, /^first\\u000a.{200,}\.\.\..{100,}\\u000alast$/)
+    assert.equal(lines.length, 400)
     assert.equal(
       report({ exceptions: [new Error('\u001b\n\u2028')] }).message,
       '\\u001b\\u000a\\u2028',

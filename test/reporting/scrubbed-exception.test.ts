@@ -83,6 +83,24 @@ describe('scrubException()', () => {
     assert.doesNotMatch(await sendAs('another'), /0AfJo|9TzB/)
   })
 
+  it('takes no method for the cause: the exceptions of a class would share it', () => {
+    class WithMethod extends Error {
+      // As the class of the package verror.
+      override cause = WithMethod.prototype.inner
+      inner(): unknown {
+        return undefined
+      }
+    }
+    class WithInherited extends Error {}
+    Object.defineProperty(WithInherited.prototype, 'cause', { value: (): unknown => undefined })
+    for (const Type of [WithMethod, WithInherited]) {
+      for (const message of ['the printer is offline', 'the scanner is offline']) {
+        const shown = report({ exceptions: [new Type(message)] })
+        assert.deepEqual([shown.message, shown.previous], [message, null])
+      }
+    }
+  })
+
   const fail = (text: string): never => {
     throw new Error(`no article ${text}`)
   }
