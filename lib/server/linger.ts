@@ -7,14 +7,16 @@ export function linger(message: IncomingMessage, connection: Connection, done: (
   const finish = (): void => {
     stop()
     connection.endLinger = undefined
-    message.off('end', finish).off('close', finish)
+    message.off('end', finish).off('close', finish).off('pause', flow)
     done()
   }
   const giveUp = (): void => {
     closeAtOnce(connection.socket)
     finish()
   }
+  // A reader that the action has left, as `pipe()` does, pauses the message when its buffer is full.
+  const flow = (): void => void message.resume()
   const stop = dropRest(message, giveUp)
   connection.endLinger = giveUp
-  message.on('end', finish).on('close', finish)
+  message.on('end', finish).on('close', finish).on('pause', flow)
 }

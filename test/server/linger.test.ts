@@ -23,6 +23,19 @@ describe('linger()', () => {
     })
   }
 
+  it('reads on behind a reader that the action has left, and that pauses the message', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough()
+    const done = deferred()
+    message.on('data', () => message.pause())
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write('one')
+    await new Promise(setImmediate)
+    message.end('two')
+    await done.promise
+    assert.equal(message.listenerCount('pause'), 0)
+  })
+
   it('calls back after 16 MiB', async () => {
     const message = new PassThrough()
     const done = deferred()
