@@ -155,7 +155,8 @@ function remove(name: string): Step {
 function halveStacks(record: Record<string, unknown>): boolean {
   const { stack } = record
   let isShorter = Array.isArray(stack) && stack.length > 1
-  if (isShorter) record.stack = firstFrames((stack as unknown[]).map(String), (stack as unknown[]).length >> 1)
+  if (isShorter)
+    record.stack = firstFrames((stack as unknown[]).map(String), (stack as unknown[]).length >> 1)
   for (const name of ['previous', 'second']) {
     const inner = record[name]
     const copy = { ...(inner as Fields | null) }

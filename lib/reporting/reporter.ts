@@ -3,6 +3,7 @@ import { stateOf } from '../http/request.ts'
 import { forgetLastMatch, outsideRequests } from '../http/retention.ts'
 import { channels } from './diagnostics.ts'
 import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
+import type { ExceptionReport } from './exception-report.ts'
 import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
@@ -83,7 +84,11 @@ export class Reporter {
   report(failure: Failure, first?: Admission): void {
     // The failure of the error action is another error than the one that was admitted.
     const isSame = first !== undefined && failure.exceptions.length === 1
-    const { detail, fingerprint } = isSame ? first : this.admit(failure, first)
+    const { detail, fingerprint, id } = isSame ? first : this.admit(failure, first)
+    const message = failure.request && stateOf(failure.request).message
+    // The error of the response replaces those that the application has reported for the request.
+    if (message && fingerprint !== undefined && (first !== undefined || !message.reported))
+      message.reported = { fingerprint, id }
     try {
       if (fingerprint !== undefined) this.#publish(failure, detail, fingerprint)
     } catch (error) {
@@ -131,7 +136,6 @@ export class Reporter {
     const detail = first?.detail === 'full' ? 'full' : spent
     const isFindable = logger === undefined || detail !== 'count'
     const id = isFindable ? failure.request?.id : undefined
-    if (failure.request) stateOf(failure.request).message.reported = { fingerprint, id }
     return { detail, fingerprint, id }
   }
 
@@ -174,8 +178,8 @@ export class Reporter {
 
   // Leaves out the time, because a logger adds its own.
   #log({ time: _, ...report }: ErrorReport, detail: Detail): void {
-    const { status, second } = report
-    const { message } = detail === 'short' && second !== undefined ? second : report
+    const { status, second = report } = report
+    const message = detail === 'short' ? withReason(second) : report.message
     const short = SHORT_FIELDS.filter((name) => name in report).map((name) => [name, report[name]])
     // The error action may have made a 404 of a fault, whose id the response shows.
     const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
@@ -200,4 +204,17 @@ export class Reporter {
       // The logger itself failed: there is no other place to report to.
     }
   }
+}
+
+// Returns the message of an exception, and that of its innermost cause: `fetch failed: connect ECONNREFUSED 127.0.0.1:80`.
+function withReason(report: ExceptionReport): string {
+  const { message } = report
+  const reason = innermostOf(report).message
+  if (message.includes(reason)) return message
+  return message === '' ? reason : `${message}: ${reason}`
+}
+
+function innermostOf(report: ExceptionReport): ExceptionReport {
+  const inner = report.previous ?? report.errors?.[0]
+  return inner === undefined ? report : innermostOf(inner)
 }

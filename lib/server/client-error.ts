@@ -7,6 +7,7 @@ import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowly, stopReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
+import { pauseReading } from './reading.ts'
 
 interface ParserError extends Error {
   readonly code?: string
@@ -107,7 +108,7 @@ function onClientError(
   else {
     handler.report?.(fault, { status })
     // A client that sends byte by byte must not keep the connection open during a response.
-    if (activeResponse !== undefined) socket.pause()
+    if (activeResponse !== undefined) pauseReading(socket)
     afterResponse(activeResponse, () => reject(socket, status))
   }
 }
@@ -122,7 +123,7 @@ function failRequest(active: ActiveResponse, fault: HttpError, socket: Socket): 
   // A response without a socket is sent after others, which a client that has half-closed still gets.
   if (own === null && isGone) active.once('socket', () => socket.destroy())
   else if (isGone) socket.destroy()
-  else if (!headersSent || own === null) socket.pause()
+  else if (!headersSent || own === null) pauseReading(socket)
   // node:http keeps the head of a stream until its first byte.
   else if (_headerSent === false) reject(socket, fault.status)
   else socket.destroy()

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
+import { pauseReading, startReading } from './reading.ts'
 
 /** Maximum time for which bytes are still accepted after a response, in milliseconds. */
 export const LINGER_MS = 1_000
@@ -41,11 +42,6 @@ export function closeSlowly(socket: Duplex, bytes?: string): void {
   startReading(socket)
 }
 
-/** Reads again after a pause: without the listeners of `node:http`, resume() alone does not make the system read. */
-export function startReading(socket: Duplex): void {
-  socket._read(0)
-}
-
 /** Closes a connection slowly after its last response, which `node:http` would close at once. */
 export function closeSlowlyAtEnd(socket: Socket): void {
   socket.destroySoon = closeBehind
@@ -60,7 +56,8 @@ export function closeAtOnce(socket: Socket): void {
 export function stopReading(socket: Socket): void {
   if (socket.listeners('resume').includes(stayPaused)) return
   closeSlowlyAtEnd(socket)
-  socket.pause().on('resume', stayPaused)
+  pauseReading(socket)
+  socket.on('resume', stayPaused)
 }
 
 /** Reads again from a connection if `node:http` has taken its parser away, for a listener of the server for `upgrade`. */
@@ -76,5 +73,5 @@ function closeBehind(this: Socket): void {
 
 // Pauses again, because node:http resumes the socket after each message and for each body.
 function stayPaused(this: Socket): void {
-  this.pause()
+  pauseReading(this)
 }

@@ -4,6 +4,7 @@ import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowlyAtEnd, leaveToListener, stopReading } from './close-slowly.ts'
+import { pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -162,9 +163,9 @@ export class Connection {
 
   #pauseReading(maxPauseMs: number): void {
     const { socket } = this
-    socket.pause()
+    pauseReading(socket)
     if (this.#resumeReading !== undefined) return
-    const pauseAgain = (): void => void socket.pause()
+    const pauseAgain = (): void => pauseReading(socket)
     const timer = setTimeout(() => {
       if (this.#queued.length < MAX_QUEUED) this.#resumeReading?.()
       else timer.refresh()

@@ -5,10 +5,11 @@ import type { Duplex } from 'node:stream'
 import { type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
 import { reject } from './client-error.ts'
-import { closeAtOnce, startReading } from './close-slowly.ts'
+import { closeAtOnce } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import { type HeaderLimits, readFraming } from './framing.ts'
 import type { Reporting } from './handler.ts'
+import { pauseReading, startReading } from './reading.ts'
 
 /**
  * Handles the messages after which `node:http` leaves a connection: CONNECT, which is rejected, and upgrades to another
@@ -95,19 +96,10 @@ function watchSending(
 }
 
 // Reads nothing from a socket until a response has been sent, and then calls `act`.
-function pauseUntilSent(
-  socket: Socket & { readonly _handle?: { reading: boolean; readStop(): void } | null },
-  active: ServerResponse,
-  act: () => void,
-): void {
+function pauseUntilSent(socket: Socket, active: ServerResponse, act: () => void): void {
   const unwatch = watchSending(socket)
-  // The listeners of node:http are gone: pause() alone would read until 64 KiB wait, and each byte would renew the timeout.
-  const pause = (): void => {
-    const { _handle: handle } = socket.pause()
-    if (!handle?.reading) return
-    handle.reading = false
-    handle.readStop()
-  }
+  // Each byte that is read would renew the timeout.
+  const pause = (): void => pauseReading(socket)
   // An action that reads the body of its request resumes the socket.
   socket.on('resume', pause)
   pause()

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { HttpError } from '../../lib/index.ts'
+import { HttpError, type HttpResponse } from '../../lib/index.ts'
 import { Faults } from '../../lib/observe/faults.ts'
 import { createFront } from '../support/front.ts'
 
@@ -42,6 +42,37 @@ describe('Faults', () => {
     const { list } = faults
     faults.record(failure, 'news/fail')
     assert.deepEqual([list[0]?.count, list[0]?.ids.length], [1, 1])
+  })
+
+  it('counts a request under its own error, and not under one that the application has reported for it', async () => {
+    const faults = new Faults()
+    const front = createFront(
+      {
+        news: {
+          fail() {
+            throw new TypeError('This fails')
+          },
+        },
+        error: {
+          error(request: HttpRequest, response: HttpResponse) {
+            front.report(new RangeError('The template is broken'), { request })
+            response.status = 500
+          },
+        },
+      },
+      { logger: silent },
+    )
+    for (let i = 0; i < 2; i++) {
+      faults.record(await front.handle(new HttpRequest({ target: '/news/fail' })), 'news/fail')
+    }
+    assert.deepEqual(
+      faults.list.map(({ fingerprint, count, ids }) => [
+        fingerprint.replace(/\S+:\d+:\d+/, 'frame'),
+        count,
+        ids.length,
+      ]),
+      [['EXCEPTION_OTHER TypeError frame news/fail', 2, 2]],
+    )
   })
 
   it('has no id that nobody could find, and also errors outside of requests', async () => {

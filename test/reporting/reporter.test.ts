@@ -107,6 +107,30 @@ describe('Reporter.report()', () => {
     assert.deepEqual(lines.slice(2), [summary(1, { [kind]: 1 })])
   })
 
+  it('ends the message of a short line with that of the innermost cause', (t) => {
+    const { report, lines } = reporting(t)
+    const request = new HttpRequest({ target: '/?dsh=c4n4ry' })
+    const refused = new AggregateError([new Error('port 80 of c4n4ry refused')])
+    const cause = new Error('No connection', { cause: refused })
+    for (const error of [
+      new TypeError('fetch failed', { cause }),
+      refused,
+      new Error('Failed: port 80 of c4n4ry refused', { cause }),
+      new Error('No cause'),
+    ]) {
+      for (let i = 0; i < 2; i++) report(error, 500, request)
+    }
+    assert.deepEqual(
+      lines.flatMap(([, { stack }, message]) => (stack === undefined ? [message] : [])),
+      [
+        'fetch failed: port 80 of [dsh] refused',
+        'port 80 of [dsh] refused',
+        'Failed: port 80 of [dsh] refused',
+        'No cause',
+      ],
+    )
+  })
+
   it('logs the first fault of a fingerprint in a minute in full, and the others as short lines', (t) => {
     const { report, lines } = reporting(t)
     const request = new HttpRequest({ target: '/index/list?dsh=c4n4ry' }).forward({

@@ -86,7 +86,7 @@ describe('scrubException()', () => {
   it('takes no method for the cause: the exceptions of a class would share it', () => {
     class WithMethod extends Error {
       // As the class of the package verror.
-      override cause = WithMethod.prototype.inner
+      override cause: unknown = WithMethod.prototype.inner
       inner(): unknown {
         return undefined
       }
@@ -95,7 +95,8 @@ describe('scrubException()', () => {
     Object.defineProperty(WithInherited.prototype, 'cause', { value: (): unknown => undefined })
     for (const Type of [WithMethod, WithInherited]) {
       for (const message of ['the printer is offline', 'the scanner is offline']) {
-        const shown = report({ exceptions: [new Type(message)] })
+        const request = new HttpRequest({ target: '/' })
+        const shown = report({ exceptions: [new Type(message)], request })
         assert.deepEqual([shown.message, shown.previous], [message, null])
       }
     }

@@ -209,6 +209,38 @@ describe('Pipelined requests', () => {
     assert.equal((await received).match(/ 200 OK/g)?.length, 10_000)
   })
 
+  for (const [kind, post] of [
+    ['30 kB', `Content-Length: 30000\r\n\r\n${'a'.repeat(30_000)}`],
+    [
+      'chunks of one byte',
+      `Transfer-Encoding: chunked\r\n\r\n${'1\r\na\r\n'.repeat(5_000)}0\r\n\r\n`,
+    ],
+  ] as const) {
+    it(`are not read while one of them waits, also if a read ends within a body: ${kind}`, async (t) => {
+      const released = deferred()
+      let started = 0
+      const { port, sockets } = await listenWithActions(t, {
+        async wait(request, response) {
+          started++
+          await released.promise
+          response.text(await text(request.body))
+        },
+      })
+      const bytes = `POST /app/wait HTTP/1.1\r\nHost: a\r\n${post}`
+      const received = send(port, bytes.repeat(99) + withClose(bytes))
+      await settled(() => sockets[0]?.bytesRead ?? 0)
+      // The eight that have started, and the rest of the last read.
+      const maxRead = 8 * bytes.length + 2 * 65_536
+      assert.ok(
+        Number(sockets[0]?.bytesRead) <= maxRead,
+        `${sockets[0]?.bytesRead} bytes have been read`,
+      )
+      assert.equal(started, 8)
+      released.resolve()
+      assert.equal((await received).match(/ 200 OK/g)?.length, 100)
+    })
+  }
+
   it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
     const current = new AsyncLocalStorage<string | undefined>()
     const later: Action = async ({ target }, response) => {

@@ -1,0 +1,22 @@
+import type { Duplex } from 'node:stream'
+
+// The types of Node do not declare the handle of a socket.
+type HandledSocket = Duplex & {
+  readonly _handle?: { reading: boolean; readStop(): void } | null
+}
+
+/**
+ * Reads no more bytes of a connection. `pause()` alone leaves a socket reading that `node:http` has resumed in the same turn, and
+ * one without the listeners of `node:http` until 64 KiB wait.
+ */
+export function pauseReading(socket: HandledSocket): void {
+  const { _handle: handle } = socket.pause()
+  if (!handle?.reading) return
+  handle.reading = false
+  handle.readStop()
+}
+
+/** Reads again after a pause: without the listeners of `node:http`, `resume()` alone does not make the system read. */
+export function startReading(socket: Duplex): void {
+  socket._read(0)
+}
