@@ -214,10 +214,8 @@ setDefaults(HttpError, 'HttpError', 'EXCEPTION_OTHER')
 setDefaults(NoControllerError, 'NoControllerError', 'EXCEPTION_NO_CONTROLLER')
 setDefaults(NoActionError, 'NoActionError', 'EXCEPTION_NO_ACTION')
 setDefaults(NoRouteError, 'NoRouteError', 'EXCEPTION_NO_ROUTE')
-setDefaults(ClientGoneError, 'ClientGoneError')
-setDefaults(ServerClosingError, 'ServerClosingError')
-setDefaults(MalformedMessageError, 'MalformedMessageError')
-setDefaults(ThrownValueError, 'ThrownValueError')
+const others = { ClientGoneError, ServerClosingError, MalformedMessageError, ThrownValueError }
+for (const [name, type] of Object.entries(others)) setDefaults(type, name)
 
 /**
  * Sets the name and the type on the prototype of a class. They are not fields: the engine begins the
