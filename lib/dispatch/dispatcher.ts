@@ -1,7 +1,7 @@
 import { type Controller, type Controllers, originalOf } from '../controllers/controller.ts'
 import { Checks } from '../http/check-options.ts'
 import { type HttpError, NoActionError, NoControllerError, rejectionWith } from '../http/errors.ts'
-import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type ErrorHandler, type HttpRequest, stateOf } from '../http/request.ts'
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/request-line.ts'
 import type { Resolved } from '../http/request-state.ts'
 import type { HttpResponse } from '../http/response.ts'
@@ -15,8 +15,6 @@ import {
   register,
   registerController,
 } from './registered-controller.ts'
-
-type Names = Pick<HttpRequest, 'module' | 'controller' | 'errorHandler'>
 
 /** Finds the action of a request, and calls it. */
 export class Dispatcher {
@@ -92,19 +90,20 @@ export class Dispatcher {
 
   /** Reports whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean {
-    return this.#controllerOf(request) !== undefined && stateOf(request).rejection === undefined
+    const { rejection, errorHandler } = stateOf(request)
+    return rejection === undefined && this.#controllerOf(request, errorHandler) !== undefined
   }
 
   /** Reports whether a route leads to an action that a client can request. */
   hasAction(route: Route): boolean {
-    return this.#ownerOf(route)?.actions.has(this.#names.action(route.action)) === true
+    return this.#controllerOf(route)?.actions.has(this.#names.action(route.action)) === true
   }
 
   /** Returns what a route leads to, by the names that it is registered under. */
   resolve(route: Route): Resolved {
     const { module: toModule, controller: toController, action: toAction, spell } = this.#names
     const { module, controller, action } = route
-    const owner = this.#ownerOf(route)
+    const owner = this.#controllerOf(route)
     const actionKey = toAction(action)
     const found = owner?.actions.get(actionKey)
     return {
@@ -118,7 +117,7 @@ export class Dispatcher {
 
   /** Returns the registered name of the action that a client requests by a route; undefined if there is none. */
   nameOf(route: Route): string | undefined {
-    const owner = this.#ownerOf(route)
+    const owner = this.#controllerOf(route)
     return (owner?.actions.get(this.#names.action(route.action)) ?? owner?.call)?.name
   }
 
@@ -127,7 +126,7 @@ export class Dispatcher {
    * took a tenth of the time of an unrouted request.
    */
   find(request: HttpRequest): RegisteredAction | NoControllerError | NoActionError {
-    const controller = this.#controllerOf(request)
+    const controller = this.#controllerOf(request, request.errorHandler)
     if (controller === undefined) return new NoControllerError(request.controller)
     const { actions, call } = controller
     return (
@@ -140,7 +139,7 @@ export class Dispatcher {
 
   /** Returns the action that runs the hooks before it throws the error of {@link Dispatcher.find}; undefined without hooks. */
   findHooks(request: HttpRequest): RegisteredAction | undefined {
-    return this.#controllerOf(request)?.missing
+    return this.#controllerOf(request, request.errorHandler)?.missing
   }
 
   /**
@@ -163,12 +162,11 @@ export class Dispatcher {
     return undefined
   }
 
-  #ownerOf({ module, controller }: Route): RegisteredController | undefined {
-    return this.#controllerOf({ module, controller, errorHandler: undefined })
-  }
-
   // Only the loop can request the error controller: its request has an error handler.
-  #controllerOf({ module, controller, errorHandler }: Names): RegisteredController | undefined {
+  #controllerOf(
+    { module, controller }: Pick<Route, 'module' | 'controller'>,
+    errorHandler?: ErrorHandler,
+  ): RegisteredController | undefined {
     const moduleKey = this.#names.module(module)
     const key = this.#names.controller(controller)
     if (errorHandler === undefined && this.#isErrorController(moduleKey, key)) return undefined
