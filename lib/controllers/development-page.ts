@@ -10,7 +10,6 @@ import {
 import { type ErrorPage, renderLink, renderList, startOfPage } from './error-page.ts'
 
 const STYLE =
-  ':root{color-scheme:light dark;font:1rem/1.5 system-ui,sans-serif}' +
   'body{max-width:60rem;margin:2rem auto 4rem;padding:0 1.25rem;overflow-wrap:anywhere}' +
   'h1{margin:.25rem 0 .5rem;font-size:1.5rem;line-height:1.3}h1,.message{white-space:pre-wrap}' +
   'h2{margin:2.25rem 0 .5rem;font-size:1.1rem}p{margin:.5rem 0}' +
@@ -32,7 +31,7 @@ export function developmentPage(
   const names = [module, controller, action].join('/')
   const { name, message, code } = exception
   const heading = issues.length > 0 ? `Invalid ${subject}s` : message || name
-  return html`${startOfPage(heading, STYLE)}
+  return html`${startOfPage(heading, STYLE, '1rem/1.5')}
 <p class="quiet">${status} ${title} &middot; ${method} ${names}</p>
 <h1>${withLines(heading)}</h1>
 ${issues.length > 0 && renderList(issues.map(formatIssue))}

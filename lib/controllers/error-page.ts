@@ -23,7 +23,6 @@ export interface ErrorPage {
 }
 
 const STYLE =
-  ':root{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}' +
   'body{max-width:42rem;margin:16vh auto 4rem;padding:0 1.5rem}' +
   'h1{margin:0;font-size:1.75rem;line-height:1.25;letter-spacing:-.02em}' +
   'p,li{overflow-wrap:anywhere}small{opacity:.75}code{font-size:.85em}' +
@@ -63,9 +62,14 @@ function flat(markup: Markup): Markup {
   return new Markup(copyOf(markup.toString()))
 }
 
-/** Renders the start of a page, up to its content. */
-export function startOfPage(title: string, style: string): Markup {
-  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(style)}</style><main>`
+/**
+ * Renders the start of a page, up to its content.
+ *
+ * @param font The size of the text and the height of a line.
+ */
+export function startOfPage(title: string, style: string, font = '1.0625rem/1.6'): Markup {
+  const root = `:root{color-scheme:light dark;font:${font} system-ui,sans-serif}`
+  return html`<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${new Markup(root + style)}</style><main>`
 }
 
 /** Renders the link of an error. */

@@ -5,7 +5,6 @@ import { startOfPage } from './error-page.ts'
 
 const TITLE = 'Welcome to Portico'
 const STYLE =
-  ':root{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}' +
   'body{max-width:42rem;margin:12vh auto;padding:0 1.5rem}' +
   'h1{font-weight:650;letter-spacing:-.02em}' +
   'pre{padding:1rem;overflow-x:auto;border-radius:.5rem;background:#8882}'
