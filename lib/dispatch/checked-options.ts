@@ -83,11 +83,9 @@ export function checkedOptions(
   checks.run(() => checkOptions<FrontControllerOptions>('options', options, OPTIONS))
   const names = checks.run(() => namesOf(options.names ?? 'exact')) ?? nameKeys.exact
   checks.run(() => checkRouter(options))
-  checks.run(() => {
-    if (options.showValues && !development) {
-      throw new TypeError('Expected "development" with "showValues"')
-    }
-  })
+  if (options.showValues && !development) {
+    checks.add(new TypeError('Expected "development" with "showValues"'))
+  }
   const modules = allModules(options.controllers, options.modules, names, errorController)
   const checked = {
     modules,
