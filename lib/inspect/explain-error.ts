@@ -8,7 +8,7 @@ import {
   NoControllerError,
   NoRouteError,
 } from '../http/errors.ts'
-import { factsOf } from '../http/exceptions.ts'
+import { statusOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
 import { safeNames } from '../reporting/request-names.ts'
@@ -29,7 +29,7 @@ export interface ExplainedError extends Partial<SignIn> {
 
 /** Describes the error that a request would end with. */
 export function explainError(site: Site, request: HttpRequest, exception: Error): ExplainedError {
-  const { status } = factsOf(exception)
+  const status = statusOf(exception)
   const { type, message, looksLike, hint } = makeReport(
     request.id,
     { exceptions: [exception], request, status },

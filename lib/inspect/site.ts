@@ -5,7 +5,7 @@ import { fileOf } from '../controllers/load-controllers.ts'
 import type { SiteParts } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { controllersOf } from '../dispatch/options.ts'
-import { fullName, type RegisteredAction } from '../dispatch/registered-controller.ts'
+import type { RegisteredAction } from '../dispatch/registered-controller.ts'
 import { actionName } from '../routing/name-rules.ts'
 import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
@@ -39,7 +39,7 @@ export interface ActionLocation {
 
 /** Returns the location of an action. */
 export function locateAction(site: Site, action: RegisteredAction): ActionLocation {
-  const name = fullName(action)
+  const { name } = action
   if (site.isBuiltIn(action.owner) || errorHooksOf(action.run)) {
     return { name, builtIn: true, file: null, line: null }
   }
