@@ -13,7 +13,7 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
  */
 export function methods(allowed: readonly Method[], action: Action): Action {
   checkAction(action)
-  const checked = checkedMethods(allowed, `the action "${action.name}"`)
+  const checked = checkedMethods(allowed, action.name)
   const run = function (this: unknown, ...args: Parameters<Action>): ReturnType<Action> {
     return Reflect.apply(action, this, args)
   }
@@ -48,13 +48,13 @@ export function del(action: Action): Action {
 /**
  * Checks the methods of an action.
  *
- * @param owner Names the action in the error message.
+ * @param name The name of the action, for the error message.
  * @throws {TypeError} If the value is not a list of methods, or is empty.
  */
-export function checkedMethods(value: unknown, owner: string): readonly string[] {
+export function checkedMethods(value: unknown, name: string): readonly string[] {
   if (Array.isArray(value) && value.length > 0 && value.every(isMethod)) return value
   throw new TypeError(
-    `Expected the methods of ${owner} to be a list of methods, such as ${STANDARD_METHODS.join(', ')}`,
+    `Expected the methods of the action "${name}" to be a list of methods, such as ${STANDARD_METHODS.join(', ')}`,
   )
 }
 

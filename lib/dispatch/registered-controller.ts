@@ -129,7 +129,7 @@ function methodsOf(action: Action, name: string): readonly string[] | undefined 
     throw new TypeError(`There is no "method" for the action "${name}": did you mean "methods"?`)
   }
   if (!Object.hasOwn(action, 'methods') || action.methods === undefined) return undefined
-  const methods = checkedMethods(action.methods, `the action "${name}"`)
+  const methods = checkedMethods(action.methods, name)
   const implied = methods.includes('GET') ? ['HEAD', 'OPTIONS'] : ['OPTIONS']
   return [...new Set([...methods, ...implied])]
 }
