@@ -112,13 +112,12 @@ function validate<Schema extends StandardSchemaV1>(
   inputOf: (request: HttpRequest) => unknown,
   request: HttpRequest,
 ): InferOutput<Schema> | Promise<InferOutput<Schema>> {
+  type Result = StandardResult<InferOutput<Schema>>
+  const check = (input: unknown): Result | Promise<Result> => schema['~standard'].validate(input)
   const input = inputOf(request)
-  const result = isPromiseLike(input)
-    ? input.then((read) => schema['~standard'].validate(read))
-    : schema['~standard'].validate(input)
+  const result = isPromiseLike(input) ? input.then(check) : check(input)
   const subject = inputOf === readJson ? 'field' : 'parameter'
-  const settle = (each: StandardResult<InferOutput<Schema>>): InferOutput<Schema> =>
-    outputOf(each, subject)
+  const settle = (each: Result): InferOutput<Schema> => outputOf(each, subject)
   return isPromiseLike(result) ? result.then(settle) : settle(result)
 }
 
