@@ -94,9 +94,9 @@ function readFolder(folder: string): Record<'files' | 'folders', string[]> {
   }
 }
 
-async function loadAll(folder: string, files?: readonly string[]): Promise<Controllers> {
+async function loadAll(folder: string, names = readFolder(folder).files): Promise<Controllers> {
   const controllers = new Map<string, Controller>()
-  for (const file of files ?? readFolder(folder).files) {
+  for (const file of names) {
     const { name } = parse(file)
     if (controllers.has(name))
       throw new Error(`The controller "${name}" has two files in "${folder}"`)
