@@ -4,7 +4,7 @@ import { isHost } from './request-line.ts'
 
 /** The client of a request, as the connection or a trusted proxy describes it. */
 export interface Client {
-  /** The address of the peer, or the address that a trusted proxy reports. */
+  /** The address of the peer, or the one that a trusted proxy reports. */
   readonly address: string
   /** The protocol between the client and the outermost trusted proxy. */
   readonly protocol: 'http' | 'https'

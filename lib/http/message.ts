@@ -19,7 +19,7 @@ import type { ResponseHeaders } from './response-headers.ts'
 /** The headers of a request. Several values of one name have the same form as in `message.headers` of `node:http`. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** The data of a request: a plain object in a test, or a view of a message that arrived over a connection. */
+/** The data of a request: a plain object in a test, or a view of a message from a connection. */
 export interface HttpRequestInit {
   /** The method, in upper case (default `GET`). */
   readonly method?: string | undefined

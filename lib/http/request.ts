@@ -9,11 +9,11 @@ import { type Destination, routeTo, type UrlOptions, type UrlParams } from './ro
 
 /** The parameter `error_handler`: the exception, its type, and the request that failed. */
 export interface ErrorHandler {
-  /** The exception; a thrown value that is not an Error is wrapped in a {@link ThrownValueError}. */
+  /** The exception; a {@link ThrownValueError} for a thrown value that is not an Error. */
   readonly exception: Error
   /** The kind of the error: one of the three kinds of 404, else `EXCEPTION_OTHER`. */
   readonly type: ErrorType
-  /** The original request, with the module, controller and action that were requested. */
+  /** The original request, with the requested module, controller and action. */
   readonly request: HttpRequest
   /** The id to show to the client: that of the request; undefined if the error is not in the log, which only counts it. */
   readonly id?: string | undefined
@@ -32,8 +32,8 @@ export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
 export let isRequest: (value: unknown) => value is HttpRequest
 
 /**
- * An immutable request. A forward creates another request over the same message, and so does an error. Each part is
- * parsed when it is first read.
+ * An immutable request. A forward or an error creates another one over the same message. Each part is parsed when it is
+ * first read.
  *
  * @example
  * const response = await front.handle(new HttpRequest({ target: '/news/view/id/42' }))
@@ -52,7 +52,7 @@ export class HttpRequest {
     this.#state = init instanceof RequestState ? init : new RequestState(new Message(init))
   }
 
-  /** A UUID that identifies the request in reports and in the access log. An error page shows `errorHandler.id`. */
+  /** A UUID that identifies the request in reports and the access log. An error page shows `errorHandler.id`. */
   get id(): string {
     return this.#state.message.id
   }
@@ -98,8 +98,8 @@ export class HttpRequest {
   }
 
   /**
-   * The name of the route, out of a finite set: that of the named route, else that of the registered action,
-   * such as `news/view` or `admin/report/daily`. Null if there is no such action. Forwards and errors do not change it.
+   * The name of the named route, else of the registered action, such as `news/view` or `admin/report/daily`: one of a finite
+   * set. Null if there is no such action. Forwards and errors do not change it.
    */
   get route(): string | null {
     return this.#state.routeName
@@ -111,8 +111,8 @@ export class HttpRequest {
   }
 
   /**
-   * Returns the value of a header, by its name in any case; undefined if it is absent. Repeated fields are joined as
-   * `node:http` does: most with `, `.
+   * Returns a header by its name in any case; undefined if it is absent. Repeated fields are joined as `node:http` does: most
+   * with `, `.
    */
   header(name: string): string | undefined {
     const value = this.headers[name.toLowerCase()]
@@ -165,16 +165,16 @@ export class HttpRequest {
 
   /**
    * Returns a parameter of the merged view. A reserved name has the value that routing set. Any other name is searched
-   * in the pairs of the path, then in the query string, then in the form. The first source that has the name wins; of
-   * several values in it, the last one wins. Returns undefined if no source has the name.
+   * in the pairs of the path, the query string and the form, in this order. The last value in the first source with the
+   * name wins. Returns undefined if no source has it.
    */
   param<Name extends string>(name: Name): ParamValue<Name> {
     return this.#state.param(name) as ParamValue<Name>
   }
 
   /**
-   * All parameters of the merged view, in an object without a prototype: the reserved names first, then those that the
-   * client sent. Iterating over it yields names and values.
+   * All parameters of the merged view, in an object without a prototype: the reserved names first, then those of the
+   * client. Iteration yields names and values.
    *
    * @example
    * const { id, page = '1' } = request.params
@@ -189,8 +189,8 @@ export class HttpRequest {
   }
 
   /**
-   * An object without a prototype for the application: what a plugin sets in it is there in every later hook and
-   * action of the message, also after a forward and in the error action.
+   * An object without a prototype for the application. All hooks and actions of the message share it, also after a forward
+   * and in the error action.
    *
    * @example
    * declare module 'portico' { interface SharedState { user?: User } }
@@ -235,7 +235,7 @@ export class HttpRequest {
    * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
    * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
    * request.urlFor({ id: 42 }, { name: 'article' }) // '/news/42', by the route `article: { path: '/news/:id' }`
-   * @throws {TypeError} If no URL leads to them, if an option is unknown, or if the request was not routed by the built-in router.
+   * @throws {TypeError} If no URL leads to them, an option is unknown, or the built-in router did not route the request.
    */
   urlFor(params: UrlParams = {}, options: UrlOptions = {}): string {
     return stateOf(this.errorHandler?.request ?? this).urlFor(params, options)

@@ -41,7 +41,7 @@ export class HttpResponse {
   readonly headers: ResponseHeaders = new ResponseHeaders()
   /** A switch of ZF1 for a custom error controller to read and set (default false). Portico does not read it. */
   renderExceptions = false
-  /** The original request, with the names that were requested; undefined until the response is complete. */
+  /** The original request, with the requested names; undefined until the response is complete. */
   request: HttpRequest | undefined
   #status = 200
   #body: ResponseBody

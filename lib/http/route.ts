@@ -22,9 +22,9 @@ export interface Route {
 export interface Destination {
   /** The name of the action, such as `list`. */
   readonly action: string
-  /** The name of its controller (default: the controller of the request). */
+  /** The name of its controller (default: that of the request). */
   readonly controller?: string | undefined
-  /** The name of its module (default: the module of the request). */
+  /** The name of its module (default: that of the request). */
   readonly module?: string | undefined
   /** Replaces pairs of the path, which take precedence over the query string and the form. */
   readonly params?: Readonly<Record<string, string>> | undefined
@@ -58,11 +58,11 @@ export type UrlValue = string | number | readonly (string | number)[] | null | u
 
 /** The target of a URL: its names and its key/value pairs. */
 export interface UrlParams {
-  /** The module (default: the module of the request, or `default`). */
+  /** The module (default: that of the request, or `default`). */
   readonly module?: string | null | undefined
-  /** The controller (default: the controller of the request, or `index`). */
+  /** The controller (default: that of the request, or `index`). */
   readonly controller?: string | null | undefined
-  /** The action (default: the action of the request, or `index`). */
+  /** The action (default: that of the request, or `index`). */
   readonly action?: string | null | undefined
   /** The key/value pairs of the path. */
   readonly [key: string]: UrlValue
