@@ -42,7 +42,7 @@ export interface LimitOverrides {
 /**
  * An object whose functions are actions. The URL name of `fooBar` is `foo-bar`. Other properties are ignored. A module
  * namespace (`import * as news`) is a controller, and so is an instance of a class: the methods of its classes are actions
- * too, except the private ones (`#name`) and those of the classes of Node, such as `EventEmitter`.
+ * too, except private ones (`#name`) and those of classes of Node, such as `EventEmitter`.
  *
  * The functions `init`, `preDispatch` and `postDispatch` are hooks, and never actions: they run around each action, in this
  * order, as in ZF1. The function `__call` is the action for names that the controller does not have.

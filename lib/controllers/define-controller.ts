@@ -18,7 +18,7 @@ export type Members = Readonly<Record<string, Action | State>>
  *   list: get((request, response) => response.json({ page: request.param('page') ?? '1' })),
  *   async save(request, response) { response.redirect('/news') },
  * })
- * new FrontController({ controllers: new Map([['news', news]]) })
+ * new FrontController({ controllers: { news } })
  * @throws {TypeError} If the controller is not an object, or if a member is a class.
  */
 export function defineController<Controller extends Members>(

@@ -111,11 +111,10 @@ export class FrontController {
   }
 
   /**
-   * Reports an error that occurred outside of the loop: in a connection, in the process, or in work that continues after
-   * the response.
+   * Reports an error outside of the loop: in a connection, in the process, or in work that continues after the response.
    *
-   * @param about The request whose values are scrubbed from the report. Without a request, the report has only the
-   * known words of the message, and the shapes of all others.
+   * @param about The request whose values are scrubbed from the report. Without one, the report has only the known
+   * words of the message, and the shapes of all others.
    */
   report(error: unknown, about: { request?: HttpRequest | undefined; status?: number } = {}): void {
     const { request, status = 500 } = about

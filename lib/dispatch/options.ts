@@ -54,7 +54,7 @@ export interface FrontControllerOptions {
    * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }
    */
   readonly routes?: RoutePatterns | undefined
-  /** Plugins. For every request, their hooks run in this order (default none). */
+  /** Plugins, whose hooks run in this order (default none). */
   readonly plugins?: readonly Plugin[] | undefined
   /**
    * Headers of every response, also to errors, such as those for security (default none). One that an action sets takes
