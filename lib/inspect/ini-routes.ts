@@ -4,7 +4,7 @@ import { checkedRoutes } from '../routing/route-table.ts'
 /** A value of an INI file, with the line that sets it, or the values below a key. */
 type Node = { text: string; line: number } | Tree
 type Tree = Map<string, Node>
-type Entry = readonly [key: string, text: string, line: number]
+type Entry = readonly [path: readonly string[], text: string, line: number]
 type Problem = [line: number, problem: string]
 type Pattern = { -readonly [Member in keyof RoutePattern]: unknown }
 
@@ -49,23 +49,21 @@ class Ini {
       // Splits by hand: an expression would take quadratic time for spaces.
       const mark = line.indexOf('=')
       const key = line.slice(0, mark).trimEnd()
-      const isRoute = PREFIXES.some((prefix) => key.startsWith(prefix))
-      if (mark < 0 || !(isRoute || key.startsWith('resources.router.'))) continue
+      const prefix = PREFIXES.find((each) => key.startsWith(each))
+      if (mark < 0 || !(prefix || key.startsWith('resources.router.'))) continue
       const value = plainValue(line.slice(mark + 1).trimStart())
       const path = key.split('.')
-      if (!isRoute || path.length > MAX_PARTS || path.includes('__proto__'))
+      if (!prefix || path.length > MAX_PARTS || path.includes('__proto__'))
         this.problems.push([i + 1, 'the key is not translated'])
       else if (value === undefined)
         this.problems.push([i + 1, `${key}: the value is not plain text`])
-      else entries.push([key, value, i + 1])
+      else entries.push([key.slice(prefix.length).split('.'), value, i + 1])
     }
   }
 
   routesOf(section = this.#default): Tree {
     const tree: Tree = new Map()
-    for (const [key, text, line] of this.#entriesOf(section)) {
-      const prefix = PREFIXES.find((each) => key.startsWith(each)) ?? ''
-      const path = key.slice(prefix.length).split('.')
+    for (const [path, text, line] of this.#entriesOf(section)) {
       let at = tree
       for (const name of path.slice(0, -1)) {
         const next = at.get(name)
