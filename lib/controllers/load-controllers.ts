@@ -100,29 +100,24 @@ async function loadAll(folder: string, names = readFolder(folder).files): Promis
     const { name } = parse(file)
     if (controllers.has(name))
       throw new Error(`The controller "${name}" has two files in "${folder}"`)
-    controllers.set(name, (await load(join(folder, file))).controller)
+    const path = join(folder, file)
+    const { controller } = await loadFile('The controller', path, readController)
+    files.set(controller, path)
+    controllers.set(name, controller)
   }
   return controllers
 }
 
-async function load(file: string): Promise<{ readonly controller: Controller }> {
-  // In an object, because a controller may have an action `then`.
-  const loaded = await loadFile('The controller', file, (exports) => {
-    const controller = controllerOf(exports)
-    // Calls the getters here, so that their errors name the file.
-    functionsOf(controller)
-    return { controller }
-  })
-  files.set(loaded.controller, file)
-  return loaded
-}
-
 // Returns the exports of a file, or the object that is its default export if nothing else exports an action.
 // A transpiled module (`__esModule`) has a default export too.
-function controllerOf(exports: object): Controller {
+function readController(exports: object): { readonly controller: Controller } {
   const value: unknown = Reflect.get(exports, 'default')
   const hasActions = Object.entries(exports).some(
     ([name, each]) => name !== 'default' && isAction(each),
   )
-  return isObject(value) && !hasActions ? value : exports
+  const controller = isObject(value) && !hasActions ? value : exports
+  // Calls the getters here, so that their errors name the file.
+  functionsOf(controller)
+  // In an object, because a controller may have an action `then`.
+  return { controller }
 }
