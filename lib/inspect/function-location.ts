@@ -95,10 +95,11 @@ class Inspector {
   }
 
   #call<T>(method: string, params: object): T {
-    const answers: [error: Error | null, result?: object | undefined][] = []
-    this.#session.post(method, params, (...answer) => answers.push(answer))
-    const [[error, result] = [new Error('The inspector does not answer at once')]] = answers
-    if (error) throw new Error(error.message)
-    return result as T
+    let answer: object | undefined
+    this.#session.post(method, params, (_, result) => {
+      answer = result
+    })
+    if (answer === undefined) throw new Error('The inspector failed, or does not answer at once')
+    return answer as T
   }
 }
