@@ -163,7 +163,7 @@ async function write(folder: string, name: string, text: string): Promise<void> 
 
 function printNext(folder: string, isInstalled: boolean, typescript: boolean): void {
   const { features, versions } = process
-  if (typescript && !('typescript' in features && features.typescript)) {
+  if (typescript && !(features as { readonly typescript?: unknown }).typescript) {
     print(
       `The files need Node ${NODE_FOR_TYPESCRIPT} or newer, and this is Node ${versions.node}\n`,
     )
@@ -172,7 +172,8 @@ function printNext(folder: string, isInstalled: boolean, typescript: boolean): v
   const steps = [
     ...(folder === '.' ? [] : [`cd ${shellWord(printable(folder))}`]),
     ...(isInstalled ? [] : ['npm install']),
-    ...['npm test', 'npm start'],
+    'npm test',
+    'npm start',
   ]
   print(`Next: ${steps.join(' && ')}\n`)
 }
