@@ -157,7 +157,7 @@ async function statOf(path: string): Promise<Stats | undefined> {
 // Adds a folder and all folders below it by real path: a link may lead back to a parent folder.
 async function addFolders(folder: string, root: string, to: Map<string, Folder>): Promise<void> {
   const stats = await statOf(folder)
-  if (stats?.isDirectory() !== true) return
+  if (!stats?.isDirectory()) return
   const path = await realpath(folder)
   if (to.has(path)) return
   to.set(path, { folder, root, identity: identityOf(stats) })

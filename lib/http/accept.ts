@@ -52,8 +52,8 @@ export function accepted<T extends string>(
 function parseRanges(accept: string): MediaRange[] {
   const ranges: MediaRange[] = []
   for (const element of accept.split(',', MAX_ELEMENTS)) {
-    const [, type, subtype, q = '1'] = MEDIA_RANGE.exec(element.trim()) ?? []
-    if (type === undefined || subtype === undefined || (type === '*' && subtype !== '*')) continue
+    const [, type, subtype = '', q = '1'] = MEDIA_RANGE.exec(element.trim()) ?? []
+    if (type === undefined || (type === '*' && subtype !== '*')) continue
     ranges.push({ type: type.toLowerCase(), subtype: subtype.toLowerCase(), q: Number(q) })
   }
   forgetLastMatch()

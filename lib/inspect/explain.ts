@@ -76,10 +76,9 @@ export function explain(
   const site = siteOf(front)
   // A sign-in is recognized by the host of its redirect_uri. A whole URL has the host to compare.
   const { host = '', protocol = '' } = URL.canParse(target) ? new URL(target) : {}
-  const init = { method, target, headers: host === '' ? {} : { host } }
-  const request = site.router.route(
-    new HttpRequest({ ...init, protocol: protocol === 'https:' ? 'https' : 'http' }),
-  )
+  const headers = host === '' ? {} : { host }
+  const scheme = protocol === 'https:' ? 'https' : 'http'
+  const request = site.router.route(new HttpRequest({ method, target, headers, protocol: scheme }))
   const { path, droppedKey } = describePath(site, request)
   return {
     method: request.method,
