@@ -17,23 +17,22 @@ const ESM_SYNTAX =
  * @throws Any error of the file.
  */
 export async function loadModule(file: string): Promise<object> {
-  if (typeOf(file) === 'module') return import(pathToFileURL(file).href)
+  if (isModule(file)) return import(pathToFileURL(file).href)
   // Node 20 would report an exception of an imported CommonJS file twice, once as an unhandled rejection.
   const { createRequire } = process.getBuiltinModule('node:module')
   return Object(createRequire(file)(file))
 }
 
-function typeOf(file: string): 'module' | 'commonjs' {
+function isModule(file: string): boolean {
+  const extension = extname(file)
   // import() loads TypeScript of both types, as Node decides. Where Node does not strip types, require() would read it as
   // JavaScript.
-  if (/\.[cm]?ts$/.test(file)) return 'module'
-  const extension = extname(file)
-  if (extension === '.mjs') return 'module'
+  if (extension === '.mjs' || /\.[cm]?ts$/.test(file)) return true
   const { type, path } =
     extension === '.cjs' ? { type: 'commonjs' } : packageOf(realpathSync.native(file))
-  if (type === 'module') return 'module'
-  if (!ESM_SYNTAX.test(syntaxErrorOf(readFileSync(file, 'utf8')))) return 'commonjs'
-  if (type !== 'commonjs') return 'module'
+  if (type === 'module') return true
+  if (!ESM_SYNTAX.test(syntaxErrorOf(readFileSync(file, 'utf8')))) return false
+  if (type !== 'commonjs') return true
   const remedy = path === undefined ? '' : `set "type": "module" in "${path}", or `
   throw new FileError(
     `it is an ES module, but Node loads it as CommonJS: ${remedy}name it "${parse(file).name}.mjs"`,
