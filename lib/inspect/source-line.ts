@@ -1,3 +1,4 @@
+const EXPORT = '^[ \\t]*export\\s+'
 const DEFINITION = '(?:async\\s+)?(?:function[\\s*]+|(?:const|let|var)\\s+)'
 
 /**
@@ -19,10 +20,10 @@ export function lineOfExport(source: string, name: string): number | null {
   )
   const list = exportList.exec(code)
   const patterns = [
-    `^[ \\t]*export\\s+${DEFINITION}${exported}`,
-    `^[ \\t]*export\\s+(?:const|let|var)\\s*[{[][^=]*?${exported}`,
+    `${EXPORT}${DEFINITION}${exported}`,
+    `${EXPORT}(?:const|let|var)\\s*[{[][^=]*?${exported}`,
   ]
-  if (name === 'default') patterns.push('^[ \\t]*export\\s+default\\b')
+  if (name === 'default') patterns.push(`${EXPORT}default\\b`)
   if (list !== null) {
     const local = wordPattern(list[1] ?? name)
     // Only at the start of a line: an indented definition belongs to another function.
