@@ -10,22 +10,19 @@ export interface ControllerHooks {
   readonly postDispatch?: Action | undefined
 }
 
-const HOOKS = ['init', 'preDispatch', 'postDispatch'] as const
+const HOOKS: readonly string[] = ['init', 'preDispatch', 'postDispatch']
 
 /** The name of the action for names that a controller does not have. */
 export const CALL = '__call'
 
 /** Reports whether a function of this name is never an action that a client can name. */
 export function isReservedForHook(name: string): boolean {
-  return name === CALL || (HOOKS as readonly string[]).includes(name)
+  return name === CALL || HOOKS.includes(name)
 }
 
 /** Returns the hooks among the functions of a controller; undefined if it has none. */
 export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks | undefined {
-  const hooks = HOOKS.filter((name) => functions.has(name)).map((name) => [
-    name,
-    functions.get(name),
-  ])
+  const hooks = [...functions].filter(([name]) => HOOKS.includes(name))
   return hooks.length === 0 ? undefined : Object.fromEntries(hooks)
 }
 
