@@ -10,8 +10,8 @@ import { type HttpResponse, isResponse } from '../http/response.ts'
 export type Returned = void | HttpRequest | HttpResponse
 
 /**
- * A function that handles a request. It fills in the response, which it may return, or it returns another request to be
- * dispatched next.
+ * A function that handles a request. It fills in the response, which it may return, or returns another request to dispatch
+ * next.
  *
  * @example
  * export function save(request, response) { response.redirect('/news') }
@@ -35,7 +35,7 @@ export interface LimitOverrides {
   readonly maxBodyBytes: number
   /** Maximum fields of a form; beyond it 413. */
   readonly maxFields: number
-  /** Maximum time of the action, in milliseconds; beyond it 503. */
+  /** Maximum milliseconds of the action; beyond it 503. */
   readonly timeoutMs: number
 }
 
@@ -44,8 +44,8 @@ export interface LimitOverrides {
  * namespace (`import * as news`) is a controller, and so is an instance of a class: the methods of its classes are actions
  * too, except private ones (`#name`) and those of classes of Node, such as `EventEmitter`.
  *
- * The functions `init`, `preDispatch` and `postDispatch` are hooks, and never actions: they run around each action, in this
- * order, as in ZF1. The function `__call` is the action for names that the controller does not have.
+ * The functions `init`, `preDispatch` and `postDispatch` are hooks, never actions: they run around each action, in this
+ * order, as in ZF1. `__call` is the action for names that the controller does not have.
  */
 export type Controller = object
 

@@ -17,11 +17,11 @@ export interface ControllerDirectory {
 
 /**
  * Loads the controllers of a folder, once. `<name>.js` is a controller of the default module,
- * `<module>/<name>.js` a controller of that module. The exported functions of a file are its actions, or those
- * of the object that is its default export or its `module.exports`.
+ * `<module>/<name>.js` one of that module. The actions of a file are its exported functions, or those
+ * of the object that is its default export or `module.exports`.
  *
  * The extension may also be `.mjs` or `.cjs`, and `.ts` or `.mts` where Node.js runs TypeScript (22.18 or later). Other
- * files are ignored, and so are tests (`<name>.test.js`, `<name>.spec.js`) and folders without a controller.
+ * files, tests (`<name>.test.js`, `<name>.spec.js`) and folders without a controller are ignored.
  *
  * @throws {Error} If the folder cannot be read or has a subfolder `default`, a file does not load, or two files have one
  * name. The message is one line with the path.

@@ -9,7 +9,7 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
  *
  * @example
  * export const edit = methods(['GET', 'POST'], (request, response) => { ... })
- * @throws {TypeError} If `action` is not an action, or if the list is empty or holds an invalid method.
+ * @throws {TypeError} If `action` is not an action, or the list is empty or holds an invalid method.
  */
 export function methods(allowed: readonly Method[], action: Action): Action {
   checkAction(action)

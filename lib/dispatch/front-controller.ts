@@ -92,8 +92,8 @@ export class FrontController {
   }
 
   /**
-   * Reports whether there is an action for the target of a request. No plugin runs, no body is read, and nothing is
-   * reported. A rejected target, such as a malformed path, also has names, which are looked up as usual.
+   * Reports whether there is an action for the target of a request. Runs no plugin, reads no body, and reports nothing. A
+   * rejected target, such as a malformed path, also has names, which are looked up.
    *
    * @example
    * front.serves(new HttpRequest({ target: '/news/list' }))

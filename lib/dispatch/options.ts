@@ -13,7 +13,7 @@ import type { Plugin } from './plugin.ts'
 export interface Limits extends FormLimits {
   /** Maximum bytes of a request target (default 8,192); beyond it 414. */
   readonly maxTargetBytes: number
-  /** Maximum time of an action, and of a hook of a plugin, in milliseconds (default 25,000); beyond it 503, or 408 if it still reads the body. */
+  /** Maximum milliseconds of an action, and of a hook of a plugin (default 25,000); beyond it 503, or 408 if it still reads the body. */
   readonly actionTimeoutMs: number
 }
 
@@ -80,7 +80,7 @@ export interface FrontControllerOptions {
    */
   readonly development?: boolean | undefined
   /**
-   * Whether that response shows the values of the parameters, and not their shapes, to clients on the same machine
+   * Whether that response shows the values of the parameters, not their shapes, to clients on the same machine
    * (default false). Needs `development`.
    */
   readonly showValues?: boolean | undefined

@@ -5,15 +5,15 @@ import type { HttpResponse } from '../http/response.ts'
 /**
  * A function that a plugin runs at one point of a request. A request that it returns replaces the current one:
  * make it by `request.forward()`; a new `HttpRequest` is a TypeError. If it returns the response, the request ends:
- * no further action runs, and no further hook but `dispatchLoopShutdown`.
+ * no further action or hook runs but `dispatchLoopShutdown`.
  */
 export type Hook = (request: HttpRequest, response: HttpResponse) => Returned | Promise<Returned>
 
 /**
  * Hooks that run for every request, at the six points of ZF1.
  *
- * A plugin whose hook throws is skipped for the action `error/error`, and for nothing else. Its hooks run again if the error
- * action forwards. If they throw again, the response is a bare 500.
+ * A plugin whose hook throws is skipped for the action `error/error` only. Its hooks run again if the error action
+ * forwards. If they throw again, the response is a bare 500.
  */
 export interface Plugin {
   /** Before the request is rewritten and routed. */

@@ -105,11 +105,11 @@ export class ResponseCookies {
   }
 
   /**
-   * Sets a cookie. It replaces one that this response has set with the same name, domain and path. The value may be any
+   * Sets a cookie, in place of one of this response with the same name, domain and path. The value may be any
    * text: characters that a cookie cannot hold are percent-encoded.
    *
-   * @throws {TypeError} If the name, the value or an attribute is invalid; if name and value are longer than 4,096 bytes;
-   * if `SameSite=None` or `Partitioned` has no `secure`; if the rules of a prefix (`__Host-`, `__Secure-`) do not hold.
+   * @throws {TypeError} If the name, the value or an attribute is invalid; name and value are longer than 4,096 bytes;
+   * `SameSite=None` or `Partitioned` has no `secure`; or the rules of a prefix (`__Host-`, `__Secure-`) do not hold.
    */
   set(name: string, value: string, attributes: CookieAttributes = {}): this {
     const start = nameAndValue(name, value)

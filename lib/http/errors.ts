@@ -20,7 +20,7 @@ export const errorTypes: readonly ErrorType[] = [
 
 /** The options of an {@link HttpError}. */
 export interface HttpErrorOptions {
-  /** The reason of the error, any thrown value (default: none, and no property `cause`). */
+  /** The reason of the error, any thrown value (default: no property `cause`). */
   readonly cause?: unknown
   /** A code for programs (default: the status). */
   readonly code?: number | string
@@ -35,7 +35,7 @@ const BRAND = Symbol.for('portico.HttpError')
 /**
  * An error with an HTTP status. Throw it anywhere: `error/error` then responds with that status.
  *
- * The client sees the message of a 4xx, and not that of a 5xx.
+ * The client sees the message of a 4xx, not that of a 5xx.
  *
  * @example
  * throw new HttpError(403, 'Only editors may save news')
@@ -162,7 +162,7 @@ export function noActionMessage(action: string): string {
   return `Action "${action}" does not exist`
 }
 
-/** The error if a custom router finds no route, or if the path is outside the base path. */
+/** The error if a custom router finds no route, or the path is outside the base path. */
 export class NoRouteError extends HttpError {
   declare readonly type: 'EXCEPTION_NO_ROUTE'
 

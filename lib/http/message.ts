@@ -23,13 +23,13 @@ export type RequestHeaders = Readonly<Record<string, string | readonly string[] 
 export interface HttpRequestInit {
   /** The method, in upper case (default `GET`). */
   readonly method?: string | undefined
-  /** The request target as it was sent, such as `/news/list?page=2`. */
+  /** The request target as sent, such as `/news/list?page=2`. */
   readonly target: string
   /** An object or pairs (`Headers`, a list); names are case-insensitive (default none). */
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   /** Text, bytes, or a stream of them: a Node.js stream, a web `ReadableStream`, an async iterable (default ''). */
   readonly body?: BodySource | BodyChunks | undefined
-  /** Returns one header by its lower-case name, if that is cheaper than `headers` (default: reads `headers`). */
+  /** Returns a header by its lower-case name, if that is cheaper than `headers` (default: reads `headers`). */
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined

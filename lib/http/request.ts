@@ -15,7 +15,7 @@ export interface ErrorHandler {
   readonly type: ErrorType
   /** The original request, with the requested module, controller and action. */
   readonly request: HttpRequest
-  /** The id to show to the client: that of the request; undefined if the error is not in the log, which only counts it. */
+  /** The id to show to the client: that of the request; undefined if the log only counts the error. */
   readonly id?: string | undefined
 }
 
@@ -62,7 +62,7 @@ export class HttpRequest {
     return this.#state.message.method
   }
 
-  /** The request target as it was sent, with its query string. */
+  /** The request target as sent, with its query string. */
   get target(): string {
     return this.#state.message.target
   }
@@ -145,9 +145,8 @@ export class HttpRequest {
   }
 
   /**
-   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (a 503 or 408), and when
-   * the server stops during an event stream, a response with the type `text/event-stream` ({@link ServerClosingError}).
-   * The stop aborts no other signal: the server waits until the response is sent.
+   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (503 or 408), and when
+   * the server stops during a response with the type `text/event-stream` ({@link ServerClosingError}). The stop aborts no other signal: the server waits until the response is sent.
    */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal
@@ -183,7 +182,7 @@ export class HttpRequest {
     return this.#state.view
   }
 
-  /** The cookies of the header `Cookie`, by name; parsed when first read. */
+  /** The cookies of the header `Cookie`, by name. */
   get cookies(): ReadonlyMap<string, string> {
     return this.#state.message.cookies
   }

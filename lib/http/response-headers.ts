@@ -19,8 +19,8 @@ export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => v
 export let fieldLinesOf: (headers: ResponseHeaders) => (string | string[])[]
 
 /**
- * The headers of a response. Names are case-insensitive. Values are checked when they are set, so an invalid one is an
- * error of the action that sets it.
+ * The headers of a response. Names are case-insensitive. Values are checked when set, so an invalid one is an error of the
+ * action that sets it.
  *
  * @example
  * response.headers.set('Cache-Control', 'no-store').append('Set-Cookie', 'a=1; HttpOnly')
@@ -55,7 +55,7 @@ export class ResponseHeaders
   /**
    * Sets a header, and replaces its earlier value.
    *
-   * @throws {TypeError} If the name or the value is invalid in HTTP, or the server sets the header itself
+   * @throws {TypeError} If the name or the value is invalid, or the server sets the header itself
    * (`Transfer-Encoding`, `Connection`, ...).
    */
   set(name: string, value: HeaderValue): this {
@@ -74,7 +74,7 @@ export class ResponseHeaders
     return this.#put({ name, value: [...lines, ...checkHeader(name, value, lines.length)] })
   }
 
-  /** Returns the value of a header, with several field lines joined by `, `; undefined if it is not set. */
+  /** Returns a header, with several field lines joined by `, `; undefined if it is not set. */
   get(name: string): string | undefined {
     const value = this.#find(name)?.value
     return typeof value === 'object' ? value.join(', ') : value

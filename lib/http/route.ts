@@ -70,7 +70,7 @@ export interface UrlParams {
 
 /** The options of `HttpRequest.urlFor()`. */
 export interface UrlOptions {
-  /** A named route, or `default` (default: the route that matched the request). */
+  /** A named route, or `default` (default: that of the request). */
   readonly name?: string | undefined
   /** Whether to ignore the values of the request (default false). */
   readonly reset?: boolean | undefined

@@ -22,11 +22,11 @@ const MAX_LINE = 16_384
 export class ValidationError extends HttpError {
   /** The issues: each with its path, such as `items.0`, and a message. A schema's are the first 20. */
   readonly issues: readonly ValidationIssue[]
-  /** The kind of input that each issue names: a parameter, or a field of a JSON body. */
+  /** The kind of input that the issues name: a parameter, or a field of a JSON body. */
   readonly subject: 'parameter' | 'field'
 
   /**
-   * @param issues The issues; the message lists the first 20 of them.
+   * @param issues The issues; the message lists the first 20.
    * @param count The number of all issues, if the list has the first ones only (default its length).
    * @param subject The kind of input that each issue names (default `parameter`).
    */
