@@ -30,7 +30,7 @@ export function locateFrame(frame: string, folders: readonly string[]): LocatedF
   const [, name = '', location = '', line, column] = FRAME.exec(frame) ?? []
   const path = pathOf(location)
   const folder = path && folderOf(path, folders)
-  if (!path || folder === undefined || isOfPortico(pathToFileURL(path).href)) return undefined
+  if (!path || !folder || isOfPortico(pathToFileURL(path).href)) return undefined
   const file = relative(folder, path)
   return { name: nameOf(name), path, file, line: Number(line), column: Number(column) }
 }
