@@ -207,8 +207,7 @@ function* innerPiecesOf(piece: string): Generator<string> {
   }
 }
 
-// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too. Does not fold
-// a part to find its length: that takes time, and only a piece is charged for it.
+// A longer part is found without being a piece: each run of 8 of its characters is one of the value too. Folds none: only a piece is charged.
 function isPiece(part: string): boolean {
   if (part.length >= WINDOW) return foldCost(part) > 0 || part.includes('%') || NUMERIC.test(part)
   return !isShort(part)
