@@ -4,7 +4,7 @@ import { authorityOf, splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
 import { foldCost } from './text-forms.ts'
-import { WINDOW } from './text-mask.ts'
+import { isLongWhenFolded } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
 // because they are guessed at once.
@@ -207,10 +207,10 @@ function* innerPiecesOf(piece: string): Generator<string> {
   }
 }
 
-// A longer part is found without being a piece: each run of 8 of its characters is one of the value too. Folds none: only a piece is charged.
+// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too.
 function isPiece(part: string): boolean {
-  if (part.length >= WINDOW) return foldCost(part) > 0 || part.includes('%') || NUMERIC.test(part)
-  return !isShort(part)
+  if (isShort(part)) return false
+  return !isLongWhenFolded(part) || part.includes('%') || NUMERIC.test(part)
 }
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */

@@ -13,11 +13,19 @@ import {
 } from './text-forms.ts'
 
 // The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
-export const WINDOW = 8
+const WINDOW = 8
 const HALF_WINDOW = 4
 
 // Maximum characters of all forms in both indexes, which take 4 ms. One character may become six when it is folded.
 const MAX_INDEXED = 50_000
+
+// Folding removes marks, and may make one letter of two surrogates.
+const longText = lazyPattern(`^(?:[\\p{M}\\uff9e\\uff9f]*[^\\p{M}\\uff9e\\uff9f]){${WINDOW}}`, 'u')
+
+/** Returns whether a text certainly has a run when it is folded. To fold it would take ten times as long. */
+export function isLongWhenFolded(text: string): boolean {
+  return longText().test(text)
+}
 
 // A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list
 // of pairs, such as a form, is no number.

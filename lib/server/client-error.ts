@@ -7,7 +7,7 @@ import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowly, stopReading } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
-import { pauseReading } from './reading.ts'
+import { failReader, pauseReading } from './reading.ts'
 
 interface ParserError extends Error {
   readonly code?: string
@@ -117,8 +117,7 @@ function onClientError(
 function failRequest(active: ActiveResponse, fault: HttpError, socket: Socket): void {
   // Reads this before the body fails, because the error action may respond at once.
   const { req, headersSent, socket: own, _headerSent } = active
-  // Emits only if there is a listener: an `error` event without one would end the process.
-  if (req.listenerCount('error') > 0) req.emit('error', fault)
+  failReader(req, fault)
   const isGone = fault instanceof ClientGoneError
   // A response without a socket is sent after others, which a client that has half-closed still gets.
   if (own === null && isGone) active.once('socket', () => socket.destroy())

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 
 // The types of Node do not declare the handle of a socket.
@@ -19,4 +20,9 @@ export function pauseReading(socket: HandledSocket): void {
 /** Reads again after a pause: without the listeners of `node:http`, `resume()` alone does not make the system read. */
 export function startReading(socket: Duplex): void {
   socket._read(0)
+}
+
+/** Lets the reader of a message fail. Without a reader, the event `error` would end the process. */
+export function failReader(message: IncomingMessage, error: Error): void {
+  if (message.listenerCount('error') > 0) message.emit('error', error)
 }

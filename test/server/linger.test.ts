@@ -1,12 +1,17 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
+import { streamBody } from '../../lib/http/body.ts'
+import { ClientGoneError } from '../../lib/index.ts'
 import { LINGER_MS } from '../../lib/server/close-slowly.ts'
 import { Connection } from '../../lib/server/connection.ts'
 import { linger } from '../../lib/server/linger.ts'
 import { deferred } from '../support/deferred.ts'
+import { settled } from '../support/wire.ts'
 
 describe('linger()', () => {
   for (const event of ['end', 'close']) {
@@ -23,17 +28,40 @@ describe('linger()', () => {
     })
   }
 
-  it('reads on behind a reader that the action has left, and that pauses the message', async (t) => {
+  it('lets a reader fail that the action has left, and reads on', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
-    const message = new PassThrough()
+    const message = new PassThrough({ highWaterMark: 1 })
+    const body = streamBody(message, 1_000_000)
+    const failed = once(body, 'error')
     const done = deferred()
-    message.on('data', () => message.pause())
     linger(asMessage(message), new Connection(new Socket()), done.resolve)
-    message.write('one')
-    await new Promise(setImmediate)
-    message.end('two')
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    const held = body.readableLength
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    assert.equal(body.readableLength, held)
+    t.mock.timers.tick(100)
+    assert.ok((await failed)[0] instanceof ClientGoneError)
+    message.end()
     await done.promise
     assert.equal(message.listenerCount('pause'), 0)
+  })
+
+  it('leaves the message to a reader that pauses it for less than a tenth of a second', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough({ highWaterMark: 1 })
+    const body = streamBody(message, 1_000_000)
+    const done = deferred()
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    t.mock.timers.tick(99)
+    const bytes = buffer(body)
+    message.end('last')
+    t.mock.timers.tick(99)
+    assert.equal((await bytes).length, 100_004)
+    await done.promise
   })
 
   it('calls back after 16 MiB', async () => {
