@@ -57,11 +57,13 @@ export interface Ending {
   readonly hidesParams?: boolean | undefined
 }
 
-/** What a report has said about the error of a request. @internal */
+/** What the reports have said about the errors of a request. @internal */
 export interface Reported {
+  /** The exception that has the fingerprint. */
+  readonly exception: Error | undefined
   readonly fingerprint: string
-  /** Undefined if the log does not have the error. */
-  readonly id: string | undefined
+  /** The id of the request; undefined if the log has none of its errors. */
+  id: string | undefined
   /** The hint about a sign-in that went astray; undefined if there is none, or if no report was made. */
   hint?: string | undefined
 }

@@ -17,10 +17,11 @@ export class Faults {
     const { exceptions, request, status } = failure
     const [exception] = exceptions
     if (exception === undefined) return
-    // A report has a fingerprint already, and an id if somebody can find the error by it.
+    // A report has a fingerprint already, and an id if somebody can find the request by it.
     const reported = request && stateOf(request).message.reported
+    const known = reported?.exception === exceptions.at(-1) ? reported?.fingerprint : undefined
     const kept = isRejection(failure) ? this.#rejections : this.#faults
-    const fault = kept.faultOf(reported?.fingerprint ?? fingerprintOf(failure), typeOf(exception))
+    const fault = kept.faultOf(known ?? fingerprintOf(failure), typeOf(exception))
     fault.status = status
     fault.route = route ?? ''
     fault.count++

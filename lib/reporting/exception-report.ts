@@ -196,8 +196,9 @@ function messageOf(message: unknown, { text }: Scrubber): string {
   return message === null ? 'null' : typeof message
 }
 
-// Escapes only what is shown: all of a message of 16 KiB of controls would take 10 ms.
-function bothEnds(text: string): string {
+/** Returns a message, or the beginning and the end of one of more than 400 characters. */
+export function bothEnds(text: string): string {
+  // Escapes only what is shown: all of a message of 16 KiB of controls would take 10 ms.
   const start = printable(text.slice(0, MAX_MESSAGE))
   if (text.length <= MAX_MESSAGE && start.length <= MAX_MESSAGE) return start
   const end = printable(text.slice(-MESSAGE_END)).slice(-MESSAGE_END)

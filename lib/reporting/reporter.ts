@@ -3,7 +3,7 @@ import { stateOf } from '../http/request.ts'
 import { forgetLastMatch, outsideRequests } from '../http/retention.ts'
 import { channels } from './diagnostics.ts'
 import { type ErrorReport, makeReport, type ReportOptions } from './error-report.ts'
-import type { ExceptionReport } from './exception-report.ts'
+import { bothEnds, type ExceptionReport } from './exception-report.ts'
 import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Logger } from './logger.ts'
@@ -86,9 +86,14 @@ export class Reporter {
     const isSame = first !== undefined && failure.exceptions.length === 1
     const { detail, fingerprint, id } = isSame ? first : this.admit(failure, first)
     const message = failure.request && stateOf(failure.request).message
-    // The error of the response replaces those that the application has reported for the request.
-    if (message && fingerprint !== undefined && (first !== undefined || !message.reported))
-      message.reported = { fingerprint, id }
+    if (message && fingerprint !== undefined) {
+      const { reported } = message
+      const exception = failure.exceptions.at(-1)
+      // The error of the response replaces those that the application has reported for the request.
+      if (first !== undefined || reported === undefined)
+        message.reported = { exception, fingerprint, id: id ?? reported?.id }
+      else reported.id ??= id
+    }
     try {
       if (fingerprint !== undefined) this.#publish(failure, detail, fingerprint)
     } catch (error) {
@@ -211,7 +216,7 @@ function withReason(report: ExceptionReport): string {
   const { message } = report
   const reason = innermostOf(report).message
   if (message.includes(reason)) return message
-  return message === '' ? reason : `${message}: ${reason}`
+  return message === '' ? reason : bothEnds(`${message}: ${reason}`)
 }
 
 function innermostOf(report: ExceptionReport): ExceptionReport {

@@ -52,6 +52,9 @@ describe('Faults', () => {
           fail() {
             throw new TypeError('This fails')
           },
+          list(request: HttpRequest) {
+            front.report(new RangeError('The cache is down'), { request })
+          },
         },
         error: {
           error(request: HttpRequest, response: HttpResponse) {
@@ -73,6 +76,14 @@ describe('Faults', () => {
       ]),
       [['EXCEPTION_OTHER TypeError frame news/fail', 2, 2]],
     )
+    // A body fails after the action.
+    const { request } = await front.handle(new HttpRequest({ target: '/news/list' }))
+    const error = new SyntaxError('The cursor is lost')
+    front.report(error, { request })
+    faults.record({ request, exceptions: [error], status: 500 }, 'news/list')
+    const last = faults.list.find(({ route }) => route === 'news/list')
+    assert.match(last?.fingerprint ?? '', /^EXCEPTION_OTHER SyntaxError .* news\/list$/)
+    assert.equal(last?.ids.length, 1)
   })
 
   it('has no id that nobody could find, and also errors outside of requests', async () => {

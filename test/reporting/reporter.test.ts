@@ -117,6 +117,7 @@ describe('Reporter.report()', () => {
       refused,
       new Error('Failed: port 80 of c4n4ry refused', { cause }),
       new Error('No cause'),
+      new TypeError('f'.repeat(300), { cause: new Error('r'.repeat(300)) }),
     ]) {
       for (let i = 0; i < 2; i++) report(error, 500, request)
     }
@@ -127,6 +128,7 @@ describe('Reporter.report()', () => {
         'port 80 of [dsh] refused',
         'Failed: port 80 of [dsh] refused',
         'No cause',
+        `${'f'.repeat(250)}...${'r'.repeat(147)}`,
       ],
     )
   })
