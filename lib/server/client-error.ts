@@ -11,6 +11,8 @@ import { failReader, pauseReading } from './reading.ts'
 
 interface ParserError extends Error {
   readonly code?: string
+  /** Whether the server stops waiting for the request, because it is stopping itself. */
+  readonly isStopping?: boolean
   /** The description by the parser. It contains no bytes of the client. */
   readonly reason?: string
   /** The bytes that the parser rejected. Never logged: they may contain secrets. */
@@ -80,7 +82,7 @@ function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): bo
 }
 
 function onClientError(
-  { code = '' }: ParserError,
+  { code = '', isStopping = false }: ParserError,
   status: number,
   socket: Socket,
   handler: Reporting,
@@ -89,6 +91,9 @@ function onClientError(
   const { activeResponse, hasLastRequest } = connection
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
+  // The time for which a body is not read is not the client's. When its action reads it, that has a time limit too.
+  const isUnread = connection.isWaiting && activeResponse?.req.complete === false
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnread && !isStopping) return
   // The rest of the bytes that were read with the last request: the connection is being closed slowly.
   if (hasLastRequest && socket.writableEnded && !GONE.has(code)) return
   const isGone = GONE.has(code) || !socket.writable

@@ -25,11 +25,7 @@ const LISTENER: unique symbol = Symbol('portico:end')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener }
 
-/**
- * The state that the exchanges on one socket share.
- *
- * It belongs to the socket: if that closes, a response queued behind another emits no `close`.
- */
+/** The state that the exchanges on one socket share: if that closes, a response queued behind another emits no `close`. */
 export class Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
@@ -88,6 +84,11 @@ export class Connection {
   /** Number of requests in flight: their actions run, or their responses are not sent yet. */
   get inFlight(): number {
     return this.activeResponse === undefined ? 0 : Math.max(1, this.#inFlight.length)
+  }
+
+  /** Whether the most recent request waits for its turn: nothing reads its body until then. */
+  get isWaiting(): boolean {
+    return this.#queued.length > 0
   }
 
   /** Records a request that has arrived. */

@@ -143,5 +143,6 @@ function idleSocketsOf(server: Server, sockets: ReadonlySet<Socket>): ReadonlySe
 // or lets the active request fail with it.
 function timeOut(server: Server, socket: Socket): void {
   const error = new Error('The request is incomplete, and the server is stopping')
-  server.emit('clientError', Object.assign(error, { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
+  const facts = { code: 'ERR_HTTP_REQUEST_TIMEOUT', isStopping: true }
+  server.emit('clientError', Object.assign(error, facts), socket)
 }

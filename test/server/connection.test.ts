@@ -241,6 +241,34 @@ describe('Pipelined requests', () => {
     })
   }
 
+  it('get no 408 while they wait: nothing reads their bodies', async (t) => {
+    const released = deferred()
+    const { port, service } = await serveActions(t, {
+      async wait(request, response) {
+        await released.promise
+        response.text(await text(request.body))
+      },
+    })
+    let socket: Socket | undefined
+    let read = 0
+    service.server.once('connection', (each) => {
+      socket = each
+    })
+    service.server.on('request', () => read++)
+    const post = `POST /app/wait HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n${'a'.repeat(200_000)}`
+    const received = send(
+      port,
+      keepAliveBytesOf({ target: '/app/wait' }).repeat(8) + withClose(post),
+    )
+    await settled(() => read)
+    assert.equal(read, 9)
+    // As the timeout of node:http does.
+    const error = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    service.server.emit('clientError', error, socket as Socket)
+    released.resolve()
+    assert.equal((await received).match(/ 200 OK/g)?.length, 9)
+  })
+
   it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
     const current = new AsyncLocalStorage<string | undefined>()
     const later: Action = async ({ target }, response) => {
