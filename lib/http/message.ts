@@ -57,7 +57,7 @@ export interface Ending {
   readonly hidesParams?: boolean | undefined
 }
 
-/** What the reports have said about the errors of a request. @internal */
+/** The error of a request, as its report shows it. @internal */
 export interface Reported {
   /** The exception that has the fingerprint. */
   readonly exception: Error | undefined

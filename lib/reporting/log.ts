@@ -153,10 +153,9 @@ function remove(name: string): Step {
 
 // Halves the stacks of an error and of its causes, down to one frame: the first one of the application.
 function halveStacks(record: Record<string, unknown>): boolean {
-  const { stack } = record
-  let isShorter = Array.isArray(stack) && stack.length > 1
-  if (isShorter)
-    record.stack = firstFrames((stack as unknown[]).map(String), (stack as unknown[]).length >> 1)
+  const stack: readonly unknown[] = Array.isArray(record.stack) ? record.stack : []
+  let isShorter = stack.length > 1
+  if (isShorter) record.stack = firstFrames(stack.map(String), stack.length >> 1)
   for (const name of ['previous', 'second']) {
     const inner = record[name]
     const copy = { ...(inner as Fields | null) }

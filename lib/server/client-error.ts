@@ -11,7 +11,7 @@ import { failReader, pauseReading } from './reading.ts'
 
 interface ParserError extends Error {
   readonly code?: string
-  /** Whether the server stops waiting for the request, because it is stopping itself. */
+  /** Whether the stop of the server is the reason, and not a timeout. */
   readonly isStopping?: boolean
   /** The description by the parser. It contains no bytes of the client. */
   readonly reason?: string

@@ -25,7 +25,7 @@ const LISTENER: unique symbol = Symbol('portico:end')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener }
 
-/** The state that the exchanges on one socket share: if that closes, a response queued behind another emits no `close`. */
+/** The state that the exchanges on one socket share. When it closes, a response behind another one emits no `close`. */
 export class Connection {
   /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket

@@ -4,13 +4,13 @@ import { closeAtOnce, dropRest } from './close-slowly.ts'
 import type { Connection } from './connection.ts'
 import { failReader } from './reading.ts'
 
-// The time for which a reader of the message may pause it, in milliseconds.
+// The maximum time for which a reader may pause the message, in milliseconds.
 const MAX_PAUSE_MS = 100
 
 /**
  * Reads and drops the rest of a message until it ends or reaches a limit, or the server stops. Then calls `done`.
  *
- * A reader that pauses the message for longer fails: the action has left it, as `pipe()` does if its target fails.
+ * A reader that pauses the message for a tenth of a second fails: the action has left it, as `pipe()` does if its target fails.
  */
 export function linger(message: IncomingMessage, connection: Connection, done: () => void): void {
   let timer: NodeJS.Timeout | undefined
