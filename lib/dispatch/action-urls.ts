@@ -32,16 +32,6 @@ export function urlsOf(site: SiteParts, action: RegisteredAction): readonly stri
   return []
 }
 
-/** Reports whether a path leads to a controller that a client can request. */
-export function hasController({ router, dispatcher }: SiteParts, path: string): boolean {
-  try {
-    return dispatcher.hasController(router.route(new HttpRequest({ target: path })))
-  } catch {
-    // A custom router threw, because it needs more than the path. `true` suppresses the hint: it might be wrong.
-    return true
-  }
-}
-
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
 function leadsTo(site: SiteParts, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })

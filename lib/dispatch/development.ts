@@ -12,7 +12,7 @@ import { statusOf } from '../http/exceptions.ts'
 import { isLocal } from '../http/loopback.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'
-import { makeReport, type ReportOptions } from '../reporting/error-report.ts'
+import { makeReport } from '../reporting/error-report.ts'
 import type { ExceptionReport } from '../reporting/exception-report.ts'
 import { printable } from '../reporting/printable.ts'
 import { scrubAll } from '../reporting/scrub.ts'
@@ -23,7 +23,8 @@ import { type LocatedFrame, locateFrame, readExcerpt } from './source-excerpt.ts
 
 /** The options of the details. */
 export interface DevelopmentOptions {
-  readonly reports: ReportOptions
+  /** The names of the parameters whose values are shown. */
+  readonly logParams: ReadonlySet<string>
   /** Whether a client on this machine sees the values of its parameters. */
   readonly showValues: boolean
   /** Called late: the error controller is created before the dispatcher. */
@@ -39,11 +40,10 @@ const MAX_VALUE_LENGTH = 400
 
 /** Creates the function that returns the details of an error. */
 export function createDetails(options: DevelopmentOptions): DetailsOf {
-  const { showValues, getSite } = options
-  const reports = { ...options.reports, hasStack: true }
+  const { logParams, showValues, getSite } = options
   return (request, exception) => {
     const failure = { exceptions: [exception], request, status: statusOf(exception) }
-    const report = makeReport(request.id, failure, reports)
+    const report = makeReport(request.id, failure, { logParams, hasStack: true })
     const { route, message } = stateOf(request)
     // A request that is not routed yet may be the return of a sign-in.
     const isShown = showValues && route !== undefined && !message.ending?.hidesParams

@@ -11,7 +11,7 @@ import type { Logger } from '../reporting/logger.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
 import { RequestRouter } from '../routing/request-router.ts'
-import { hasController, type SiteParts } from './action-urls.ts'
+import type { SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
 import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
@@ -54,12 +54,10 @@ export class FrontController {
   constructor(given: FrontControllerOptions = {}) {
     const options = withMaps(given)
     const { development = false, showValues = false } = options
-    const getSite = (): SiteParts => this.#parts
-    const reports = {
-      logParams: new Set(options.logParams),
-      hasController: (path: string): boolean => hasController(getSite(), path),
-    }
-    const detailsOf = development ? createDetails({ reports, showValues, getSite }) : undefined
+    const logParams = new Set(options.logParams)
+    const detailsOf = development
+      ? createDetails({ logParams, showValues, getSite: () => this.#parts })
+      : undefined
     this.#hooks = hooksOfControllers(controllersOf(options))
     const errorController = createErrorController(detailsOf, this.#hooks?.linkOf)
     const checked = checkedOptions(options, errorController)
@@ -72,7 +70,7 @@ export class FrontController {
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     this.#headers = checked.headers
     if (logger !== undefined) warnAboutRoutes(checked.routes, logger)
-    this.#reporter = new Reporter({ ...checked, ...reports, development })
+    this.#reporter = new Reporter({ ...checked, logParams, development })
   }
 
   /**

@@ -64,8 +64,6 @@ export interface Reported {
   readonly fingerprint: string
   /** The id of the request; undefined if the log has none of its errors. */
   id: string | undefined
-  /** The hint about a sign-in that went astray; undefined if there is none, or if no report was made. */
-  hint?: string | undefined
 }
 
 // The names in lower case, and the values.

@@ -1,4 +1,3 @@
-import { hasController } from '../dispatch/action-urls.ts'
 import { actionsOfModule, controllersOfModule, nearestOf } from '../dispatch/nearest-action.ts'
 import type { RegisteredAction } from '../dispatch/registered-controller.ts'
 import {
@@ -33,7 +32,7 @@ export function explainError(site: Site, request: HttpRequest, exception: Error)
   const { type, message, looksLike, hint } = makeReport(
     request.id,
     { exceptions: [exception], request, status },
-    { logParams: new Set(), hasController: (path) => hasController(site, path) },
+    { logParams: new Set() },
   )
   const errorAction = errorActionOf(site)
   return {

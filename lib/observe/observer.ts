@@ -1,9 +1,9 @@
 import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
-import { stateOf } from '../http/request.ts'
 import { forgetLastMatch } from '../http/retention.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
 import { sentParamsOf } from '../reporting/sent-params.ts'
+import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
 import type { ServerCounts } from '../server/server-counts.ts'
@@ -109,7 +109,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       recorder.recordExceptions(access.response, route, sent)
       if (request === undefined || sent === undefined) return
       faults.record(failure, route)
-      journal.record(request, sent, stateOf(request).message.reported?.hint)
+      journal.record(request, sent, recognizeSignIn(failure, request, sent)?.hint)
       forgetLastMatch()
     },
     recordError(error) {

@@ -57,8 +57,6 @@ export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, P
 export interface ReportOptions {
   /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>
-  /** Returns whether a path of this service has a controller. */
-  readonly hasController: (path: string) => boolean
   /** Whether also a 4xx has a stack, as in development (default false). */
   readonly hasStack?: boolean
 }
@@ -103,10 +101,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     durationMs: Math.round(durationMs * 10) / 10,
     ...(failedSignIn && { signIn: failedSignIn }),
     ...(second && { second: scrubbed(second) }),
-    ...(params &&
-      status === 404 &&
-      !failedSignIn &&
-      recognizeSignIn(request, params, options.hasController)),
+    ...(params && recognizeSignIn(failure, request, params)),
   }
 }
 

@@ -170,8 +170,6 @@ export class Reporter {
 
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)
-    const reported = failure.request && stateOf(failure.request).message.reported
-    if (reported !== undefined) reported.hint = report.hint
     try {
       if (detail !== 'count') this.#log(report, detail)
     } catch (error) {

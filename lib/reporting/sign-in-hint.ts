@@ -1,6 +1,8 @@
 import { HttpError, type HttpErrorOptions, setDefaults } from '../http/errors.ts'
-import type { HttpRequest } from '../http/request.ts'
+import { isInstance } from '../http/exceptions.ts'
+import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
+import type { Failure } from './failure.ts'
 import type { SentParams } from './sent-params.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */
@@ -63,19 +65,19 @@ const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
 }
 
 /**
- * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) whose path is not routed.
+ * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) that went astray: it ended with a 404.
  *
- * @param hasController Returns whether a path of this service has a controller.
  * @returns undefined if the request looks like none.
  */
 export function recognizeSignIn(
+  { exceptions: [exception], status }: Failure,
   request: HttpRequest,
   params: SentParams,
-  hasController: (path: string) => boolean,
 ): SignIn | undefined {
-  const looksLike = kindOfSignIn(params)
+  const isAstray = status === 404 && !isInstance(SignInError, exception)
+  const looksLike = isAstray ? kindOfSignIn(params) : undefined
   if (looksLike === undefined) return undefined
-  const hint = looksLike !== 'callback' && redirectHintOf(request, params, hasController)
+  const hint = looksLike !== 'callback' && redirectHintOf(request, params)
   return { looksLike, hint: hint || HINTS[looksLike] }
 }
 
@@ -91,15 +93,12 @@ export function kindOfSignIn(params: SentParams): SignIn['looksLike'] | undefine
 // The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000.
 const SHORT_HOST = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#]|$)/i
 
-function redirectHintOf(
-  request: HttpRequest,
-  params: SentParams,
-  hasController: (path: string) => boolean,
-): string | undefined {
+function redirectHintOf(request: HttpRequest, params: SentParams): string | undefined {
   const redirect = urlOf(params, 'redirect_uri')
   if (redirect === undefined) return undefined
   const ownHost = urlOf(params, 'app_domain')?.host ?? headerOf(request, 'host')
-  return redirect.host === ownHost && !hasController(redirect.pathname)
+  const { hasController } = stateOf(request).settings
+  return redirect.host === ownHost && hasController?.(redirect.pathname) === false
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }

@@ -2,7 +2,7 @@ import type { BlockList } from 'node:net'
 import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
-import { type HttpRequest, stateOf, withState } from '../http/request.ts'
+import { HttpRequest, stateOf, withState } from '../http/request.ts'
 import { rejectLongTarget, splitTarget } from '../http/request-line.ts'
 import type { RequestSettings, RequestState, Resolved } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
@@ -32,6 +32,8 @@ export interface RoutingOptions {
 export interface RegisteredActions {
   /** Reports whether a route leads to an action that a client can request. */
   hasAction(route: Route): boolean
+  /** Reports whether a routed request leads to a controller that a client can request. */
+  hasController(request: HttpRequest): boolean
   /** Reports whether a module, a controller or an action has a name. */
   isRegistered(name: string): boolean
   /** Returns what a route leads to. */
@@ -85,6 +87,7 @@ export class RequestRouter {
       trusted,
       buildUrl,
       isRegistered: (name) => known.has(name) || dispatcher.isRegistered(name),
+      hasController: (path) => this.#hasController(path),
       literalsOf,
       resolve: (route) => dispatcher.resolve(route),
       nameRoute: (state) => this.#nameRoute(state),
@@ -134,6 +137,15 @@ export class RequestRouter {
     const rejection =
       stateOf(rewritten).rejection ?? missing ?? this.#rejectExcess(rewritten, route)
     return withState(rewritten, { route, rejection })
+  }
+
+  #hasController(path: string): boolean {
+    try {
+      return this.#options.dispatcher.hasController(this.route(new HttpRequest({ target: path })))
+    } catch {
+      // A custom router threw, because it needs more than the path. `true` suppresses a hint, which might be wrong.
+      return true
+    }
   }
 
   // Returns only registered names: the name that a custom router returns may be a value of the request.

@@ -31,8 +31,7 @@ function develop(target: string, exception: Error, setup: Setup = {}): Developme
   const router = new RequestRouter(checked)
   const dispatcher = new Dispatcher(checked.modules, nameKeys.exact)
   const site = { ...checked, router, dispatcher }
-  const reports = { logParams: new Set<string>(), hasController: () => false }
-  const detailsOf = createDetails({ reports, showValues, getSite: () => site })
+  const detailsOf = createDetails({ logParams: new Set(), showValues, getSite: () => site })
   return detailsOf(router.route(new HttpRequest({ target: `/app${target}`, ...init })), exception)
 }
 

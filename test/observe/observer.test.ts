@@ -146,6 +146,15 @@ describe('An observer', () => {
     })
   })
 
+  it('has the hint of a sign-in that went astray, also if its error is not reported', async (t) => {
+    const { observer, port } = await observed(t)
+    for (const query of ['', '?q=1', '?code=CANARY&state=CANARY']) {
+      await exchange(port, { target: `/elp/oauth.php${query}` })
+    }
+    const [{ count, hint } = {}] = observer.snapshot().journal
+    assert.deepEqual([count, hint?.includes('register a controller')], [3, true])
+  })
+
   it('counts both exceptions if the error action fails too', async () => {
     const observer = createObserver()
     const error = {

@@ -38,7 +38,7 @@ const requestOf = (
 const request = requestOf(`/news/list/id/42?dsh=${CANARY}&page=2`, { method: 'PUT' })
 
 function report(failure: Partial<Failure> & { exceptions: readonly unknown[] }): ErrorReport {
-  const options = { logParams: new Set(['page']), hasController: () => false }
+  const options = { logParams: new Set(['page']) }
   return makeReport('ID', { request, status: 500, ...failure } as Failure, options)
 }
 

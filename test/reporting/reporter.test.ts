@@ -35,7 +35,6 @@ function reporting(t: TestContext, options: Partial<ReporterOptions> = {}) {
     logger,
     onReport: undefined,
     logParams: new Set(),
-    hasController: () => false,
     development: false,
     ...options,
   })
@@ -457,7 +456,7 @@ describe('Reporter.flush()', () => {
     const before = timers()
     const { logger } = logging()
     const options = { logger, onReport: undefined, logParams: new Set<string>() }
-    const reporter = new Reporter({ ...options, hasController: () => false, development: false })
+    const reporter = new Reporter({ ...options, development: false })
     reporter.report({ exceptions: [new Error('x')], status: 500 })
     assert.equal(timers(), before)
     reporter.flush()

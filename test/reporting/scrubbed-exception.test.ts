@@ -20,7 +20,7 @@ const TOO_LONG = 'x'.repeat(300_000)
 
 function report(failure: Partial<Failure> & Pick<Failure, 'exceptions'>): ErrorReport {
   const request = new HttpRequest({ target: `/?dsh=${CANARY}&x=${TOO_LONG}` })
-  const options = { logParams: new Set<string>(), hasController: () => false }
+  const options = { logParams: new Set<string>() }
   return makeReport('ID', { request, status: 500, ...failure }, options)
 }
 

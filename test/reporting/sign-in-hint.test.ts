@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
 import { SentParams } from '../../lib/reporting/sent-params.ts'
-import { kindOfSignIn, recognizeSignIn } from '../../lib/reporting/sign-in-hint.ts'
+import { kindOfSignIn, recognizeSignIn, SignInError } from '../../lib/reporting/sign-in-hint.ts'
+
+const NOT_FOUND = { exceptions: [], status: 404 }
 
 const HINTS = {
   callback:
@@ -16,9 +18,11 @@ const own = 'redirect_uri=https%3A%2F%2Fa.example%2Felp%2Foauth.php%3Fprovider%3
 const foreign = 'redirect_uri=https%3A%2F%2Fother.example%2Felp%2Foauth.php'
 
 function recognize(search: string, host?: string, served: string[] = []) {
-  const request = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
+  const sent = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
+  const hasController = (path: string): boolean => served.includes(path)
+  const request = withState(sent, { settings: { ...stateOf(sent).settings, hasController } })
   const params = new SentParams(request)
-  const signIn = recognizeSignIn(request, params, (path) => served.includes(path))
+  const signIn = recognizeSignIn(NOT_FOUND, request, params)
   assert.equal(kindOfSignIn(params), signIn?.looksLike)
   return signIn
 }
@@ -55,19 +59,27 @@ describe('recognizeSignIn()', () => {
   })
 
   it('finds the parameters in the path and in a form too', () => {
-    const pairs = { target: '/x/y/code/1/state/2' }
-    assert.equal(
-      recognizeSignIn(new HttpRequest(pairs), new SentParams(new HttpRequest(pairs)), assert.fail),
-      undefined,
-    )
+    const pairs = new HttpRequest({ target: '/x/y/code/1/state/2' })
+    assert.equal(recognizeSignIn(NOT_FOUND, pairs, new SentParams(pairs)), undefined)
     const request = new HttpRequest({ target: '/x/y?code=1' }).forward({
       action: 'y',
       params: { state: '2' },
     })
-    assert.equal(
-      recognizeSignIn(request, new SentParams(request), assert.fail)?.looksLike,
-      'callback',
-    )
+    const signIn = recognizeSignIn(NOT_FOUND, request, new SentParams(request))
+    assert.equal(signIn?.looksLike, 'callback')
+  })
+
+  it('recognizes no request that an action of a sign-in has served, nor one with another status', () => {
+    const request = new HttpRequest({ target: '/sign-in/return?code=1&state=2' })
+    const params = new SentParams(request)
+    const facts = { provider: '', step: 'return', fault: 'unknown' }
+    const served = [new SignInError(404, 'No sign-in', facts)]
+    for (const failure of [
+      { exceptions: served, status: 404 },
+      { ...NOT_FOUND, status: 500 },
+    ]) {
+      assert.equal(recognizeSignIn(failure, request, params), undefined)
+    }
   })
 
   it('reports a redirect_uri that is a path of this service without a controller', () => {

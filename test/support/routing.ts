@@ -32,6 +32,7 @@ export function routing(
     limits: DEFAULT_LIMITS,
     dispatcher: {
       hasAction,
+      hasController: () => true,
       isRegistered: () => false,
       resolve: (route) => ({ ...route, run: undefined }),
       nameOf: () => undefined,
