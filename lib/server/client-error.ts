@@ -5,7 +5,7 @@ import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowly, stopReading } from './close-slowly.ts'
-import { connectionOf } from './connection.ts'
+import { type Connection, connectionOf } from './connection.ts'
 import type { Reporting } from './handler.ts'
 import { failReader, pauseReading } from './reading.ts'
 
@@ -22,13 +22,15 @@ interface ParserError extends Error {
 /** The types of Node do not declare whether the head of a response has been written. */
 type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
 
+const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT'
+
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   HPE_INVALID_VERSION: 505,
   // A reason, because the code is HPE_INVALID_VERSION here too: the version is valid, but other bytes than CR and LF follow it.
   'Expected CRLF after version': 400,
   HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
-  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  [TOO_LATE]: 408,
 }
 
 // The codes for a client that closed the connection within a message.
@@ -48,9 +50,30 @@ export function handleClientErrors(
   handler: Reporting,
   maxTargetBytes: number,
 ): void {
-  server.on('clientError', (error: ParserError, socket: Socket) =>
-    onClientError(error, statusOf(error, maxTargetBytes), socket, handler),
-  )
+  server.on('clientError', (error: ParserError, socket: Socket) => {
+    const connection = connectionOf(socket)
+    const act = (): void =>
+      onClientError(error, statusOf(error, maxTargetBytes), connection, handler)
+    if (error.code === TOO_LATE && !error.isStopping) afterWaiting(server, connection, act)
+    else act()
+  })
+}
+
+// Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
+function afterWaiting(server: Server, connection: Connection, act: () => void): void {
+  const isBody = (): boolean => connection.activeResponse?.req.complete === false
+  const [limitMs, late] = isBody()
+    ? [server.requestTimeout, connection.requests]
+    : [server.headersTimeout, connection.requests + 1]
+  const check = (): void => {
+    const { requests, socket, pipeline } = connection
+    // node:http reports a message that is late once. This one may have arrived since.
+    if (requests > late || (requests === late && !isBody()) || socket.destroyed) return
+    const restMs = pipeline?.restOf(limitMs) ?? 0
+    if (restMs > 0) setTimeout(check, restMs).unref()
+    else act()
+  }
+  check()
 }
 
 /**
@@ -82,18 +105,14 @@ function isTargetTooLong(packet: Buffer | undefined, maxTargetBytes: number): bo
 }
 
 function onClientError(
-  { code = '', isStopping = false }: ParserError,
+  { code = '' }: ParserError,
   status: number,
-  socket: Socket,
+  connection: Connection,
   handler: Reporting,
 ): void {
-  const connection = connectionOf(socket)
-  const { activeResponse, hasLastRequest } = connection
+  const { activeResponse, hasLastRequest, socket } = connection
   // A second error comes from the rest of a message that is already rejected.
   if (connection.fault !== undefined) return
-  // The time for which a body is not read is not the client's. When its action reads it, that has a time limit too.
-  const isUnread = connection.isWaiting && activeResponse?.req.complete === false
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && isUnread && !isStopping) return
   // The rest of the bytes that were read with the last request: the connection is being closed slowly.
   if (hasLastRequest && socket.writableEnded && !GONE.has(code)) return
   const isGone = GONE.has(code) || !socket.writable

@@ -1,11 +1,16 @@
+import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
-import { pauseReading, startReading } from './reading.ts'
+import { ClientGoneError } from '../http/errors.ts'
+import type { Connection } from './connection.ts'
+import { failReader, pauseReading, startReading } from './reading.ts'
 
 /** Maximum time for which bytes are still accepted after a response, in milliseconds. */
 export const LINGER_MS = 1_000
 // Maximum number of bytes that are still accepted after a response.
 const MAX_LINGER_BYTES = 16_777_216
+// The maximum time for which a reader may pause the message, in milliseconds.
+const MAX_PAUSE_MS = 100
 
 /**
  * Reads and drops what still arrives, until it reaches a limit. Then calls `giveUp`.
@@ -25,6 +30,43 @@ export function dropRest(stream: Readable, giveUp: () => void): () => void {
     clearTimeout(timer)
     stream.off('data', onData)
   }
+}
+
+/**
+ * Reads and drops the rest of a message until it ends or reaches a limit, or the server stops. Then calls `done`.
+ *
+ * A reader that pauses the message for a tenth of a second fails: the action has left it, as `pipe()` does if its target fails.
+ */
+export function linger(message: IncomingMessage, connection: Connection, done: () => void): void {
+  let timer: NodeJS.Timeout | undefined
+  const dropReader = (): void => {
+    if (!message.isPaused()) return
+    stop()
+    // A reader that has failed expects no bytes.
+    failReader(
+      message.off('pause', onPause).unpipe().removeAllListeners('data'),
+      new ClientGoneError(),
+    )
+    stop = dropRest(message, giveUp)
+  }
+  const onPause = (): void => {
+    clearTimeout(timer)
+    timer = setTimeout(dropReader, MAX_PAUSE_MS).unref()
+  }
+  const finish = (): void => {
+    stop()
+    clearTimeout(timer)
+    connection.endLinger = undefined
+    message.off('end', finish).off('close', finish).off('pause', onPause)
+    done()
+  }
+  const giveUp = (): void => {
+    closeAtOnce(connection.socket)
+    finish()
+  }
+  let stop = dropRest(message, giveUp)
+  connection.endLinger = giveUp
+  message.on('end', finish).on('close', finish).on('pause', onPause)
 }
 
 /**

@@ -1,19 +1,9 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
 import { closeSlowlyAtEnd, leaveToListener, stopReading } from './close-slowly.ts'
-import { pauseReading } from './reading.ts'
-
-// Maximum requests in flight per connection. Later ones wait, and reading is paused.
-const MAX_IN_FLIGHT = 8
-// A pipelined request starts only while the responses before it hold fewer bytes than this.
-const MAX_WAITING_BYTES = 65_536
-// One list for all connections that have no pipelined request.
-const NONE: readonly ServerResponse[] = []
-// Beyond this number of waiting requests, reading stays paused until they have started.
-const MAX_QUEUED = 64
+import { Pipeline } from './pipeline.ts'
 
 /** An object that is called when its response has been sent, or when the client has left before. */
 export interface EndListener {
@@ -23,14 +13,21 @@ export interface EndListener {
 // The property of a response that has its EndListener: a second listener of its event `close` would cost a copy of their list.
 const LISTENER: unique symbol = Symbol('portico:end')
 
-type Watched = ServerResponse & { [LISTENER]?: EndListener }
+// The connection is a property of its socket: a WeakMap would add a cache miss to every request. And of each response: a message
+// that `pipeline()` has destroyed has no socket.
+const CONNECTION: unique symbol = Symbol('portico:connection')
+
+type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
 
 /** The state that the exchanges on one socket share. When it closes, a response behind another one emits no `close`. */
 export class Connection {
-  /** Kept here because a destroyed message has no socket. */
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
   latest: ServerResponse | undefined
+  /** Number of requests that have arrived. */
+  requests = 0
+  /** The pipelined requests; undefined until one has arrived. */
+  pipeline: Pipeline | undefined
   /** Whether the most recent request arrived while a response was active. */
   isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
@@ -43,11 +40,6 @@ export class Connection {
   fault: HttpError | undefined
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
-  // The responses to the requests that have started. Empty until a request is pipelined.
-  #inFlight: readonly ServerResponse[] = NONE
-  // Functions that start the pipelined requests that have not started, in order of arrival.
-  readonly #queued: (() => void)[] = []
-  #resumeReading: (() => void) | undefined
   #onClose: Set<() => void> | undefined
 
   constructor(socket: Socket) {
@@ -70,8 +62,7 @@ export class Connection {
 
   /** Releases a closed socket: drops its waiting requests, and calls the functions in {@link onClose}, each once. */
   close(): void {
-    this.#queued.length = 0
-    this.#resumeReading?.()
+    this.pipeline?.close()
     for (const listener of this.#onClose ?? []) listener()
     this.#onClose?.clear()
   }
@@ -83,44 +74,24 @@ export class Connection {
 
   /** Number of requests in flight: their actions run, or their responses are not sent yet. */
   get inFlight(): number {
-    return this.activeResponse === undefined ? 0 : Math.max(1, this.#inFlight.length)
-  }
-
-  /** Whether the most recent request waits for its turn: nothing reads its body until then. */
-  get isWaiting(): boolean {
-    return this.#queued.length > 0
+    return this.activeResponse === undefined ? 0 : (this.pipeline?.inFlight ?? 1)
   }
 
   /** Records a request that has arrived. */
-  recordRequest(out: ServerResponse, mustBeLast: boolean): void {
+  recordRequest(out: Watched, mustBeLast: boolean): void {
     const { activeResponse } = this
+    out[CONNECTION] = this
+    this.requests++
     if (this.#endListener !== undefined) this.#keepEndListener()
     this.latest = out
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
     this.hasLastRequest = mustBeLast
     this.isPipelined = activeResponse !== undefined
+    if (activeResponse === undefined) return
     // The response to a request that is not pipelined is not tracked until another request arrives.
-    if (activeResponse !== undefined && this.#inFlight.length === 0) this.#track(activeResponse)
-  }
-
-  /**
-   * Starts a pipelined request as soon as fewer than the maximum are in flight and the client has
-   * read enough of the responses before it. Pauses reading until then.
-   *
-   * @param maxPauseMs Maximum length of one pause (default 5,000), because the timeout of a partly
-   *   received request continues during a pause.
-   */
-  startInTurn(out: ServerResponse, start: () => void, maxPauseMs = 5_000): void {
-    // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
-    // A function of AsyncResource.bind() would take 2.8 kB for each request that waits.
-    const context = new AsyncResource('portico')
-    this.#queued.push(() => {
-      this.#track(out)
-      context.runInAsyncScope(start)
-    })
-    this.#startQueued()
-    if (this.#queued.length > 0) this.#pauseReading(maxPauseMs)
+    this.pipeline ??= new Pipeline(this)
+    if (this.pipeline.inFlight === 0) this.pipeline.track(activeResponse)
   }
 
   /**
@@ -135,50 +106,6 @@ export class Connection {
       if (!this.isDetached) leaveToListener(this.socket)
     })
     return true
-  }
-
-  #track(out: ServerResponse): void {
-    this.#inFlight = [...this.#inFlight, out]
-    // A response finishes when the socket has taken its last byte.
-    out.once('finish', () => {
-      const others = this.#inFlight.filter((other) => other !== out)
-      this.#inFlight = others.length > 0 ? others : NONE
-      this.#startQueued()
-    })
-  }
-
-  #startQueued(): void {
-    // After a failed write, node:http emits `finish` for the responses that were not sent. Another write would emit it
-    // again, which ends the process.
-    if (!this.socket.writable) this.#queued.length = 0
-    while (this.#queued.length > 0 && this.#hasRoom()) this.#queued.shift()?.()
-    if (this.#queued.length === 0) this.#resumeReading?.()
-  }
-
-  #hasRoom(): boolean {
-    if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
-    let waiting = 0
-    for (const out of this.#inFlight) waiting += out.writableLength
-    return waiting < MAX_WAITING_BYTES
-  }
-
-  #pauseReading(maxPauseMs: number): void {
-    const { socket } = this
-    pauseReading(socket)
-    if (this.#resumeReading !== undefined) return
-    const pauseAgain = (): void => pauseReading(socket)
-    const timer = setTimeout(() => {
-      if (this.#queued.length < MAX_QUEUED) this.#resumeReading?.()
-      else timer.refresh()
-    }, maxPauseMs).unref()
-    this.#resumeReading = () => {
-      clearTimeout(timer)
-      socket.off('resume', pauseAgain)
-      this.#resumeReading = undefined
-      // Nothing more is read after a fault.
-      if (this.fault === undefined) socket.resume()
-    }
-    socket.on('resume', pauseAgain)
   }
 
   /** Calls a listener once when a response has been sent, or when the client has left before. */
@@ -236,12 +163,9 @@ function closeConnection(this: Socket): void {
   connectionOf(this).close()
 }
 
-function releaseResponse(this: ServerResponse): void {
-  connectionOf(this.req.socket).release(this)
+function releaseResponse(this: Watched): void {
+  this[CONNECTION]?.release(this)
 }
-
-// The connection is a property of its socket: a WeakMap would add a cache miss to every request.
-const CONNECTION: unique symbol = Symbol('portico:connection')
 
 /** Returns the connection of a socket; creates it on the first call. */
 export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {

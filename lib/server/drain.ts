@@ -41,9 +41,10 @@ export async function drain(
 ): Promise<CloseResult> {
   const result = { connections: 0, actions: 0 }
   const destroy = (socket: Socket): void => {
-    const { inFlight, activeResponse } = connectionOf(socket)
-    // A client that has not sent its whole request has lost nothing.
-    result.actions += inFlight - Number(activeResponse?.req.complete === false)
+    const { inFlight, activeResponse, pipeline } = connectionOf(socket)
+    // A client that has not sent its whole request has lost nothing. A request that waits is not in flight.
+    const isArriving = activeResponse?.req.complete === false && !pipeline?.isWaiting
+    result.actions += inFlight - Number(isArriving)
     socket.destroy()
   }
   const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()

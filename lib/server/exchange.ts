@@ -69,9 +69,9 @@ export class Exchange implements ResponseTarget, EndListener {
   /** Calls the handler, or queues the request if too many pipelined ones are in flight. */
   start(): void {
     const { connection, out } = this.incoming
-    if (connection.isPipelined) {
-      connection.startInTurn(out, () => this.#start(), this.#options.maxPauseMs)
-    } else this.#start()
+    const { isPipelined, pipeline } = connection
+    if (isPipelined) pipeline?.start(out, () => this.#start())
+    else this.#start()
   }
 
   // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived

@@ -78,12 +78,6 @@ export interface ListenerOptions extends HandlingOptions {
    * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
    */
   readonly closing?: AbortSignal | undefined
-  /**
-   * Maximum time for which reading is paused when a client pipelines too many requests, in
-   * milliseconds (default 5,000). Must be less than the server's timeouts for receiving a request.
-   * Does not apply while 64 or more requests wait.
-   */
-  readonly maxPauseMs?: number | undefined
   /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

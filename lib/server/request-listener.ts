@@ -4,7 +4,6 @@ import {
   checkOptions,
   FUNCTION,
   type Kind,
-  NUMBER,
   OBJECT,
   UNCHECKED,
 } from '../http/check-options.ts'
@@ -19,7 +18,6 @@ import type { Handler, ListenerOptions } from './handler.ts'
 const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
   headerLimits: OBJECT,
   closing: UNCHECKED,
-  maxPauseMs: NUMBER,
   onAccess: FUNCTION,
   before: UNCHECKED,
   idHeader: UNCHECKED,

@@ -1,14 +1,15 @@
 import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
+import { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
+import { linger } from './close-slowly.ts'
 import type { EventStreams } from './event-streams.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
-import { linger } from './linger.ts'
 
 // Responses with these statuses have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
 const BODILESS: readonly number[] = [204, 205, 304]
@@ -115,6 +116,7 @@ function writeStream(
   const start = (): void => {
     target.eventStreams.add(incoming, response)
     // The headers have been sent, so an error can only end the connection. pipeline() does that.
+    out.destroy = destroyWithoutError
     pipeline(body, count, out, (error) => {
       target.eventStreams.delete(incoming)
       connection.removeOnClose(destroyBody)
@@ -128,6 +130,11 @@ function writeStream(
   // Bound, because `socket` is emitted in the context of the request before it.
   if (out.socket === null) out.once('socket', AsyncResource.bind(start))
   else start()
+}
+
+// The socket would emit the error of the body as one of the client, with the values that its message quotes.
+function destroyWithoutError(this: ServerResponse): ServerResponse {
+  return ServerResponse.prototype.destroy.call(this)
 }
 
 async function* countBytes(

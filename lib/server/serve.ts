@@ -160,7 +160,6 @@ function handleRequests(
   const listener = createRequestListener(handler, {
     ...options,
     headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
-    maxPauseMs: Math.min(limits.headersTimeoutMs, limits.requestTimeoutMs) / 2,
     expectsContinue,
   })
   server.on('request', listener)

@@ -183,22 +183,9 @@ describe('Pipelined requests', () => {
     assert.equal(started.length, 100)
   })
 
-  it('are read again after maxPauseMs, so that a partly received request does not time out', async (t) => {
-    const { port, requests, released } = await listenWithDelay(t, 20)
-    const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
-    const socket = connect(port, '127.0.0.1')
-    const received = text(socket)
-    socket.write(bytes.repeat(9) + bytes.slice(0, 5))
-    await requests(9)
-    socket.write(withClose(bytes).slice(5))
-    await requests(10)
-    released.resolve()
-    assert.equal((await received).match(/ 200 OK/g)?.length, 10)
-  })
-
-  it('are not read after maxPauseMs while many of them wait', async (t) => {
+  it('are not read while many of them wait', async (t) => {
     let read = 0
-    const { port, requests, released } = await listenWithDelay(t, 1, () => read++)
+    const { port, requests, released } = await listenWithDelay(t, () => read++)
     const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
     const received = send(port, bytes.repeat(9_999) + withClose(bytes))
     await requests(100)
@@ -241,33 +228,42 @@ describe('Pipelined requests', () => {
     })
   }
 
-  it('get no 408 while they wait: nothing reads their bodies', async (t) => {
-    const released = deferred()
-    const { port, service } = await serveActions(t, {
-      async wait(request, response) {
-        await released.promise
-        response.text(await text(request.body))
-      },
+  for (const rest of ['body', 'head']) {
+    it(`get no 408 for a ${rest} that nothing has read while they waited`, async (t) => {
+      const { port, released, parsed, timeOut } = await serveWithDelay(t)
+      const wait = keepAliveBytesOf({ target: '/app/wait' })
+      const body = 'a'.repeat(200_000)
+      const post = `POST /app/wait HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+      const bytes = wait.repeat(8) + (rest === 'head' ? wait : '') + withClose(post)
+      const size = rest === 'head' ? bytes.length - post.length : bytes.length
+      const socket = connect(port, '127.0.0.1')
+      const received = text(socket)
+      socket.write(bytes.slice(0, size))
+      assert.equal(await parsed(), 9)
+      timeOut()
+      released.resolve()
+      await settled(() => socket.bytesRead)
+      // Its turn has come, and its own time has begun.
+      timeOut()
+      socket.write(bytes.slice(size))
+      assert.equal((await received).match(/ 200 OK/g)?.length, rest === 'head' ? 10 : 9)
     })
-    let socket: Socket | undefined
-    let read = 0
-    service.server.once('connection', (each) => {
-      socket = each
+
+    it(`get a 408 if the client does not send the rest of a ${rest} after they have waited`, async (t) => {
+      const { port, service, released, parsed, timeOut } = await serveWithDelay(t)
+      service.server.requestTimeout = 50
+      service.server.headersTimeout = 40
+      const part = 'POST /app/wait HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'
+      const wait = keepAliveBytesOf({ target: '/app/wait' })
+      const pieces = rest === 'head' ? [wait.repeat(9), part.slice(0, 20)] : [wait.repeat(8), part]
+      const received = send(port, pieces.join(''))
+      assert.equal(await parsed(), 9)
+      timeOut()
+      released.resolve()
+      const statuses = (await received).match(/(?<=^HTTP\/1.1 )\d+/gm)
+      assert.deepEqual(statuses, [...Array(rest === 'head' ? 9 : 8).fill('200'), '408'])
     })
-    service.server.on('request', () => read++)
-    const post = `POST /app/wait HTTP/1.1\r\nHost: a\r\nContent-Length: 200000\r\n\r\n${'a'.repeat(200_000)}`
-    const received = send(
-      port,
-      keepAliveBytesOf({ target: '/app/wait' }).repeat(8) + withClose(post),
-    )
-    await settled(() => read)
-    assert.equal(read, 9)
-    // As the timeout of node:http does.
-    const error = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
-    service.server.emit('clientError', error, socket as Socket)
-    released.resolve()
-    assert.equal((await received).match(/ 200 OK/g)?.length, 9)
-  })
+  }
 
   it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
     const current = new AsyncLocalStorage<string | undefined>()
@@ -329,7 +325,7 @@ describe('The bytes behind the last request of a connection', () => {
   for (const [kind, first] of Object.entries(firsts)) {
     it(`are not read until its response has been sent: ${kind}`, async (t) => {
       let read = 0
-      const { port, requests, released } = await listenWithDelay(t, 1, () => read++)
+      const { port, requests, released } = await listenWithDelay(t, () => read++)
       const socket = connect(port, '127.0.0.1').on('error', () => {})
       t.after(() => socket.destroy())
       const received = text(socket)
@@ -346,7 +342,7 @@ describe('The bytes behind the last request of a connection', () => {
   }
 
   it('are left to a listener of the server for `upgrade`, whose connection then ends', async (t) => {
-    const { server, port, released } = await listenWithDelay(t, 1)
+    const { server, port, released } = await listenWithDelay(t)
     server.on('upgrade', (_, stream) =>
       stream.on('error', () => {}).end('HTTP/1.1 401 Unauthorized\r\n\r\n'),
     )
@@ -365,11 +361,41 @@ describe('The bytes behind the last request of a connection', () => {
 })
 
 /**
+ * Serves an action that waits until it is released, and then reads the body, with all limits.
+ *
+ * @returns Also a function that returns how many requests have been parsed, and one that times out as `node:http` does.
+ */
+async function serveWithDelay(t: TestContext) {
+  const released = deferred()
+  const { port, service } = await serveActions(t, {
+    async wait(request, response) {
+      await released.promise
+      response.text(await text(request.body))
+    },
+  })
+  let socket: Socket | undefined
+  let count = 0
+  service.server.once('connection', (each) => {
+    socket = each
+  })
+  service.server.on('request', () => count++)
+  const parsed = async (): Promise<number> => {
+    await settled(() => count)
+    return count
+  }
+  const timeOut = (): void => {
+    const error = Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    service.server.emit('clientError', error, socket as Socket)
+  }
+  return { port, service, released, parsed, timeOut }
+}
+
+/**
  * Serves an action that waits until it is released.
  *
  * @returns The port, a function that waits until this number of requests has been parsed, and the release.
  */
-async function listenWithDelay(t: TestContext, maxPauseMs: number, onRequest = () => {}) {
+async function listenWithDelay(t: TestContext, onRequest = () => {}) {
   const released = deferred()
   const handler = {
     async handle() {
@@ -378,7 +404,7 @@ async function listenWithDelay(t: TestContext, maxPauseMs: number, onRequest = (
     },
   }
   let parsed = 0
-  const server = createServer(createRequestListener(handler, { maxPauseMs }))
+  const server = createServer(createRequestListener(handler))
   server.on('request', () => {
     parsed++
     onRequest()

@@ -19,7 +19,7 @@ import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { bytesOf, parse, send } from '../support/http.ts'
 import { portOf, startServing } from '../support/serving.ts'
-import { keepAliveBytesOf } from '../support/wire.ts'
+import { keepAliveBytesOf, settled } from '../support/wire.ts'
 
 const upgradeBytes = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n'
 
@@ -187,6 +187,24 @@ describe('drain()', () => {
     upgraded.write(upgradeBytes)
     await once(upgraded, 'data')
     assert.deepEqual(await service.close(), { connections: 2, actions: 1 })
+    finish.resolve()
+  })
+
+  it('counts the actions that run before half a body that waits for its turn', async (t) => {
+    const finish = deferred()
+    let started = 0
+    const slow = (): Promise<void> => {
+      started++
+      return finish.promise
+    }
+    const front = createFront({ slow: { index: slow } })
+    const service = await serve(front, { port: 0, closeTimeoutMs: 20 })
+    const post = { target: '/slow', method: 'POST', headers: [['Content-Length', '9']] } as const
+    connectTo(t, service).write(
+      keepAliveBytesOf({ target: '/slow' }).repeat(8) + keepAliveBytesOf(post),
+    )
+    await settled(() => started)
+    assert.deepEqual(await service.close(), { connections: 1, actions: 8 })
     finish.resolve()
   })
 

@@ -5,7 +5,7 @@ import { createServer as createTlsServer } from 'node:https'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { finished } from 'node:stream/promises'
+import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
 import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
@@ -377,6 +377,28 @@ describe('incomingMessageOf()', () => {
         socket.write(bytes)
         await emitted.promise
       }
+    }
+  })
+
+  it('returns a message that the action may destroy, as for await and pipeline() do', async (t) => {
+    const { port } = await serveActions(t, {
+      async one(request, response) {
+        for await (const chunk of incomingMessageOf(request) ?? []) return response.text(`${chunk}`)
+        return response
+      },
+      async failed(request, response) {
+        const body = incomingMessageOf(request) ?? []
+        const fail = async (): Promise<never> => {
+          throw new Error('full')
+        }
+        await pipeline(body, fail).catch(({ message }) => response.text(message))
+      },
+    })
+    for (const [action, text] of Object.entries({ one: 'abc', failed: 'full' })) {
+      assert.equal(
+        (await exchange(port, { target: `/app/${action}`, method: 'POST', body: 'abc' })).body,
+        text,
+      )
     }
   })
 

@@ -2,14 +2,13 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import type { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
-import { PassThrough } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { buffer } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import { streamBody } from '../../lib/http/body.ts'
 import { ClientGoneError } from '../../lib/index.ts'
-import { LINGER_MS } from '../../lib/server/close-slowly.ts'
+import { LINGER_MS, linger } from '../../lib/server/close-slowly.ts'
 import { Connection } from '../../lib/server/connection.ts'
-import { linger } from '../../lib/server/linger.ts'
 import { deferred } from '../support/deferred.ts'
 import { settled } from '../support/wire.ts'
 
@@ -46,6 +45,25 @@ describe('linger()', () => {
     message.end()
     await done.promise
     assert.equal(message.listenerCount('pause'), 0)
+  })
+
+  it('gives no bytes to a reader that has failed', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough({ highWaterMark: 1 })
+    const reader = Readable.toWeb(message).getReader()
+    message.write(Buffer.alloc(100_000))
+    await reader.read()
+    const done = deferred()
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write(Buffer.alloc(100_000))
+    await settled(() => message.readableLength)
+    t.mock.timers.tick(100)
+    await assert.rejects(
+      reader.read().then(() => reader.read()),
+      ClientGoneError,
+    )
+    message.end('last')
+    await done.promise
   })
 
   it('calls back after 16 MiB', async () => {

@@ -155,8 +155,8 @@ describe('writeResponse() with a stream', () => {
     assert.ok(body.length <= 2, body)
   })
 
-  it('closes the connection when it fails after its first bytes', async (t) => {
-    const { port } = await listenWithActions(t, {
+  it('closes the connection when it fails after its first bytes, without an error of the client', async (t) => {
+    const { port, sockets } = await listenWithActions(t, {
       fails(_, response) {
         response.body = Readable.from(
           (async function* () {
@@ -169,6 +169,7 @@ describe('writeResponse() with a stream', () => {
     const { status, body } = await exchange(port, { target: '/app/fails' })
     assert.equal(status, 200)
     assert.doesNotMatch(body, LAST_CHUNK)
+    assert.equal(sockets[0]?.errored, null)
   })
 
   it('closes the connection behind other responses too, and sends those before', async (t) => {

@@ -1,0 +1,101 @@
+import { AsyncResource } from 'node:async_hooks'
+import type { ServerResponse } from 'node:http'
+import { monotonicMs } from '../http/clock.ts'
+import type { Connection } from './connection.ts'
+import { pauseReading } from './reading.ts'
+
+// Maximum requests in flight per connection. Later ones wait, and reading is paused.
+const MAX_IN_FLIGHT = 8
+// A pipelined request starts only while the responses before it hold fewer bytes than this.
+const MAX_WAITING_BYTES = 65_536
+
+/** The pipelined requests of a connection: those in flight, and those that wait for their turn. */
+export class Pipeline {
+  readonly #connection: Connection
+  #inFlight: readonly ServerResponse[] = []
+  // Functions that start the requests that wait, in order of arrival.
+  readonly #queued: (() => void)[] = []
+  #resumeReading: (() => void) | undefined
+  #resumedAt = Number.NEGATIVE_INFINITY
+
+  constructor(connection: Connection) {
+    this.#connection = connection
+  }
+
+  /** Number of requests in flight: their actions run, or their responses are not sent yet. */
+  get inFlight(): number {
+    return this.#inFlight.length
+  }
+
+  /** Whether the most recent request waits: nothing reads its body until it starts. */
+  get isWaiting(): boolean {
+    return this.#queued.length > 0
+  }
+
+  /** Returns what is left of a time limit for the client to send a message. It begins again when reading goes on. */
+  restOf(limitMs: number): number {
+    return this.isWaiting ? limitMs : this.#resumedAt + limitMs - monotonicMs()
+  }
+
+  /**
+   * Starts a request as soon as fewer than the maximum are in flight and the client has read enough of the responses before it.
+   * Reads nothing until then.
+   */
+  start(out: ServerResponse, start: () => void): void {
+    // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
+    // A function of AsyncResource.bind() would take 2.8 kB for each request that waits.
+    const context = new AsyncResource('portico')
+    this.#queued.push(() => {
+      this.track(out)
+      context.runInAsyncScope(start)
+    })
+    this.#startQueued()
+    if (this.isWaiting) this.#pauseReading()
+  }
+
+  /** Counts a response as in flight until it has been sent. */
+  track(out: ServerResponse): void {
+    this.#inFlight = [...this.#inFlight, out]
+    // A response finishes when the socket has taken its last byte.
+    out.once('finish', () => {
+      this.#inFlight = this.#inFlight.filter((other) => other !== out)
+      this.#startQueued()
+    })
+  }
+
+  /** Drops the requests that wait. */
+  close(): void {
+    this.#queued.length = 0
+    this.#resumeReading?.()
+  }
+
+  #startQueued(): void {
+    // After a failed write, node:http emits `finish` for the responses that were not sent. Another write would emit it
+    // again, which ends the process.
+    if (!this.#connection.socket.writable) this.#queued.length = 0
+    while (this.isWaiting && this.#hasRoom()) this.#queued.shift()?.()
+    if (!this.isWaiting) this.#resumeReading?.()
+  }
+
+  #hasRoom(): boolean {
+    if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
+    let waiting = 0
+    for (const out of this.#inFlight) waiting += out.writableLength
+    return waiting < MAX_WAITING_BYTES
+  }
+
+  #pauseReading(): void {
+    const { socket } = this.#connection
+    pauseReading(socket)
+    if (this.#resumeReading !== undefined) return
+    const pauseAgain = (): void => pauseReading(socket)
+    this.#resumeReading = () => {
+      socket.off('resume', pauseAgain)
+      this.#resumeReading = undefined
+      this.#resumedAt = monotonicMs()
+      // Nothing more is read after a fault.
+      if (this.#connection.fault === undefined) socket.resume()
+    }
+    socket.on('resume', pauseAgain)
+  }
+}
