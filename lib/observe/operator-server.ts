@@ -89,14 +89,14 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
     connection.hasLastRequest = true
     stopReading(request.socket)
     const result = await resultOf(request, options)
-    if (typeof result === 'number') await send(response, result, plainPage(result))
-    else if (pagesInFlight === MAX_PAGES) await send(response, 503, plainPage(503))
+    if (typeof result === 'number') await sendStatus(response, result)
+    else if (pagesInFlight === MAX_PAGES) await sendStatus(response, 503)
     else {
       pagesInFlight++
       try {
         await send(response, 200, await result(options, request))
       } catch {
-        await send(response, 500, plainPage(500))
+        await sendStatus(response, 500)
       } finally {
         pagesInFlight--
       }
@@ -109,9 +109,10 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
   return server
 }
 
-function plainPage(status: number): Page {
+function sendStatus(response: ServerResponse, status: number): Promise<void> {
+  const texts = [status === 200 ? 'ok\n' : 'no\n']
   const headers = status === 405 ? { Allow: 'GET, HEAD' } : {}
-  return { contentType: PLAIN, texts: [status === 200 ? 'ok\n' : 'no\n'], headers }
+  return send(response, status, { contentType: PLAIN, texts, headers })
 }
 
 async function send(
@@ -149,8 +150,7 @@ async function resultOf(
   const isAllowed = options.isLocalOnly
     ? isLocal(new HttpRequest({ target: url, headers, remoteAddress }))
     : isOwnHost(headers.host, options.host)
-  if (!isAllowed) return 403
-  return page
+  return isAllowed ? page : 403
 }
 
 async function viewOf(options: OperatorOptions): Promise<OperatorView> {
