@@ -83,7 +83,7 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
 export async function serveOperator(options: OperatorOptions): Promise<Server> {
   let pagesInFlight = 0
   const server = createServer(TIMEOUTS, async (request, response) => {
-    // A client that pipelines requests must not keep the main server busy, nor one that sends bytes keep its connection open.
+    // No client may keep the main server busy by pipelined requests, or its connection open by sending bytes.
     const connection = connectionOf(request.socket)
     if (connection.isBehindLast()) return
     connection.hasLastRequest = true

@@ -95,7 +95,7 @@ export class RestPart implements PathPart {
   }
 }
 
-/** Reports whether a found action is the one of a target, whose URL does not name it unless it is a page. */
+/** Reports whether a found action may be that of a target: a URL names no action but a page. */
 export function isSameResource(action: string, found: string): boolean {
   return PAGES.includes(action) ? found === action : found === 'index' || found === 'get'
 }
