@@ -1,5 +1,4 @@
 import type { HttpRequest } from '../http/request.ts'
-import { sentParamsOf } from '../reporting/sent-params.ts'
 import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import type { Controller } from './controller.ts'
 
@@ -49,5 +48,5 @@ export function hooksOfControllers(controllers: readonly Controller[]): ErrorHoo
 
 /** Reports whether a request that is not routed looks like one of a page of an identity provider. */
 export function isOfProviderPage(request: HttpRequest): boolean {
-  return kindOfSignIn(sentParamsOf(request)) === 'provider page'
+  return kindOfSignIn(request) === 'provider page'
 }

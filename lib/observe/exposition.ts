@@ -1,7 +1,6 @@
 import { negotiate } from '../http/accept.ts'
 import { BUCKETS } from './histogram.ts'
 import { type Family, familiesOf, type Metric } from './metrics.ts'
-import { inPieces } from './pieces.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** A text of metrics and its media type. */
@@ -33,20 +32,20 @@ const BOUNDS = [
  * @param accept The header `Accept` of the request (default: the text format of Prometheus).
  */
 export function toMetrics(snapshot: Snapshot, accept?: string): Exposition {
-  const { contentType, pieces } = toMetricPieces(snapshot, accept)
-  return { contentType, text: [...pieces].join('') }
+  const { contentType, texts } = toMetricTexts(snapshot, accept)
+  return { contentType, text: [...texts].join('') }
 }
 
-/** Does the same as {@link toMetrics} in pieces: each one is made when it is requested. */
-export function toMetricPieces(
+/** Does the same as {@link toMetrics} in many texts: each one is made when it is requested. */
+export function toMetricTexts(
   snapshot: Snapshot,
   accept?: string,
-): Pick<Exposition, 'contentType'> & { readonly pieces: Iterable<string> } {
+): Pick<Exposition, 'contentType'> & { readonly texts: Iterable<string> } {
   const type = negotiate(accept, [PLAIN, OPEN_METRICS])
   const createdAt = type === PLAIN ? undefined : snapshot.startedAt / 1_000
   return {
     contentType: CONTENT_TYPES[type],
-    pieces: inPieces(textsOf(familiesOf(snapshot), createdAt)),
+    texts: textsOf(familiesOf(snapshot), createdAt),
   }
 }
 

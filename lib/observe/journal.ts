@@ -2,7 +2,7 @@ import { copyOf, decodeSegment } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { safeNames } from '../reporting/request-names.ts'
-import { paramNameRule, type SentParams } from '../reporting/sent-params.ts'
+import { paramNameRule, sentParamsOf } from '../reporting/sent-params.ts'
 import { sentPathOf } from '../reporting/sent-values.ts'
 import { isName, readShape, shapeOf } from '../reporting/shape.ts'
 import { EntryCounts, MAX_PARAMS } from './journal-entry.ts'
@@ -23,8 +23,9 @@ export class Journal {
   readonly #names = new Set<string>()
 
   /** Records a request that failed, with its parameters. */
-  record(request: HttpRequest, sent: SentParams, hint?: string): void {
+  record(request: HttpRequest, hint?: string): void {
     const { method } = request
+    const sent = sentParamsOf(request)
     const known = STANDARD_METHODS.includes(method) ? method : 'other'
     const rule = paramNameRule(request)
     const isSafe = rule === isName ? this.#isName : rule

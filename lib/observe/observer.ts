@@ -2,7 +2,6 @@ import { checkNames } from '../http/check-options.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { forgetLastMatch } from '../http/retention.ts'
 import { isClientGoneOnly } from '../reporting/failure.ts'
-import { sentParamsOf } from '../reporting/sent-params.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
@@ -105,11 +104,10 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       const status = responded < 400 ? statusOf(exception) : responded
       const failure = { exceptions, request, status }
       if (isClientGoneOnly(failure)) return
-      const sent = request && sentParamsOf(request)
-      recorder.recordExceptions(access.response, route, sent)
-      if (request === undefined || sent === undefined) return
+      recorder.recordExceptions(access.response, route)
+      if (request === undefined) return
       faults.record(failure, route)
-      journal.record(request, sent, recognizeSignIn(failure, request, sent)?.hint)
+      journal.record(request, recognizeSignIn(failure)?.hint)
       forgetLastMatch()
     },
     recordError(error) {

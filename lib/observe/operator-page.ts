@@ -73,7 +73,7 @@ function tiles(snapshot: Snapshot, now: number): Markup {
       if (statusClass === 5) failed += count
     }
   }
-  const [p50, p95, p99] = [0.5, 0.95, 0.99].map((q) => latencyText(buckets, q))
+  const latency = (q: number): string => latencyText(buckets, q)
   const { residentBytes, heapUsedBytes, eventLoop } = facts
   return html`<dl class="tiles">${[
     tile('Requests per second', numberText(rateOf(snapshot, now)), [
@@ -86,7 +86,11 @@ function tiles(snapshot: Snapshot, now: number): Markup {
       [`${numberText(recentErrors)} in the last hour`, `${numberText(failed)} in all`],
       recentErrors > 0,
     ),
-    tile('Median latency', p50 ?? '', [`p95 ${p95}`, `p99 ${p99}`, 'in the last hour']),
+    tile('Median latency', latency(0.5), [
+      `p95 ${latency(0.95)}`,
+      `p99 ${latency(0.99)}`,
+      'in the last hour',
+    ]),
     tile('Requests in flight', numberText(server.inFlight), [
       `${numberText(server.connections)} open connections`,
     ]),

@@ -5,11 +5,11 @@ import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
 import { stopReading } from '../server/close-slowly.ts'
 import { connectionOf } from '../server/connection.ts'
-import { toMetricPieces } from './exposition.ts'
+import { toMetricTexts } from './exposition.ts'
 import { type OperatorView, operatorPage } from './operator-page.ts'
 import { isOwnHost } from './own-host.ts'
 import { POLICY, STYLE } from './page-style.ts'
-import { jsonPieces, toOutgoing } from './pieces.ts'
+import { jsonTexts, toOutgoing } from './pieces.ts'
 import type { Snapshot } from './snapshot.ts'
 
 /** The options of {@link serveOperator}. */
@@ -27,7 +27,7 @@ export interface OperatorOptions {
 interface Page {
   readonly contentType: string
   /** The parts of the text, each made when it is needed. */
-  readonly pieces: Iterable<string>
+  readonly texts: Iterable<string>
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -50,22 +50,22 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
     '/',
     async (options) => ({
       contentType: 'text/html; charset=utf-8',
-      pieces: [operatorPage(await viewOf(options))],
+      texts: [operatorPage(await viewOf(options))],
       headers: { 'Content-Security-Policy': POLICY, 'Referrer-Policy': 'no-referrer' },
     }),
   ],
-  ['/operator.css', () => ({ contentType: 'text/css; charset=utf-8', pieces: [STYLE] })],
+  ['/operator.css', () => ({ contentType: 'text/css; charset=utf-8', texts: [STYLE] })],
   [
     '/journal.json',
     async (options) => {
       const { snapshot, isReady, config } = await viewOf(options)
-      const pieces = jsonPieces({ isReady, ...snapshot, config })
-      return { contentType: 'application/json', pieces }
+      const texts = jsonTexts({ isReady, ...snapshot, config })
+      return { contentType: 'application/json', texts }
     },
   ],
   [
     '/metrics',
-    async ({ snapshot }, { headers }) => toMetricPieces(await snapshot(), headers.accept),
+    async ({ snapshot }, { headers }) => toMetricTexts(await snapshot(), headers.accept),
   ],
 ])
 
@@ -83,20 +83,20 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
 export async function serveOperator(options: OperatorOptions): Promise<Server> {
   let pagesInFlight = 0
   const server = createServer(TIMEOUTS, async (request, response) => {
-    // A client that pipelines requests must not keep the main server busy, nor one that sends bytes keep its connection open.
+    // No client may keep the main server busy by pipelined requests, or its connection open by sending bytes.
     const connection = connectionOf(request.socket)
     if (connection.isBehindLast()) return
     connection.hasLastRequest = true
     stopReading(request.socket)
     const result = await resultOf(request, options)
-    if (typeof result === 'number') await send(response, result, plainPage(result))
-    else if (pagesInFlight === MAX_PAGES) await send(response, 503, plainPage(503))
+    if (typeof result === 'number') await sendStatus(response, result)
+    else if (pagesInFlight === MAX_PAGES) await sendStatus(response, 503)
     else {
       pagesInFlight++
       try {
         await send(response, 200, await result(options, request))
       } catch {
-        await send(response, 500, plainPage(500))
+        await sendStatus(response, 500)
       } finally {
         pagesInFlight--
       }
@@ -109,17 +109,18 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
   return server
 }
 
-function plainPage(status: number): Page {
+function sendStatus(response: ServerResponse, status: number): Promise<void> {
+  const texts = [status === 200 ? 'ok\n' : 'no\n']
   const headers = status === 405 ? { Allow: 'GET, HEAD' } : {}
-  return { contentType: PLAIN, pieces: [status === 200 ? 'ok\n' : 'no\n'], headers }
+  return send(response, status, { contentType: PLAIN, texts, headers })
 }
 
 async function send(
   response: ServerResponse,
   status: number,
-  { contentType, headers, ...page }: Page,
+  { contentType, texts, headers }: Page,
 ): Promise<void> {
-  const { length, pieces } = toOutgoing(page.pieces)
+  const { length, pieces } = toOutgoing(texts)
   response.writeHead(status, {
     'Cache-Control': 'no-store',
     'Content-Type': contentType,
@@ -149,8 +150,7 @@ async function resultOf(
   const isAllowed = options.isLocalOnly
     ? isLocal(new HttpRequest({ target: url, headers, remoteAddress }))
     : isOwnHost(headers.host, options.host)
-  if (!isAllowed) return 403
-  return page
+  return isAllowed ? page : 403
 }
 
 async function viewOf(options: OperatorOptions): Promise<OperatorView> {

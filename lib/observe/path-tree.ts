@@ -76,8 +76,8 @@ export class PathTree<Leaf extends Counts<Leaf>> {
   }
 
   /** Lists the paths, such as `/signin/v2/<3>`. */
-  *list(): Iterable<readonly [path: string, leaf: Leaf]> {
-    yield* listOf(this.#root, '', 1)
+  list(): Iterable<readonly [path: string, leaf: Leaf]> {
+    return listOf(this.#root, '', 1)
   }
 
   // Returns the child for a part of a path; undefined if there is no room for it.

@@ -15,12 +15,8 @@ export function* inPieces(texts: Iterable<string>): Generator<string> {
   if (piece !== '') yield piece
 }
 
-/** Writes an object as a line of JSON, in pieces: its lists may be long, and its other members are not. */
-export function jsonPieces(data: object): Iterable<string> {
-  return inPieces(jsonTexts(data))
-}
-
-function* jsonTexts(data: object): Iterable<string> {
+/** Writes an object as a line of JSON, in many texts: its lists may be long, and its other members are not. */
+export function* jsonTexts(data: object): Iterable<string> {
   let before = '{'
   for (const [name, value] of Object.entries(data)) {
     yield `${before}${JSON.stringify(name)}:`

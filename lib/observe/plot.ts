@@ -60,7 +60,7 @@ function plot(
     return html`<figure><figcaption>${label}</figcaption><p class="none soft">No request in the last hour.</p></figure>`
   }
   const top = roundUp(highest)
-  const step = WIDTH / countOf(all)
+  const step = WIDTH / Math.max(...all.map(({ values }) => values.length))
   const heightOf = (value: number): number => scaled(value, top)
   const marks = all.map(
     ({ name, values }) =>
@@ -77,10 +77,6 @@ function plot(
 
 function spans(texts: readonly string[]): readonly Markup[] {
   return texts.map((text) => html`<span>${text}</span>`)
-}
-
-function countOf(all: readonly Series[]): number {
-  return Math.max(1, ...all.map(({ values }) => values.length))
 }
 
 function highestOf(all: readonly Series[]): number {

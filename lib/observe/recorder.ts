@@ -4,7 +4,6 @@ import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { outsideRequests } from '../http/retention.ts'
 import { type Failure, isRejection } from '../reporting/failure.ts'
-import type { SentParams } from '../reporting/sent-params.ts'
 import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { bucketOf, emptyBuckets } from './histogram.ts'
@@ -57,16 +56,8 @@ export class Recorder {
     this.#minute.add(response.status, bucket)
   }
 
-  /**
-   * Counts the exceptions of a request whose client has not left.
-   *
-   * @param sent The parameters of the request.
-   */
-  recordExceptions(
-    { exceptions, request, status }: HttpResponse,
-    route: string | null,
-    sent: SentParams | undefined,
-  ): void {
+  /** Counts the exceptions of a request whose client has not left. */
+  recordExceptions({ exceptions, request, status }: HttpResponse, route: string | null): void {
     const [first, ...others] = exceptions
     if (first === undefined) return
     const own = statusOf(first)
@@ -82,7 +73,7 @@ export class Recorder {
     const isLate = (): boolean => request?.signal.reason === first
     if (limit && (limit !== 'action time' || isLate())) this.#limits.add(limit, { name: limit })
     if (route !== null || request === undefined) return
-    const signIn = sent && own === 404 ? kindOfSignIn(sent) : undefined
+    const signIn = own === 404 ? kindOfSignIn(request) : undefined
     const kind = signIn ?? typeOf(first)
     this.#unrouted.add(kind, { kind })
   }

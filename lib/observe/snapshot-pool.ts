@@ -26,7 +26,8 @@ export class SnapshotPool {
   readonly #latest = new Map<number, Snapshot>()
   // The routes of the snapshots whose last part has not arrived.
   readonly #incomplete = new Map<number, readonly RouteCounts[]>()
-  #ended: Snapshot | undefined
+  // One snapshot at most: the sum of those of the processes that have ended.
+  #ended: readonly Snapshot[] = []
 
   /** Keeps the next part of a snapshot of a process. The last part replaces the snapshot that the process sent before. */
   keep(id: number, { routes, rest }: SnapshotPart): void {
@@ -45,10 +46,8 @@ export class SnapshotPool {
     for (const [id, snapshot] of this.#latest) {
       if (isRunning(id)) continue
       this.#latest.delete(id)
-      const ended = endedSnapshot(snapshot)
-      this.#ended = this.#ended === undefined ? ended : sumSnapshots([this.#ended, ended])
+      this.#ended = [sumSnapshots([...this.#ended, endedSnapshot(snapshot)])]
     }
-    const ended = this.#ended === undefined ? [] : [this.#ended]
-    return sumSnapshots([{ ...own, workers: 0 }, ...ended, ...this.#latest.values()])
+    return sumSnapshots([{ ...own, workers: 0 }, ...this.#ended, ...this.#latest.values()])
   }
 }

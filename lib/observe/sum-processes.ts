@@ -1,4 +1,4 @@
-import type { ProcessFacts, Snapshot } from './snapshot.ts'
+import { NO_PROCESS, type ProcessFacts, type Snapshot } from './snapshot.ts'
 
 /** Returns the snapshot of a process that has ended: its counts, and nothing that it no longer uses. */
 export function endedSnapshot(snapshot: Snapshot): Snapshot {
@@ -14,7 +14,7 @@ export function endedSnapshot(snapshot: Snapshot): Snapshot {
       heapTotalBytes: 0,
       externalBytes: 0,
       openFds: 0,
-      eventLoop: { mean: 0, p50: 0, p90: 0, p99: 0, max: 0, utilization: 0 },
+      eventLoop: NO_PROCESS.eventLoop,
     },
   }
 }

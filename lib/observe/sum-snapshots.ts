@@ -82,16 +82,14 @@ export function keyOfError({ cause, type, route }: Omit<ErrorCount, 'count'>): s
 
 // Joins lists: entries with the same method and path are added.
 function sumJournal(lists: readonly (readonly JournalEntry[])[]): JournalEntry[] {
-  const groups = new Map<string, JournalEntry[]>()
+  const groups = new Map<string, [JournalEntry, ...JournalEntry[]]>()
   for (const entry of lists.flat()) {
     const key = `${entry.method} ${entry.path}`
     const group = groups.get(key)
     if (group === undefined) groups.set(key, [entry])
     else group.push(entry)
   }
-  return [...groups.values()].flatMap(([first, ...others]) =>
-    first === undefined ? [] : [joinEntries(first, others)],
-  )
+  return [...groups.values()].map(([first, ...others]) => joinEntries(first, others))
 }
 
 /** Joins lists: the counts of entries with the same key are added. */

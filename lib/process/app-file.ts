@@ -114,7 +114,7 @@ export function createReadyCheck(
 }
 
 /**
- * Calls `close`, once.
+ * Calls `close`.
  *
  * @throws Any error of `close`, or an error if it takes longer than `timeoutMs` milliseconds.
  */

@@ -168,10 +168,10 @@ function misspelt(names: readonly string[]): string[] {
   const known = Object.values<Setting<unknown>>(settings).map(({ flag }) => variableOf(flag))
   return names
     .filter((name) => name.startsWith('PORTICO_') && !known.includes(name))
-    .map((name) => [name, nearestName(name, known, 2)])
-    .flatMap(([name, nearest]) =>
-      nearest ? [`There is no variable ${name}: did you mean ${nearest}?`] : [],
-    )
+    .flatMap((name) => {
+      const nearest = nearestName(name, known, 2)
+      return nearest ? [`There is no variable ${name}: did you mean ${nearest}?`] : []
+    })
 }
 
 // Finds commands and options that are invalid, or that require another one.

@@ -20,7 +20,7 @@ type OnAccess = (access: Access) => void
  * @param observe Called for each request, before it is logged.
  */
 export async function listen(
-  { handler, app, config }: Application,
+  { handler, app: { before }, config }: Application,
   logger: Logger,
   observe?: OnAccess,
 ): Promise<Service> {
@@ -29,12 +29,11 @@ export async function listen(
   const logEach = (access: Access): void => logAccess(logger, access, trusted)
   const onAccess = inOrder(observe, accessLog ? logEach : undefined)
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
-  const { before } = app
-  const server = { port, host, fd: inheritedSocket(), closeTimeoutMs, limits }
-  const options = { ...server, onAccess, before, idHeader }
+  const fd = inheritedSocket()
+  const options = { port, host, fd, closeTimeoutMs, limits, onAccess, before, idHeader }
   return serve(handler, options).catch((error) => {
-    if (options.fd === undefined) return failToListen(host, port, '--port', error)
-    const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${options.fd}`
+    if (fd === undefined) return failToListen(host, port, '--port', error)
+    const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${fd}`
     return fail(EXIT_FAILURE, [`${problem}: ${error.code}`])
   })
 }

@@ -10,8 +10,8 @@ import { fingerprintOf } from './fingerprint.ts'
 import { printable } from './printable.ts'
 import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
-import { paramNameRule, type SentParams, sentParamsOf } from './sent-params.ts'
-import { isName, shapeOf } from './shape.ts'
+import { paramNameRule, sentParamsOf } from './sent-params.ts'
+import { shapeOf } from './shape.ts'
 import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
 
 /** The part of a report about the request. */
@@ -76,7 +76,6 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
   const { request, status, durationMs = 0, exceptions } = failure
   const [exception = new Error('No exception'), second] = exceptions
   const hasStack = options.hasStack ?? status >= 500
-  const params = request && sentParamsOf(request)
   const failedSignIn = isInstance(SignInError, exception) ? exception.signIn : undefined
   const scrubbed = (each: Error): ExceptionReport => {
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
@@ -96,21 +95,22 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     ...safeNames(request),
     route: request?.route ?? null,
     method: request?.method ?? '',
-    params: params ? shapesOf(params, options.logParams, paramNameRule(request)) : {},
+    params: request ? shapesOf(request, options.logParams) : {},
     status,
     durationMs: Math.round(durationMs * 10) / 10,
     ...(failedSignIn && { signIn: failedSignIn }),
     ...(second && { second: scrubbed(second) }),
-    ...(params && recognizeSignIn(failure, request, params)),
+    ...recognizeSignIn(failure),
   }
 }
 
 /** Returns the shapes of the first 40 parameters, by the names that are safe; the value if the name is allowed. */
 export function shapesOf(
-  params: SentParams,
+  request: HttpRequest,
   allowed: ReadonlySet<string>,
-  isSafe: (name: string) => boolean = isName,
 ): Readonly<Record<string, string>> {
+  const params = sentParamsOf(request)
+  const isSafe = paramNameRule(request)
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
   for (const name of params.names) {

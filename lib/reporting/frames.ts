@@ -52,10 +52,8 @@ function blockOf(lines: readonly string[]): readonly string[] {
 
 function shown(lines: readonly string[]): readonly string[] {
   const frames = lines.filter((line) => FRAME.test(line))
-  return firstFrames(
-    frames.map((line) => line.trim().slice('at '.length)),
-    MAX_FRAMES,
-  )
+  const texts = frames.map((line) => line.trim().slice('at '.length))
+  return firstFrames(texts, MAX_FRAMES)
 }
 
 /** Returns the first frames. If none of them is of the application, its first frame stands in place of the last one. */

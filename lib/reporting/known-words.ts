@@ -114,8 +114,7 @@ export function isKnownName(name: string): boolean {
 
 function isKnown(word: string): boolean {
   if (wordSets().known.has(word) || isKnownName(word)) return true
-  if (!/^[A-Z]?[a-z']*$/.test(word)) return false
-  return hasKnownStem(word.toLowerCase())
+  return /^[A-Z]?[a-z']*$/.test(word) && hasKnownStem(word.toLowerCase())
 }
 
 function hasKnownStem(word: string): boolean {

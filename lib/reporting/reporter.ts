@@ -130,11 +130,10 @@ export class Reporter {
   }
 
   #admit(failure: Failure, first: Admission | undefined): Admission {
-    const { logger, onReport } = this.#options
+    const { logger } = this.#options
     // Before the check below: a later request may report an exception that this one does not report.
     claim(failure.exceptions, failure.request)
-    const isObserved = onReport !== undefined || channels.report.hasSubscribers
-    if ((logger === undefined && !isObserved) || isClientGoneOnly(failure)) return NOTHING
+    if ((logger === undefined && !this.#isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
     const spent = this.#spend(this.#budgetOf(failure), fingerprint)
     // The response shows the id of an error that was admitted in full.
@@ -163,11 +162,14 @@ export class Reporter {
     return logger !== undefined && (logger.isLevelEnabled?.(level) ?? true)
   }
 
-  #publish(failure: Failure, detail: Detail, fingerprint: string): void {
-    const { onReport } = this.#options
-    if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
-    if (detail === 'count' && onReport === undefined && !channels.report.hasSubscribers) return
+  get #isObserved(): boolean {
+    return this.#options.onReport !== undefined || channels.report.hasSubscribers
+  }
 
+  #publish(failure: Failure, detail: Detail, fingerprint: string): void {
+    if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
+    if (detail === 'count' && !this.#isObserved) return
+    const { onReport } = this.#options
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)
     try {

@@ -75,7 +75,8 @@ function coverValues(
   }
   const coverWithPieces = (label: string, value: string): void => {
     cover(label, value)
-    for (const piece of left < 0 ? [] : piecesOf(value)) {
+    if (left < 0) return
+    for (const piece of piecesOf(value)) {
       cover(label, piece)
       if (piece.includes('%')) cover(label, decodePercent(piece))
       if (left < 0) return

@@ -26,8 +26,8 @@ export interface ScrubbedException {
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 
-/** The scrubber for errors without a request: known words are no values, but the name of a function may be one. */
-export const shapesAlone: Scrubber = {
+// The scrubber for errors without a request: known words are no values, but the name of a function may be one.
+const shapesAlone: Scrubber = {
   text: knownWords,
   name: (name) => (isKnownName(name) ? name : shapeOf(name)),
   // A location that is no path may be a value.

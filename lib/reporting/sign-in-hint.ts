@@ -3,7 +3,7 @@ import { isInstance } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { Failure } from './failure.ts'
-import type { SentParams } from './sent-params.ts'
+import { sentParamsOf } from './sent-params.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */
 export interface SignIn {
@@ -69,20 +69,19 @@ const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
  *
  * @returns undefined if the request looks like none.
  */
-export function recognizeSignIn(
-  { exceptions: [exception], status }: Failure,
-  request: HttpRequest,
-  params: SentParams,
-): SignIn | undefined {
-  const isAstray = status === 404 && !isInstance(SignInError, exception)
-  const looksLike = isAstray ? kindOfSignIn(params) : undefined
+export function recognizeSignIn({ exceptions, request, status }: Failure): SignIn | undefined {
+  if (request === undefined || status !== 404 || isInstance(SignInError, exceptions[0])) {
+    return undefined
+  }
+  const looksLike = kindOfSignIn(request)
   if (looksLike === undefined) return undefined
-  const hint = looksLike !== 'callback' && redirectHintOf(request, params)
+  const hint = looksLike !== 'callback' && redirectHintOf(request)
   return { looksLike, hint: hint || HINTS[looksLike] }
 }
 
 /** Returns the kind of a request that {@link recognizeSignIn} recognizes. Reads no value. */
-export function kindOfSignIn(params: SentParams): SignIn['looksLike'] | undefined {
+export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefined {
+  const params = sentParamsOf(request)
   const has = (name: string): boolean => params.has(name)
   if ((has('code') || has('error')) && has('state')) return 'callback'
   if (PROVIDER_PARAMETERS.filter(has).length > 1) return 'provider page'
@@ -93,17 +92,17 @@ export function kindOfSignIn(params: SentParams): SignIn['looksLike'] | undefine
 // The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000.
 const SHORT_HOST = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#]|$)/i
 
-function redirectHintOf(request: HttpRequest, params: SentParams): string | undefined {
-  const redirect = urlOf(params, 'redirect_uri')
+function redirectHintOf(request: HttpRequest): string | undefined {
+  const redirect = urlOf(request, 'redirect_uri')
   if (redirect === undefined) return undefined
-  const ownHost = urlOf(params, 'app_domain')?.host ?? headerOf(request, 'host')
+  const ownHost = urlOf(request, 'app_domain')?.host ?? headerOf(request, 'host')
   const { hasController } = stateOf(request).settings
   return redirect.host === ownHost && hasController?.(redirect.pathname) === false
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }
 
-function urlOf(params: SentParams, name: string): URL | undefined {
-  const url = params.get(name)?.text ?? ''
+function urlOf(request: HttpRequest, name: string): URL | undefined {
+  const url = sentParamsOf(request).get(name)?.text ?? ''
   return SHORT_HOST.test(url) && URL.canParse(url) ? new URL(url) : undefined
 }

@@ -66,7 +66,7 @@ export class TextMask {
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
    */
-  static of(texts: readonly string[], publicWords: Iterable<string> = []): TextMask | undefined {
+  static of(texts: readonly string[], publicWords: Iterable<string>): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const folded = foldedLength(joined)
     const mapped = foldCost(joined)

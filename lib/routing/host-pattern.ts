@@ -94,9 +94,7 @@ export class HostPattern {
       if (!LABEL.test(value)) {
         throw new TypeError(`No URL can hold the value of "${variable}": it is not a host label`)
       }
-      if (requirement?.test(value) === false) {
-        throw unmetError(this.#name, variable)
-      }
+      if (requirement?.test(value) === false) throw unmetError(this.#name, variable)
       return value
     })
     return labels.join('.')

@@ -37,7 +37,7 @@ export class NamedRoute {
   // For each link, the separator of the next one that matches the path; undefined for the last of them.
   readonly #nextSeparators: readonly (string | undefined)[]
 
-  constructor(name: string, links: readonly RouteLink[], isAbstract = false) {
+  constructor(name: string, links: readonly RouteLink[], isAbstract: boolean) {
     this.name = name
     this.isAbstract = isAbstract
     this.links = links

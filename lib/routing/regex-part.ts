@@ -150,7 +150,7 @@ function variablesOf(name: string, source: string, map: object): string[] {
 
 function piecesOf(name: string, reverse: unknown, groups: number): Piece[] {
   if (typeof reverse !== 'string') throw routeError(name, 'has a "reverse" that is not text')
-  // The parts are, in turns: text, number or undefined, type.
+  // The parts are, in turn: text, number or undefined, type.
   const parts = reverse.replace(/^\/+/, '').split(FORMAT)
   const pieces: Piece[] = []
   let next = 1

@@ -68,12 +68,13 @@ export class RequestRouter {
     const { modules, names, basePath, routes, router, limits, trusted, dispatcher } = options
     const defaultRoute = new ModuleRoute(new Map(modules).keys(), names)
     this.#table = new RouteTable(routes, defaultRoute)
-    const isModule = (name: string): boolean => defaultRoute.isModule(name)
-    const hasAction = (route: Route): boolean => dispatcher.hasAction(route)
-    this.#shared = { trusted, isModule, hasAction }
+    this.#shared = {
+      trusted,
+      isModule: (name) => defaultRoute.isModule(name),
+      hasAction: (route) => dispatcher.hasAction(route),
+    }
     // A custom router has no inverse, so no URL can be built.
     const buildUrl = router ? undefined : createUrlBuilder(basePath, this.#table, this.#shared)
-    const literalsOf = (route: string): readonly string[] => this.named.get(route)?.literals ?? []
     const known = new Set([
       ...basePath.split('/').slice(1),
       ...routes.flatMap(({ literals, defaults: { controller, action } }) => [
@@ -88,7 +89,7 @@ export class RequestRouter {
       buildUrl,
       isRegistered: (name) => known.has(name) || dispatcher.isRegistered(name),
       hasController: (path) => this.#hasController(path),
-      literalsOf,
+      literalsOf: (route) => this.named.get(route)?.literals ?? [],
       resolve: (route) => dispatcher.resolve(route),
       nameRoute: (state) => this.#nameRoute(state),
     }
@@ -183,10 +184,10 @@ export class RequestRouter {
     if (!dispatcher.hasAction(routed.route) || !this.#hasOnlyNames(raw, routed.path)) return
     if (this.#remembered.size >= MAX_REMEMBERED_PATHS) this.#remembered.clear()
     const copy = copyOf(raw)
-    const { path, q, rejection } = rewrite(copy, basePath)
-    const route = this.#table.routePath(path, facts)
+    const rewritten = rewrite(copy, basePath)
+    const route = this.#table.routePath(rewritten.path, facts)
     const actionName = dispatcher.nameOf(route)
-    this.#remembered.set(copy, { path, q, rejection, route: { ...route, actionName } })
+    this.#remembered.set(copy, { ...rewritten, route: { ...route, actionName } })
   }
 
   // Returns whether a target has nothing but registered names: an origin may have a password, and a `*` drops a last segment.

@@ -2,7 +2,7 @@ import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { PathText } from './path-text.ts'
 import { routeError } from './route-error.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
-import { type RouteTarget, routeNames, writeName } from './route-target.ts'
+import { type RouteNames, type RouteTarget, routeNames, writeName } from './route-target.ts'
 import { type Pair, wholePairs, writePairs, writeValue } from './segments.ts'
 
 // The actions with a URL of their own. The method chooses all others.
@@ -35,11 +35,11 @@ export class RestPart implements PathPart {
 
   /** Such as `news|admin/report`; `:controller` stands for all. */
   get text(): string {
-    const all = [...(this.#resources ?? [['default', undefined] as const])]
-    const texts = all.flatMap(([module, controllers = [':controller']]) =>
+    if (this.#resources === undefined) return '[:module/]:controller'
+    const texts = [...this.#resources].flatMap(([module, controllers = [':controller']]) =>
       controllers.map((each) => (module === 'default' ? each : `${module}/${each}`)),
     )
-    return this.#resources === undefined ? '[:module/]:controller' : texts.join('|')
+    return texts.join('|')
   }
 
   /** The modules that it names. */
@@ -52,15 +52,16 @@ export class RestPart implements PathPart {
     const { length } = raw
     // As in ZF1, the root is no resource.
     if (length === 0) return { values: [], length }
-    const isModule = facts.isModule(segments[0] as string)
-    const module = isModule ? (segments[0] as string) : this.#module
-    const hasModule = isModule && (this.#resources?.has(module) ?? true)
-    const named = segments[hasModule ? 1 : 0] ?? ''
+    const [first = ''] = segments
+    const hasModule = facts.isModule(first)
+    const module = hasModule ? first : this.#module
+    const below = hasModule ? segments.slice(1) : segments
+    const [named = ''] = below
     const controller = named || this.#controller
     if (!this.#covers(module, controller)) return 'the controller is not one of its resources'
-    const rest = segments.slice((hasModule ? 1 : 0) + (named === '' ? 0 : 1))
+    const rest = below.slice(named === '' ? 0 : 1)
     const { id, page, pairs } = resourceIn(rest)
-    const to = (method: string): { module: string; controller: string; action: string } => ({
+    const to = (method: string): RouteNames => ({
       module,
       controller,
       action: actionOf(method, page, rest.length),
@@ -94,7 +95,7 @@ export class RestPart implements PathPart {
   }
 }
 
-/** Reports whether a found action is the one of a target, whose URL does not name it unless it is a page. */
+/** Reports whether a found action may be that of a target: a URL names no action but a page. */
 export function isSameResource(action: string, found: string): boolean {
   return PAGES.includes(action) ? found === action : found === 'index' || found === 'get'
 }

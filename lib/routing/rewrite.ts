@@ -15,9 +15,9 @@ export interface Rewritten {
 /**
  * Rewrites a request target to the path that is routed and to `q` (SPEC section 2).
  *
- * @param basePath The part before the routed path, such as `/app`: whole segments only.
+ * @param basePath The part before the routed path, such as `/app`: whole segments only; '' for none.
  */
-export function rewrite(target: string, basePath = ''): Rewritten {
+export function rewrite(target: string, basePath: string): Rewritten {
   const raw = withoutOrigin(splitTarget(target).path)
   const path = withoutBase(raw, basePath)
   if (path === undefined) return { path: raw, q: raw, rejection: new NoRouteError() }

@@ -3,8 +3,7 @@ import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
 import { isRouteName } from './route-target.ts'
 
-// Only routing sets reserved names: a pair with such a key would never be read.
-/** @throws {TypeError} If a route must not set a key. */
+/** @throws {TypeError} If a key is reserved and no name of a route: a pair with it would never be read. */
 export function checkKey(name: string, key: string): void {
   if (!isRouteName(key) && isReserved(key)) {
     throw routeError(name, `must not set "${key}", which is reserved`)

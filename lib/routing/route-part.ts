@@ -3,7 +3,7 @@ import type { PathText } from './path-text.ts'
 import type { RouteTarget } from './route-target.ts'
 import type { Pair } from './segments.ts'
 
-/** The properties of a request, besides its path, on which a route may depend. To read one records that the route does. */
+/** The properties of a request, besides its path, on which a route may depend. */
 export interface RouteFacts {
   readonly method: string
   readonly protocol: string

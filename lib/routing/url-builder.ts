@@ -55,8 +55,8 @@ export function createUrlBuilder(
   }
 }
 
-// Returns three forms of a path, of which fewer and fewer match a named route: the shortest one, one with controller and action, and
-// one with all names.
+// Returns three forms of a path: the shortest one, one with controller and action, and one with all names. A longer form matches
+// fewer named routes.
 function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] {
   if (!defaultRoute.isModule(target.module)) {
     throw new TypeError(`There is no module "${target.module}"`)

@@ -68,10 +68,7 @@ export interface HandlingOptions {
 
 /** Options of {@link createRequestListener}. */
 export interface ListenerOptions extends HandlingOptions {
-  /**
-   * Limits of the header section (default 100 fields, 16,384 bytes), beyond them 431; and of the
-   * target (default: only that of the handler), beyond it 414.
-   */
+  /** Limits of the header section and of the target that differ from their defaults. */
   readonly headerLimits?: Partial<HeaderLimits> | undefined
   /**
    * Aborts when the server begins to stop (default: never). From then on, the last response of each

@@ -82,9 +82,6 @@ export interface Service {
    * Stops the server: accepts no more connections, responds to requests in flight with
    * `Connection: close`, and destroys the remaining connections after `closeTimeoutMs`. A second call
    * returns the same promise.
-   *
-   * @returns The number of connections that were open after `closeTimeoutMs`, and the number of
-   *   actions that were cut: 0 if no client has lost a response.
    */
   close(): Promise<CloseResult>
 }

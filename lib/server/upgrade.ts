@@ -13,8 +13,8 @@ import { pauseReading, startReading } from './reading.ts'
 
 /**
  * Handles the messages after which `node:http` leaves a connection: CONNECT, which is rejected, and upgrades to another
- * protocol. The listeners of the application for `upgrade` run only for a message that a request may be, and after the
- * responses to the requests before it. After the stop has begun, an upgrade gets a 503: `closing` would never end it.
+ * protocol. The listeners of the application for `upgrade` run only for a valid message, and after the responses to the
+ * requests before it. After the stop has begun, an upgrade gets a 503: `closing` would never end it.
  */
 export function handleUpgrades(
   server: Server,

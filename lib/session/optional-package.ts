@@ -26,7 +26,7 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** Returns a function that calls another one when it is first called, and returns the promise of this call each time. */
+/** Returns a function that calls `load` when it is first called, and returns that promise each time. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {

@@ -10,14 +10,11 @@ import type { SignInController } from './controller.ts'
 import { signInError } from './faults.ts'
 import { beginPath, enter, identityOf, type Parts } from './parts.ts'
 
-/** Reports whether a request needs a user that has signed in. */
-export type IsGuarded = (request: HttpRequest) => boolean
-
 /** Creates the plugin of a guard. It runs before each dispatch, also of a forward. */
 export function createGuard(
   parts: Parts,
   { hooks }: SignInController,
-  isGuarded: IsGuarded,
+  isGuarded: (request: HttpRequest) => boolean,
   provider: string,
 ): Plugin {
   const passes = (request: HttpRequest): boolean => {

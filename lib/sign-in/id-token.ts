@@ -29,11 +29,11 @@ export class KeySets {
    * Returns the function that finds the key of a token. It keeps the keys for an hour at most, fetches them once for all callers
    * that wait, and fetches them again for an unknown key, if they are older than a minute.
    */
-  async of({ href }: URL): Promise<Keys> {
+  async of(url: URL): Promise<Keys> {
     const { createRemoteJWKSet, customFetch } = await import('jose')
-    if (this.#keys !== undefined && href === this.#url) return this.#keys
-    this.#url = href
-    this.#keys = createRemoteJWKSet(new URL(href), {
+    if (this.#keys !== undefined && url.href === this.#url) return this.#keys
+    this.#url = url.href
+    this.#keys = createRemoteJWKSet(url, {
       [customFetch]: this.#fetch as never,
       cacheMaxAge: MAX_KEY_AGE_MS,
       cooldownDuration: MIN_KEY_AGE_MS,

@@ -4,7 +4,6 @@ import type { HttpRequestInit } from '../../lib/http/message.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { Journal } from '../../lib/observe/journal.ts'
 import { EntryCounts } from '../../lib/observe/journal-entry.ts'
-import { SentParams } from '../../lib/reporting/sent-params.ts'
 import { createFront } from '../support/front.ts'
 
 const front = createFront({ news: { view() {} } })
@@ -13,7 +12,7 @@ async function record(journal: Journal, init: HttpRequestInit | string, hint?: s
   const request = new HttpRequest(typeof init === 'string' ? { target: init } : init)
   const response = await front.handle(request)
   assert.ok(response.request)
-  journal.record(response.request, new SentParams(response.request), hint)
+  journal.record(response.request, hint)
 }
 
 async function entriesOf(...inits: readonly (HttpRequestInit | string)[]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { inPieces, jsonPieces, toOutgoing } from '../../lib/observe/pieces.ts'
+import { inPieces, jsonTexts, toOutgoing } from '../../lib/observe/pieces.ts'
 
 const LINE = 'x'.repeat(1_000)
 const linesOf = (count: number): readonly string[] => new Array(count).fill(LINE)
@@ -31,20 +31,20 @@ describe('inPieces()', () => {
   })
 })
 
-describe('jsonPieces()', () => {
+describe('jsonTexts()', () => {
   it('writes what JSON.stringify() writes, and a line break', () => {
     const data = { a: 1, b: [], c: [{ d: 'é"\n' }, [2], null], e: { f: [1] }, g: null, h: false }
-    assert.equal([...jsonPieces(data)].join(''), `${JSON.stringify(data)}\n`)
+    assert.equal([...jsonTexts(data)].join(''), `${JSON.stringify(data)}\n`)
     assert.equal(
-      [...jsonPieces({ list: linesOf(500) })].join(''),
+      [...jsonTexts({ list: linesOf(500) })].join(''),
       `${JSON.stringify({ list: linesOf(500) })}\n`,
     )
   })
 
-  it('writes a long list in several pieces', () => {
-    const pieces = [...jsonPieces({ list: linesOf(500) })]
-    assert.ok(pieces.length > 5, `${pieces.length}`)
-    assert.ok(pieces.every(({ length }) => length < 70_000))
+  it('writes each entry of a list alone', () => {
+    const texts = [...jsonTexts({ list: linesOf(500) })]
+    assert.ok(texts.length > 500, `${texts.length}`)
+    assert.ok(texts.every(({ length }) => length < 2_000))
   })
 })
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
-import { SentParams } from '../../lib/reporting/sent-params.ts'
 import { kindOfSignIn, recognizeSignIn, SignInError } from '../../lib/reporting/sign-in-hint.ts'
 
 const NOT_FOUND = { exceptions: [], status: 404 }
@@ -21,9 +20,8 @@ function recognize(search: string, host?: string, served: string[] = []) {
   const sent = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
   const hasController = (path: string): boolean => served.includes(path)
   const request = withState(sent, { settings: { ...stateOf(sent).settings, hasController } })
-  const params = new SentParams(request)
-  const signIn = recognizeSignIn(NOT_FOUND, request, params)
-  assert.equal(kindOfSignIn(params), signIn?.looksLike)
+  const signIn = recognizeSignIn({ ...NOT_FOUND, request })
+  assert.equal(kindOfSignIn(request), signIn?.looksLike)
   return signIn
 }
 
@@ -60,25 +58,24 @@ describe('recognizeSignIn()', () => {
 
   it('finds the parameters in the path and in a form too', () => {
     const pairs = new HttpRequest({ target: '/x/y/code/1/state/2' })
-    assert.equal(recognizeSignIn(NOT_FOUND, pairs, new SentParams(pairs)), undefined)
+    assert.equal(recognizeSignIn({ ...NOT_FOUND, request: pairs }), undefined)
     const request = new HttpRequest({ target: '/x/y?code=1' }).forward({
       action: 'y',
       params: { state: '2' },
     })
-    const signIn = recognizeSignIn(NOT_FOUND, request, new SentParams(request))
+    const signIn = recognizeSignIn({ ...NOT_FOUND, request })
     assert.equal(signIn?.looksLike, 'callback')
   })
 
   it('recognizes no request that an action of a sign-in has served, nor one with another status', () => {
     const request = new HttpRequest({ target: '/sign-in/return?code=1&state=2' })
-    const params = new SentParams(request)
     const facts = { provider: '', step: 'return', fault: 'unknown' }
     const served = [new SignInError(404, 'No sign-in', facts)]
     for (const failure of [
       { exceptions: served, status: 404 },
       { ...NOT_FOUND, status: 500 },
     ]) {
-      assert.equal(recognizeSignIn(failure, request, params), undefined)
+      assert.equal(recognizeSignIn({ ...failure, request }), undefined)
     }
   })
 
