@@ -64,8 +64,8 @@ export function codeOf(value: unknown): number | string {
   return typeof code === 'number' || typeof code === 'string' ? code : 0
 }
 
-function isError(value: unknown): value is Error {
-  // An Error of another realm is a native error, but not an instance of this Error.
+/** Reports whether a value is an Error. One of another realm is a native error, but no instance of this Error. */
+export function isError(value: unknown): value is Error {
   return isNativeError(value) || isInstance(Error, value)
 }
 

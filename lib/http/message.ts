@@ -51,8 +51,8 @@ export interface SharedState {}
 export interface Ending {
   /** Changes the headers of the complete response, also of one to an error. Must not throw. */
   readonly finish?: ((headers: ResponseHeaders) => void) | undefined
-  /** Values besides those of the message that no report may show, such as the tokens of a sign-in. */
-  readonly secrets?: readonly unknown[] | undefined
+  /** JSON of the values besides those of the message that no report may show, such as the tokens of a sign-in. */
+  readonly secrets?: readonly string[] | undefined
   /** Whether no page may show a parameter, also in development. */
   readonly hidesParams?: boolean | undefined
 }
@@ -137,9 +137,10 @@ export class Message {
     return this.#state
   }
 
-  /** Adds values that no report about the message may show. */
+  /** Adds values that no report about the message may show, as they are now: the application may change an object. */
   hide(...secrets: readonly unknown[]): void {
-    this.ending = { ...this.ending, secrets: [...(this.ending?.secrets ?? []), ...secrets] }
+    const { ending } = this
+    this.ending = { ...ending, secrets: [...(ending?.secrets ?? []), JSON.stringify(secrets)] }
   }
 
   /** Hides the cookies that a response has set: an error may quote one, such as that of a new session. */

@@ -1,4 +1,4 @@
-import { codeOf, isInstance, read } from '../http/exceptions.ts'
+import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
@@ -68,7 +68,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const message = read(value, 'message')
     const cause = withoutMethod(read(value, 'cause'))
     const code = codeOf(value)
-    const errors = read(value, 'errors')
+    const errors = errorsOf(value, read)
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
     if (hasCause) left--
@@ -102,13 +102,19 @@ export function withInner(raw: RawException): RawException[] {
 
 /** Lists the cause and the first errors of an exception. Calls no getter: a report reads each property once. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
-  const errors = dataOf(exception, 'errors')
+  const errors = errorsOf(exception, dataOf)
   const items = Array.from({ length: Math.min(countOf(errors), max) }, (_, i) =>
     dataOf(errors, String(i)),
   )
   return [withoutMethod(dataOf(exception, 'cause')), ...items].filter(
     (inner) => inner !== undefined,
   )
+}
+
+// The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
+function errorsOf(exception: unknown, get: typeof read): unknown {
+  const suppressed = get(exception, 'suppressed')
+  return isError(suppressed) ? [suppressed, get(exception, 'error')] : get(exception, 'errors')
 }
 
 // The class of an exception may have a method of this name: all exceptions would share it.

@@ -55,13 +55,12 @@ const MAX_LINE_BYTES = 2_000
 type Step = (record: Record<string, unknown>) => boolean
 // The steps for a line that is too long, in their order: the least important field goes first.
 const STEPS: readonly Step[] = [
-  remove('errors'),
   // A client chooses the names of parameters, and must not remove the stack by long ones.
   remove('params'),
   halveStacks,
   halveStacks,
   halveStacks,
-  ...['previous', 'second', 'kinds', 'hint', 'stack', 'requestId'].map(remove),
+  ...['errors', 'previous', 'second', 'kinds', 'hint', 'stack', 'requestId'].map(remove),
 ]
 
 /** Writes one line for each event: NDJSON, or as `format` returns it. @internal */
@@ -151,16 +150,16 @@ function remove(name: string): Step {
   return (record) => name in record && delete record[name]
 }
 
-// Halves the stacks of an error and of its causes, down to one frame: the first one of the application.
+// Halves the stacks of an error, and of its causes and errors, down to one frame: the first one of the application.
 function halveStacks(record: Record<string, unknown>): boolean {
   const stack: readonly unknown[] = Array.isArray(record.stack) ? record.stack : []
   let isShorter = stack.length > 1
   if (isShorter) record.stack = firstFrames(stack.map(String), stack.length >> 1)
-  for (const name of ['previous', 'second']) {
+  for (const name of ['previous', 'second', 'errors']) {
     const inner = record[name]
-    const copy = { ...(inner as Fields | null) }
-    if (!inner || !halveStacks(copy)) continue
-    record[name] = copy
+    const copies = [inner ?? []].flat().map((each) => ({ ...(each as Fields) }))
+    if (copies.filter(halveStacks).length === 0) continue
+    record[name] = Array.isArray(inner) ? copies : copies[0]
     isShorter = true
   }
   return isShorter

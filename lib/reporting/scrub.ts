@@ -52,7 +52,8 @@ export function scrub(text: string, request: HttpRequest): string {
 // The limit is checked before the texts are indexed and the values are split, because that takes time too.
 function sentLengthOf(request: HttpRequest): number {
   const { message, form = message.form, target } = stateOf(request)
-  return target.length + (form?.bytes.length ?? 0) + (message.json?.length ?? 0)
+  const secrets = message.ending?.secrets?.join('') ?? ''
+  return target.length + (form?.bytes.length ?? 0) + (message.json?.length ?? 0) + secrets.length
 }
 
 // Returns false if the values are too long to be searched for.
@@ -62,9 +63,9 @@ function coverValues(
   serverNames: ReadonlySet<string>,
 ): boolean {
   const { message, form = message.form } = stateOf(request)
-  const hasBody = form !== undefined || message.json !== undefined
-  // A request without a body may cost half as much.
-  let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
+  // A request that has nothing but its head may cost half as much.
+  const isHead = form === undefined && message.json === undefined && !message.ending?.secrets
+  let left = isHead ? MAX_SEARCHED / 2 : MAX_SEARCHED
   const cover = (label: string, value: string): void => {
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

@@ -61,7 +61,7 @@ export function* valuesOf(
   yield* fieldValues(form, isSafe)
   const { json, ending } = stateOf(request).message
   if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
-  if (ending?.secrets !== undefined) yield* jsonValues('secret', ending.secrets)
+  for (const secrets of ending?.secrets ?? []) yield* jsonValues('secret', JSON.parse(secrets))
   for (const [name, field] of fieldsOf(request)) {
     if (isHarmless(name, field)) continue
     yield* headerValues(name, withoutOwnNames(field, serverNames, request))

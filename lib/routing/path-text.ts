@@ -73,7 +73,7 @@ export class PathText {
 
   /** Returns the rest of the path after a length and a separator; undefined if neither a separator nor the end follows. */
   after(length: number, separator: string): PathText | undefined {
-    return this.once(`${length}${separator}`, () => this.#after(length, separator))
+    return this.once(`${length} ${separator}`, () => this.#after(length, separator))
   }
 
   #after(length: number, separator: string): PathText | undefined {

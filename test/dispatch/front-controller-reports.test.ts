@@ -51,7 +51,7 @@ describe('FrontController.handle() with a logger and onReport', () => {
     const { reports, onReport } = collectReports()
     const secrets = ['CANARY-1', [{ email: 'CANARY-2', id: 71234567 }]]
     const list = (request: HttpRequest): never => {
-      stateOf(request).message.ending = { secrets }
+      stateOf(request).message.hide(...secrets)
       throw new HttpError(403, 'CANARY-1, CANARY-2 and 71234567 may not')
     }
     const { body } = await createFront({ news: { list } }, { onReport }).handle(

@@ -154,6 +154,20 @@ describe('makeReport()', () => {
     assert.equal(report({ exceptions: [new Error('x')] }).previous, null)
   })
 
+  it('has both errors of a SuppressedError, the first one first', () => {
+    class SuppressedError extends Error {
+      readonly suppressed = new Error('query')
+      readonly error = new Error('rollback')
+    }
+    const { errors = [] } = report({ exceptions: [new SuppressedError('suppressed')] })
+    assert.deepEqual(
+      errors.map((each) => each.message),
+      ['query', 'rollback'],
+    )
+    const other = Object.assign(new Error('x'), { suppressed: true, error: 'CANARY' })
+    assert.equal(report({ exceptions: [other] }).errors, undefined)
+  })
+
   it('has 12 exceptions at most, and counts the others', () => {
     const nest = (depth: number): Error =>
       depth === 0

@@ -156,13 +156,16 @@ describe('Log', () => {
     const { log, sink } = logging(t)
     const long = 'x'.repeat(1_500)
     log.error({ id: '1', errors: [long], stack: [long], params: { a: 'url' }, previous: null }, 'm')
+    const both = { errors: [{ message: 'm' }], params: { a: long }, stack: [long.slice(900)] }
+    log.error({ id: '5', ...both }, 'm')
     log.error({ id: '2', stack: ['at a:1:1'], params: { a: long }, second: { m: long } }, 'm')
     log.error({ id: '3', stack: [long.slice(0, 1_800)], hint: 'h' }, 'm')
     log.error({ id: '4', other: long + long }, 'm')
     assert.deepEqual(
       sink.records.map(({ time, level, message, ...rest }) => [Object.keys(rest), rest.truncated]),
       [
-        [['id', 'stack', 'params', 'previous', 'truncated'], true],
+        [['id', 'stack', 'previous', 'truncated'], true],
+        [['id', 'errors', 'stack', 'truncated'], true],
         [['id', 'stack', 'second', 'truncated'], true],
         [['id', 'stack', 'hint'], undefined],
         [['id', 'other'], undefined],
@@ -183,8 +186,13 @@ describe('Log', () => {
     log.error({ id: '1', stack, params: { a: 'url' } }, 'm')
     log.error({ id: '2', stack, previous: causeWith(stack) }, 'm')
     log.error({ id: '3', stack: stack.slice(1), previous: ['a'], second: new Date(0) }, 'm')
+    log.error({ id: '4', stack: ['one'], errors: [{ stack }, { stack: ['one'] }] }, 'm')
     assert.equal(stack.length, 8)
     assert.deepEqual(sink.records[2]?.previous, ['a'])
+    assert.deepEqual(sink.records[3]?.errors, [
+      { stack: [...stack.slice(0, 3), stack[7]] },
+      { stack: ['one'] },
+    ])
     const [first = '', own = ''] = [stack[0], stack[7]]
     assert.deepEqual(
       sink.records.slice(0, 2).map(({ stack, previous }) => [stack, previous]),

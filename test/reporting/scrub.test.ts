@@ -648,6 +648,16 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll([TOKEN], few), [TOKEN])
   })
 
+  it('searches the texts for 150 groups of a user, and for no claims of more than 64 KiB', () => {
+    const scrubbed = (count: number): string => {
+      const request = new HttpRequest({ target: '/a' })
+      const groups = Array.from({ length: count }, () => crypto.randomUUID())
+      stateOf(request).message.hide({ groups })
+      return scrub(`No group ${groups.at(-1)}`, request)
+    }
+    assert.deepEqual([scrubbed(150), scrubbed(2_000)], ['No group [groups]', '[list(3)]'])
+  })
+
   it('searches 16,384 characters of the texts', () => {
     const texts = ['x'.repeat(16_000), 'y'.repeat(380), TOKEN, 'last']
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), [texts[0], texts[1], undefined, 'last'])

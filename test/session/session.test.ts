@@ -141,7 +141,10 @@ describe('createSession', () => {
     ]
     const { reports, onReport } = collectReports()
     const fail = async (request: HttpRequest): Promise<void> => {
-      const { key } = (await session.read(request)) ?? {}
+      const data = await session.read(request)
+      const key = data?.key
+      // The application may change what it has read.
+      if (data !== undefined) data.key = 'another'
       throw new Error(`No service for ${key} and ${await session.flash.read(request)}`)
     }
     const front = createFront({ news: { fail } }, { onReport })
