@@ -2,7 +2,6 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { ClientGoneError } from '../http/errors.ts'
-import type { Connection } from './connection.ts'
 import { failReader, pauseReading, startReading } from './reading.ts'
 
 /** Maximum time for which bytes are still accepted after a response, in milliseconds. */
@@ -32,12 +31,18 @@ export function dropRest(stream: Readable, giveUp: () => void): () => void {
   }
 }
 
+interface Lingering {
+  readonly socket: Socket
+  /** Ends the wait; undefined if there is none. */
+  endLinger: (() => void) | undefined
+}
+
 /**
  * Reads and drops the rest of a message until it ends or reaches a limit, or the server stops. Then calls `done`.
  *
  * A reader that pauses the message for a tenth of a second fails: the action has left it, as `pipe()` does if its target fails.
  */
-export function linger(message: IncomingMessage, connection: Connection, done: () => void): void {
+export function linger(message: IncomingMessage, connection: Lingering, done: () => void): void {
   let timer: NodeJS.Timeout | undefined
   const dropReader = (): void => {
     if (!message.isPaused()) return

@@ -26,10 +26,8 @@ export class Connection {
   latest: ServerResponse | undefined
   /** Number of requests that have arrived. */
   requests = 0
-  /** The pipelined requests; undefined until one has arrived. */
+  /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
   pipeline: Pipeline | undefined
-  /** Whether the most recent request arrived while a response was active. */
-  isPipelined = false
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
   /** Whether `node:http` has left the connection to another protocol. */
@@ -87,11 +85,9 @@ export class Connection {
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
     this.hasLastRequest = mustBeLast
-    this.isPipelined = activeResponse !== undefined
-    if (activeResponse === undefined) return
     // The response to a request that is not pipelined is not tracked until another request arrives.
-    this.pipeline ??= new Pipeline(this)
-    if (this.pipeline.inFlight === 0) this.pipeline.track(activeResponse)
+    this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this))
+    if (activeResponse && this.pipeline?.inFlight === 0) this.pipeline.track(activeResponse)
   }
 
   /**

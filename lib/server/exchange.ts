@@ -69,8 +69,7 @@ export class Exchange implements ResponseTarget, EndListener {
   /** Calls the handler, or queues the request if too many pipelined ones are in flight. */
   start(): void {
     const { connection, out } = this.incoming
-    const { isPipelined, pipeline } = connection
-    if (isPipelined) pipeline?.start(out, () => this.#start())
+    if (connection.pipeline) connection.pipeline.start(out, () => this.#start())
     else this.#start()
   }
 

@@ -40,7 +40,7 @@ export interface Access {
   readonly response: HttpResponse
   /** The {@link HttpRequest.route} of the request; null for a public file, and for what a middleware responds to. */
   readonly route: string | null
-  /** Number of bytes of the body that were sent. */
+  /** Bytes of the body that were sent. */
   readonly bytes: number
   /** Milliseconds from the headers of the request to the end of the response. */
   readonly durationMs: number

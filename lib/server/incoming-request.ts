@@ -237,7 +237,7 @@ export function protocolOf(socket: Socket & { readonly encrypted?: boolean }): '
  *
  * @example
  * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
- * @returns undefined for a request that did not arrive over a connection, as in a test.
+ * @returns undefined for a request without a connection, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
   const { source } = stateOf(request).message

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
-import type { Connection } from './connection.ts'
 import { pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
@@ -9,16 +9,22 @@ const MAX_IN_FLIGHT = 8
 // A pipelined request starts only while the responses before it hold fewer bytes than this.
 const MAX_WAITING_BYTES = 65_536
 
+interface Pipelining {
+  readonly socket: Socket
+  /** Nothing more is read after it. */
+  readonly fault: Error | undefined
+}
+
 /** The pipelined requests of a connection: those in flight, and those that wait for their turn. */
 export class Pipeline {
-  readonly #connection: Connection
+  readonly #connection: Pipelining
   #inFlight: readonly ServerResponse[] = []
   // Functions that start the requests that wait, in order of arrival.
   readonly #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
   #resumedAt = Number.NEGATIVE_INFINITY
 
-  constructor(connection: Connection) {
+  constructor(connection: Pipelining) {
     this.#connection = connection
   }
 
@@ -93,7 +99,6 @@ export class Pipeline {
       socket.off('resume', pauseAgain)
       this.#resumeReading = undefined
       this.#resumedAt = monotonicMs()
-      // Nothing more is read after a fault.
       if (this.#connection.fault === undefined) socket.resume()
     }
     socket.on('resume', pauseAgain)

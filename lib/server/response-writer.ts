@@ -1,7 +1,6 @@
 import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
-import { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
@@ -116,7 +115,9 @@ function writeStream(
   const start = (): void => {
     target.eventStreams.add(incoming, response)
     // The headers have been sent, so an error can only end the connection. pipeline() does that.
-    out.destroy = destroyWithoutError
+    // Without its error, which the socket would emit as one of the client, with the values that its message quotes.
+    const { destroy } = out
+    out.destroy = () => destroy.call(out)
     pipeline(body, count, out, (error) => {
       target.eventStreams.delete(incoming)
       connection.removeOnClose(destroyBody)
@@ -130,11 +131,6 @@ function writeStream(
   // Bound, because `socket` is emitted in the context of the request before it.
   if (out.socket === null) out.once('socket', AsyncResource.bind(start))
   else start()
-}
-
-// The socket would emit the error of the body as one of the client, with the values that its message quotes.
-function destroyWithoutError(this: ServerResponse): ServerResponse {
-  return ServerResponse.prototype.destroy.call(this)
 }
 
 async function* countBytes(
