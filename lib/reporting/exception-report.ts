@@ -16,7 +16,7 @@ export interface ExceptionReport {
   readonly stack?: readonly string[]
   /** Its `cause`; null if it has none. */
   readonly previous: ExceptionReport | null
-  /** The first three exceptions of an AggregateError. */
+  /** The first three exceptions of an AggregateError, or the two of a SuppressedError. */
   readonly errors?: readonly ExceptionReport[]
   /** The number of further causes and errors, which are not shown; absent if there are none. */
   readonly omitted?: number
