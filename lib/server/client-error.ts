@@ -62,13 +62,13 @@ export function handleClientErrors(
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
   const isBody = (): boolean => connection.activeResponse?.req.complete === false
-  const [limitMs, late] = isBody()
-    ? [server.requestTimeout, connection.requests]
-    : [server.headersTimeout, connection.requests + 1]
+  // The number of the late message. Without a body, it is the next one.
+  const late = connection.requests + Number(!isBody())
   const check = (): void => {
     const { requests, socket, pipeline } = connection
     // node:http reports a message that is late once. This one may have arrived since.
     if (requests > late || (requests === late && !isBody()) || socket.destroyed) return
+    const limitMs = isBody() ? server.requestTimeout : server.headersTimeout
     const restMs = pipeline?.restOf(limitMs) ?? 0
     if (restMs > 0) setTimeout(check, restMs).unref()
     else act()
