@@ -44,8 +44,8 @@ export interface LimitOverrides {
  * namespace (`import * as news`) is a controller, and so is an instance of a class: the methods of its classes are actions
  * too, except private ones (`#name`) and those of classes of Node, such as `EventEmitter`.
  *
- * The functions `init`, `preDispatch` and `postDispatch` are hooks, never actions: they run around each action, in this
- * order, as in ZF1. `__call` is the action for names that the controller does not have.
+ * The functions `init`, `preDispatch` and `postDispatch` are hooks, not actions: they run around each action, as in
+ * ZF1. `__call` is the action for names that the controller does not have.
  */
 export type Controller = object
 

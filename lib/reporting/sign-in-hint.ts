@@ -1,5 +1,4 @@
 import { HttpError, type HttpErrorOptions, setDefaults } from '../http/errors.ts'
-import { isInstance } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { Failure } from './failure.ts'
@@ -65,14 +64,12 @@ const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
 }
 
 /**
- * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) that went astray: it ended with a 404.
+ * Recognizes a request of an OAuth 2.0 sign-in (RFC 6749, section 4.1) that went astray: no action serves it.
  *
  * @returns undefined if the request looks like none.
  */
-export function recognizeSignIn({ exceptions, request, status }: Failure): SignIn | undefined {
-  if (request === undefined || status !== 404 || isInstance(SignInError, exceptions[0])) {
-    return undefined
-  }
+export function recognizeSignIn({ request, status }: Failure): SignIn | undefined {
+  if (request === undefined || request.route !== null || status !== 404) return undefined
   const looksLike = kindOfSignIn(request)
   if (looksLike === undefined) return undefined
   const hint = looksLike !== 'callback' && redirectHintOf(request)

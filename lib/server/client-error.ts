@@ -61,17 +61,24 @@ export function handleClientErrors(
 
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
+  // It is undefined when another request arrives that does not wait.
+  const { pipeline, socket } = connection
   const isBody = (): boolean => connection.activeResponse?.req.complete === false
   // The number of the late message. Without a body, it is the next one.
   const late = connection.requests + Number(!isBody())
+  let timer: NodeJS.Timeout | undefined
+  const stop = (): void => clearTimeout(timer)
   const check = (): void => {
-    const { requests, socket, pipeline } = connection
+    const { requests } = connection
+    connection.removeOnClose(stop)
     // node:http reports a message that is late once. This one may have arrived since.
     if (requests > late || (requests === late && !isBody()) || socket.destroyed) return
     const limitMs = isBody() ? server.requestTimeout : server.headersTimeout
     const restMs = pipeline?.restOf(limitMs) ?? 0
-    if (restMs > 0) setTimeout(check, restMs).unref()
-    else act()
+    if (restMs > 0) {
+      timer = setTimeout(check, restMs).unref()
+      connection.onClose.add(stop)
+    } else act()
   }
   check()
 }

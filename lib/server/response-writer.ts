@@ -124,7 +124,13 @@ function writeStream(
       // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
       const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
       const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
-      if (error && isReported && !isStopped()) target.report(error, response)
+      if (!error || !isReported || isStopped()) return
+      // The connection is closed by now, so an AbortError would be regarded as that of a client that has left.
+      const isOwnAbort = isTruncated && error.name === 'AbortError'
+      target.report(
+        isOwnAbort ? new Error('The body was aborted', { cause: error }) : error,
+        response,
+      )
     })
   }
   // A response behind others has no socket yet: since Node 24, to destroy it would not close the connection.

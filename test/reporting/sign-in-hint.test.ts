@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
-import { kindOfSignIn, recognizeSignIn, SignInError } from '../../lib/reporting/sign-in-hint.ts'
+import { kindOfSignIn, recognizeSignIn } from '../../lib/reporting/sign-in-hint.ts'
 
 const NOT_FOUND = { exceptions: [], status: 404 }
 
@@ -67,16 +67,12 @@ describe('recognizeSignIn()', () => {
     assert.equal(signIn?.looksLike, 'callback')
   })
 
-  it('recognizes no request that an action of a sign-in has served, nor one with another status', () => {
-    const request = new HttpRequest({ target: '/sign-in/return?code=1&state=2' })
-    const facts = { provider: '', step: 'return', fault: 'unknown' }
-    const served = [new SignInError(404, 'No sign-in', facts)]
-    for (const failure of [
-      { exceptions: served, status: 404 },
-      { ...NOT_FOUND, status: 500 },
-    ]) {
-      assert.equal(recognizeSignIn({ ...failure, request }), undefined)
-    }
+  it('recognizes no request that an action has served, nor one with another status', () => {
+    const request = new HttpRequest({ target: '/shop/redeem?code=1&state=2' })
+    const settings = { ...stateOf(request).settings, nameRoute: () => 'shop/redeem' }
+    const served = withState(request, { settings })
+    assert.equal(recognizeSignIn({ ...NOT_FOUND, request: served }), undefined)
+    assert.equal(recognizeSignIn({ ...NOT_FOUND, status: 500, request }), undefined)
   })
 
   it('reports a redirect_uri that is a path of this service without a controller', () => {

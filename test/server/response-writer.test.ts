@@ -254,6 +254,21 @@ describe('writeResponse() with a stream', () => {
     assert.equal(reports.length, 1)
   })
 
+  it('reports one that the application aborts after its first bytes', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      aborted(_, response) {
+        const controller = new AbortController()
+        const body = new Readable({ read: () => {}, signal: controller.signal })
+        body.push('text')
+        setImmediate(() => setImmediate(() => controller.abort()))
+        response.body = body
+      },
+    })
+    const { body } = await exchange(port, { target: '/app/aborted' })
+    assert.doesNotMatch(body, LAST_CHUNK)
+    assert.equal(reports[0]?.previous?.name, 'AbortError')
+  })
+
   it('reports one that fails after its first bytes, but not a client that leaves', async (t) => {
     const closed = deferred()
     const { port, reports } = await listenWithActions(t, {
