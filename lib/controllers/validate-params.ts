@@ -34,7 +34,7 @@ export function withParams<Schema extends StandardSchemaV1>(
 }
 
 /**
- * Validates the parameters of a request like {@link withParams}, outside an action, such as in a plugin.
+ * Validates the parameters of a request like {@link withParams}, such as in a plugin.
  *
  * @example
  * const { id } = await validateParams(request, z.object({ id: z.coerce.number() }))

@@ -39,7 +39,7 @@ export interface HttpRequestInit {
   readonly remoteAddress?: string | undefined
   /** The protocol of the connection (default `http`). */
   readonly protocol?: 'http' | 'https' | undefined
-  /** The error that rejects the message because of its framing, although it could be parsed (default none). */
+  /** The error that rejects the message because of its framing (default none). */
   readonly rejection?: HttpError | undefined
 }
 

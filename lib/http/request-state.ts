@@ -24,8 +24,8 @@ export interface RequestSettings {
   readonly trusted: BlockList
   /** Reports whether a module, a controller, an action or a literal of a named route has a name. */
   readonly isRegistered?: ((name: string) => boolean) | undefined
-  /** Reports whether a path leads to a controller that a client can request. */
-  readonly hasController?: ((path: string) => boolean) | undefined
+  /** Reports whether a URL leads to a controller that a client can request. */
+  readonly hasController?: ((url: URL) => boolean) | undefined
   /** Returns the literal segments of a named route, which are no values of a request. */
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined
   /** Returns what a route leads to. */

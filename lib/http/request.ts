@@ -215,7 +215,7 @@ export class HttpRequest {
   }
 
   /**
-   * Returns another request. If the action returns it, it is dispatched next. This request does not change.
+   * Returns another request. If the action returns it, it is dispatched next.
    *
    * @example
    * return request.forward({ action: 'list', params: { page: '1' } })

@@ -10,7 +10,7 @@ const WORDS = `
   certificate chain change channel check child chunk circular class client close code column command complete config
   configuration configure connect constant constraint construct constructor content context controller convert could
   couldn't count crash create current database date deadlock decode decrypt default delete destroy detected did didn't
-  disabled disconnected disk do doesn't don't done due duplicate duration during each element enabled encode entry
+  disabled disconnected disk disposal do doesn't don't done due duplicate duration during each element enabled encode entry
   environment establish event exceed exception execute exist exit expect expired export expression fail feature fetch
   field find finish first flush folder forbidden found from full get getaddrinfo getter give given gone got had handle
   handler hang has have header heap hold hostname http id if import incomplete incorrect index initial inside instance
@@ -24,7 +24,7 @@ const WORDS = `
   return revoke route routine row run running runtime save schema scheme script second section secure self sent
   serialize server session set setter setting should shut shutting side sign signal signature size slow some spawn
   specified stack start state statement status stop stopped stopping storage store stream strict string structure super
-  support symbol syntax take target task terminate than that they this thread threw through throw thrown time timeout
+  support suppressed symbol syntax take target task terminate than that they this thread threw through throw thrown time timeout
   timer to token took trailer transaction trust tunnel two unable uncaught undefined under unexpected unexpectedly
   unhandled unique unsupported up update url user valid validation variable verify version via view wait warning was
   wasn't when why will with without won't work worker would writable write written yet zlib API CA CONNECT DNS EOF HTTP HTTPS
@@ -133,7 +133,7 @@ const PUBLIC_WORDS = new Set(
     'accept authorization cache-control content-encoding content-length content-type cookie digest',
     'graphql-transport-ws graphql-ws iso-8859-1 negotiate us-ascii websocket x-requested-with zstd',
     'aborterror aggregateerror clientgoneerror evalerror exception httperror malformedmessageerror',
-    'noactionerror nocontrollererror norouteerror rangeerror referenceerror syntaxerror thrownvalueerror',
+    'noactionerror nocontrollererror norouteerror rangeerror referenceerror suppressederror syntaxerror thrownvalueerror',
     'timeouterror typeerror urierror validationerror',
     'array boolean buffer date function map number object promise request response set string symbol',
   ].flatMap((line) => line.split(' ')),

@@ -94,7 +94,7 @@ function redirectHintOf(request: HttpRequest): string | undefined {
   if (redirect === undefined) return undefined
   const ownHost = urlOf(request, 'app_domain')?.host ?? headerOf(request, 'host')
   const { hasController } = stateOf(request).settings
-  return redirect.host === ownHost && hasController?.(redirect.pathname) === false
+  return redirect.host === ownHost && hasController?.(redirect) === false
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }

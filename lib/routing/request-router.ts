@@ -88,7 +88,7 @@ export class RequestRouter {
       trusted,
       buildUrl,
       isRegistered: (name) => known.has(name) || dispatcher.isRegistered(name),
-      hasController: (path) => this.#hasController(path),
+      hasController: (url) => this.#hasController(url),
       literalsOf: (route) => this.named.get(route)?.literals ?? [],
       resolve: (route) => dispatcher.resolve(route),
       nameRoute: (state) => this.#nameRoute(state),
@@ -140,9 +140,11 @@ export class RequestRouter {
     return withState(rewritten, { route, rejection })
   }
 
-  #hasController(path: string): boolean {
+  #hasController({ pathname, host, protocol: scheme }: URL): boolean {
+    const protocol = scheme === 'https:' ? 'https' : 'http'
+    const request = new HttpRequest({ target: pathname, headers: { host }, protocol })
     try {
-      return this.#options.dispatcher.hasController(this.route(new HttpRequest({ target: path })))
+      return this.#options.dispatcher.hasController(this.route(request))
     } catch {
       // A custom router threw, because it needs more than the path. `true` suppresses a hint, which might be wrong.
       return true

@@ -72,7 +72,8 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
     const { requests } = connection
     connection.removeOnClose(stop)
     // node:http reports a message that is late once. This one may have arrived since.
-    if (requests > late || (requests === late && !isBody()) || socket.destroyed) return
+    const hasArrived = requests > late || (requests === late && !isBody())
+    if (hasArrived || connection.isDetached || socket.destroyed) return
     const limitMs = isBody() ? server.requestTimeout : server.headersTimeout
     const restMs = pipeline?.restOf(limitMs) ?? 0
     if (restMs > 0) {

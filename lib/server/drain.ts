@@ -16,9 +16,9 @@ const MAX_CLOSING_TURNS = 10
 
 /** The connections that a server closed at its deadline. */
 export interface CloseResult {
-  /** Number of connections that were still open at the deadline. */
+  /** Connections that were still open at the deadline. */
   readonly connections: number
-  /** Number of actions whose responses to whole requests were cut: a client has lost something. */
+  /** Actions whose responses to whole requests were cut: a client has lost something. */
   readonly actions: number
 }
 

@@ -34,7 +34,7 @@ export interface MiddlewareOptions extends ListenerOptions {
  * @example
  * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
- * @throws {TypeError} If the handler has no `handle`, or no `serves` although `fallThrough` is set; if an option is unknown or invalid.
+ * @throws {TypeError} If the handler has no `handle`, or no `serves` with `fallThrough`; if an option is unknown or invalid.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
   checkObject('options', options)

@@ -20,7 +20,7 @@ export class Pipeline {
   readonly #connection: Pipelining
   #inFlight: readonly ServerResponse[] = []
   // Functions that start the requests that wait, in order of arrival.
-  readonly #queued: (() => void)[] = []
+  #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
   #resumedAt = Number.NEGATIVE_INFINITY
 
@@ -98,6 +98,8 @@ export class Pipeline {
     this.#resumeReading = () => {
       socket.off('resume', pauseAgain)
       this.#resumeReading = undefined
+      // An idle connection must not keep the places of many requests.
+      this.#queued = []
       this.#resumedAt = monotonicMs()
       if (this.#connection.fault === undefined) socket.resume()
     }

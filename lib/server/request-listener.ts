@@ -29,7 +29,7 @@ const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
  *
  * @example
  * createServer(createRequestListener(front)).listen(3000)
- * @throws {TypeError | RangeError} If the handler has no function `handle`, or an option is unknown or invalid.
+ * @throws {TypeError | RangeError} If the handler has no `handle`, or an option is unknown or invalid.
  */
 export function createRequestListener(
   handler: Handler,

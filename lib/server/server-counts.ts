@@ -5,15 +5,15 @@ import type { Reporting } from './handler.ts'
 
 /** The connections and requests of a service, now and since its start. */
 export interface ServerCounts {
-  /** Number of requests whose responses are not sent yet. */
+  /** Requests whose responses are not sent yet. */
   readonly inFlight: number
-  /** Number of open connections. */
+  /** Open connections. */
   readonly connections: number
-  /** Number of connections since the start, without the dropped ones. */
+  /** Connections since the start, without the dropped ones. */
   readonly connectionsTotal: number
-  /** Number of connections since the start that were closed at once, because of `maxConnections`. */
+  /** Connections since the start that were closed at once, because of `maxConnections`. */
   readonly droppedConnections: number
-  /** Number of messages since the start that were no valid request, by the status of their rejection: `{ 400: 2, 408: 1 }`. */
+  /** Messages since the start that were no valid request, by the status of their rejection: `{ 400: 2, 408: 1 }`. */
   readonly rejections: Readonly<Record<number, number>>
 }
 

@@ -3,7 +3,7 @@ import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { SignInError } from '../reporting/sign-in-hint.ts'
 import { withDeadline } from './deadline.ts'
-import { knownErrorCode, signInError } from './faults.ts'
+import { during, knownErrorCode, signInError } from './faults.ts'
 import type { Flow } from './flows.ts'
 import type { Identity } from './identity.ts'
 import { type Parts, redirectUriOf, single } from './parts.ts'
@@ -29,8 +29,10 @@ export async function complete(
     const redirectUri = redirectUriOf(parts, provider)
     return redeem(provider, server, flow, { parameters, redirectUri, deadline })
   })
-  // The errors of `onSignIn` may quote them.
-  stateOf(request).message.hide(claims, tokens, provider.options.clientSecret)
+  // The errors of `onSignIn` may quote them. It fails if they are nested too deep.
+  await during({ provider: provider.name, step: 'identity' }, () =>
+    stateOf(request).message.hide(claims, tokens, provider.options.clientSecret),
+  )
   const identity = await identify(provider, claims)
   const data = await onSignIn?.(identity, { claims, tokens, request })
   await beginSession(parts, response, { ...identity, ...(data !== undefined && { data }) })

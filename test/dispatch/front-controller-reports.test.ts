@@ -94,8 +94,9 @@ describe('FrontController.handle() with a logger and onReport', () => {
 
   it('reports for a sign-in whether a controller serves its redirect_uri', async () => {
     const { reports, onReport } = collectReports()
-    const front = createFront({ elp: {} }, { onReport, basePath: '/app' })
-    for (const path of ['/app/elp/oauth.php', '/app/error/x', '/app/other', '/app/%zz']) {
+    const routes = { login: { path: '/login', host: 'a.example', defaults: { controller: 'elp' } } }
+    const front = createFront({ elp: {} }, { onReport, basePath: '/app', routes })
+    for (const path of ['/app/elp/oauth.php', '/app/login', '/app/error/x', '/app/no', '/app/%z']) {
       const uri = encodeURIComponent(`https://a.example${path}?provider=x`)
       const target = `/app/auth?client_id=1&response_type=code&redirect_uri=${uri}`
       await front.handle(new HttpRequest({ target, headers: { host: 'a.example' } }))
@@ -103,7 +104,7 @@ describe('FrontController.handle() with a logger and onReport', () => {
     const named = 'The redirect_uri names a path of this service that no controller serves'
     assert.deepEqual(
       reports.map(({ hint }) => hint === named),
-      [false, true, true, true],
+      [false, false, true, true, true],
     )
   })
 

@@ -18,7 +18,7 @@ const foreign = 'redirect_uri=https%3A%2F%2Fother.example%2Felp%2Foauth.php'
 
 function recognize(search: string, host?: string, served: string[] = []) {
   const sent = new HttpRequest({ target: `/signin/v2?${search}`, headers: { host } })
-  const hasController = (path: string): boolean => served.includes(path)
+  const hasController = ({ pathname }: URL): boolean => served.includes(pathname)
   const request = withState(sent, { settings: { ...stateOf(sent).settings, hasController } })
   const signIn = recognizeSignIn({ ...NOT_FOUND, request })
   assert.equal(kindOfSignIn(request), signIn?.looksLike)

@@ -6,6 +6,7 @@ import { connect, Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { type Action, createRequestListener, HttpResponse } from '../../lib/index.ts'
 import { type Connection, connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
@@ -262,6 +263,33 @@ describe('Pipelined requests', () => {
       released.resolve()
       const statuses = (await received).match(/(?<=^HTTP\/1.1 )\d+/gm)
       assert.deepEqual(statuses, [...Array(rest === 'head' ? 9 : 8).fill('200'), '408'])
+    })
+  }
+
+  for (const kind of ['body', 'upgrade']) {
+    it(`get no 408 for a head that arrives late, with ${kind === 'body' ? 'a body' : 'an upgrade'} that takes longer`, async (t) => {
+      const { port, service, released, parsed, timeOut } = await serveWithDelay(t)
+      service.server.headersTimeout = 40
+      service.server.on('upgrade', (_, stream) => stream.pipe(stream))
+      const head = {
+        body: 'POST /app/wait HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nConnection: close\r\n\r\n',
+        upgrade: 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n',
+      }[kind] as string
+      const socket = connect(port, '127.0.0.1').setEncoding('latin1')
+      t.after(() => socket.destroy())
+      let received = ''
+      socket.on('data', (data) => {
+        received += data
+      })
+      socket.write(keepAliveBytesOf({ target: '/app/wait' }).repeat(9) + head.slice(0, 20))
+      assert.equal(await parsed(), 9)
+      timeOut()
+      released.resolve()
+      await settled(() => received.length)
+      socket.write(head.slice(20))
+      await setTimeout(100)
+      socket.write('abc')
+      while (!received.endsWith('abc')) await once(socket, 'data')
     })
   }
 

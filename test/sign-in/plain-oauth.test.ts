@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import type { ServerResponse } from 'node:http'
 import { describe, it } from 'node:test'
 import { HttpError } from '../../lib/index.ts'
 import type { Claims, UserFacts } from '../../lib/sign-in.ts'
@@ -55,6 +56,17 @@ describe('A provider without OpenID Connect', () => {
     const provider = await startHostileProvider(t, { userinfo: () => ({ message: 'x' }) })
     const { browser } = await startApp(t, { providers: { plain: provider.plainOptions } })
     assert.equal((await signInOnce(browser(), beginning('plain'))).status, 502)
+  })
+
+  it('is no fault of the application if userinfo is nested too deep', async (t) => {
+    const deep = `{"id":7,"deep":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const send = (response: ServerResponse) =>
+      response.setHeader('Content-Type', 'application/json').end(deep)
+    const provider = await startHostileProvider(t, { userinfo: () => send as never })
+    const { browser } = await startApp(t, { providers: { plain: provider.plainOptions } })
+    // Node 26 writes JSON of any depth.
+    const { status } = await signInOnce(browser(), beginning('plain'))
+    assert.ok([303, 502].includes(status), `${status}`)
   })
 
   it('is a 502 if an endpoint fails', async (t) => {
