@@ -55,7 +55,12 @@ export function statusOf(exception: Error): number {
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   if (isInstance(ClientGoneError, exception)) return true
   if (request === undefined || !stateOf(request).message.aborted) return false
-  return isInstance(ServerClosingError, exception) || read(exception, 'name') === 'AbortError'
+  return isInstance(ServerClosingError, exception) || isAbort(exception)
+}
+
+/** Reports whether an exception is an AbortError, or one that node:stream has joined with another error. */
+export function isAbort(exception: Error): boolean {
+  return read(exception, 'name') === 'AbortError' || read(exception, 'code') === 'ABORT_ERR'
 }
 
 /** Returns the `code` of a value; 0 if it has none. */

@@ -54,10 +54,7 @@ export interface DispatchMessage extends RequestReport {
   readonly error?: DispatchError
 }
 
-/**
- * Describes an exception without its message and its stack: these may contain values of the request, and exporters of
- * traces copy them.
- */
+/** An exception without its message and its stack, whose values of the request an exporter of traces would copy. */
 export interface DispatchError {
   /** The name of its class, such as `TypeError`. */
   readonly name: string

@@ -1,3 +1,4 @@
+import type { Ending } from '../http/message.ts'
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
@@ -9,6 +10,8 @@ import { TextMask } from './text-mask.ts'
 // forms. A text past a limit is not searched.
 export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
+// The length of the largest sessions, one of two cookies.
+const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for.
@@ -52,8 +55,13 @@ export function scrub(text: string, request: HttpRequest): string {
 // The limit is checked before the texts are indexed and the values are split, because that takes time too.
 function sentLengthOf(request: HttpRequest): number {
   const { message, form = message.form, target } = stateOf(request)
-  const secrets = message.ending?.secrets?.join('') ?? ''
-  return target.length + (form?.bytes.length ?? 0) + (message.json?.length ?? 0) + secrets.length
+  const { json, ending } = message
+  return target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + lengthOf(ending)
+}
+
+// Returns the length of the sessions and the claims.
+function lengthOf(ending: Ending | undefined): number {
+  return ending?.secrets?.join('').length ?? 0
 }
 
 // Returns false if the values are too long to be searched for.
@@ -63,9 +71,9 @@ function coverValues(
   serverNames: ReadonlySet<string>,
 ): boolean {
   const { message, form = message.form } = stateOf(request)
-  // A request that has nothing but its head may cost half as much.
-  const isHead = form === undefined && message.json === undefined && !message.ending?.secrets
-  let left = isHead ? MAX_SEARCHED / 2 : MAX_SEARCHED
+  // A request that has nothing but its head, and perhaps sessions, may cost half as much. The claims of a user may be many.
+  const hasBody = form ?? message.json ?? lengthOf(message.ending) > MAX_SESSIONS
+  let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
   const cover = (label: string, value: string): void => {
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

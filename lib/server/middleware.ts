@@ -20,7 +20,7 @@ export interface MiddlewareOptions extends ListenerOptions {
    *
    * Only the names in the target decide: no plugin runs before `next()`. A method that an action
    * does not allow gets a 405. A malformed target gets a 400 if it names an action
-   * (`/news/list/%ff`); the framework may have a route for another one (`/%ff`).
+   * (`/news/list/%ff`).
    */
   readonly fallThrough?: boolean | undefined
 }

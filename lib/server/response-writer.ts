@@ -4,6 +4,7 @@ import { Buffer } from 'node:buffer'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
+import { isAbort } from '../http/exceptions.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { linger } from './close-slowly.ts'
@@ -126,7 +127,7 @@ function writeStream(
       const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
       if (!error || !isReported || isStopped()) return
       // The connection is closed by now, so an AbortError would be regarded as that of a client that has left.
-      const isOwnAbort = isTruncated && error.name === 'AbortError'
+      const isOwnAbort = isTruncated && isAbort(error)
       target.report(
         isOwnAbort ? new Error('The body was aborted', { cause: error }) : error,
         response,

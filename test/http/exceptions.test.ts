@@ -202,6 +202,8 @@ describe('isClientGone()', () => {
       [new ClientGoneError(), here, true],
       [abort, gone, true],
       [abort, here, false],
+      // node:stream joins an AbortError and the end of the connection.
+      [Object.assign(new AggregateError([abort]), { code: 'ABORT_ERR' }), gone, true],
       [abort, undefined, false],
       [new ServerClosingError(), gone, true],
       [new ServerClosingError(), here, false],

@@ -648,11 +648,24 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll([TOKEN], few), [TOKEN])
   })
 
+  it('charges the head of a request with a session as that of any other', () => {
+    const target = `/a?${'a=b&'.repeat(3_000)}`
+    const withSession = (data: string): string | undefined => {
+      const request = new HttpRequest({ target })
+      stateOf(request).message.hide(data)
+      return scrubAll(['text'], request)[0]
+    }
+    const plain = scrubAll(['text'], new HttpRequest({ target }))[0]
+    assert.deepEqual([plain, withSession('x'.repeat(3_000))], [undefined, undefined])
+    assert.equal(withSession(`${'x '.repeat(3_500)}`), 'text')
+  })
+
   it('searches the texts for 150 groups of a user, and for no claims of more than 64 KiB', () => {
     const scrubbed = (count: number): string => {
       const request = new HttpRequest({ target: '/a' })
       const groups = Array.from({ length: count }, () => crypto.randomUUID())
-      stateOf(request).message.hide({ groups })
+      const token = Buffer.from(groups.join()).toString('base64url')
+      stateOf(request).message.hide({ groups }, token)
       return scrub(`No group ${groups.at(-1)}`, request)
     }
     assert.deepEqual([scrubbed(150), scrubbed(2_000)], ['No group [groups]', '[list(3)]'])
