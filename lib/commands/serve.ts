@@ -19,7 +19,7 @@ import {
   untilTurn,
 } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
-import { acceptWaiting } from '../server/drain.ts'
+import { acceptWaiting, closePort } from '../server/drain.ts'
 
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
@@ -88,7 +88,12 @@ export async function run(line: CommandLine): Promise<number> {
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
-  if (cluster.isWorker) await acceptWaiting(service.server, untilTurn)
+  if (cluster.isWorker) {
+    await acceptWaiting(service.server, untilTurn)
+    // Before clients are told to close: each would connect anew, and the supervisor would lose what it sends to a worker that closes.
+    closePort(service.server)
+    await untilTurn()
+  }
   const closeBy = performance.now() + config.closeTimeoutMs
   const { connections, actions } = await service.close()
   await health?.reportLast()

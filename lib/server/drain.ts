@@ -18,7 +18,7 @@ const MAX_CLOSING_TURNS = 10
 export interface CloseResult {
   /** Connections that were still open at the deadline. */
   readonly connections: number
-  /** Actions whose responses to whole requests were cut: a client has lost something. */
+  /** Actions whose responses to whole requests were cut. */
   readonly actions: number
 }
 
@@ -87,15 +87,25 @@ export async function drain(
   const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
   await acceptWaiting(server)
-  // Does not use close() of node:http: it destroys idle connections at once, even if a request is
-  // on its way. The server of Bun is not a net.Server.
-  const { close } = server instanceof NetServer ? NetServer.prototype : server
-  await new Promise((resolve) => close.call(server, resolve))
+  await new Promise<void>((resolve) => closePort(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)
   // The server closes before its last connections do, and a response that was cut is logged when its connection closes.
   for (let turns = 0; sockets.size > 0 && turns < MAX_CLOSING_TURNS; turns++) await nextTurn()
   return result
+}
+
+/**
+ * Accepts no more connections.
+ *
+ * @param onClose Called when all connections are closed.
+ * @internal
+ */
+export function closePort(server: Server, onClose?: () => void): void {
+  // Does not use close() of node:http: it destroys idle connections at once, even if a request is
+  // on its way. The server of Bun is not a net.Server.
+  const { close } = server instanceof NetServer ? NetServer.prototype : server
+  close.call(server, onClose)
 }
 
 /**
