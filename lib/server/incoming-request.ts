@@ -194,7 +194,7 @@ export class IncomingRequest implements HttpRequestInit {
   /** Whether the client is still sending. Closing the connection now could lose the response. */
   get isArriving(): boolean {
     if (this.isReceived || this.#bodyState === 'awaiting-continue') return false
-    return this.connection.fault === undefined
+    return this.connection.fault === undefined && !this.message.destroyed
   }
 
   /**

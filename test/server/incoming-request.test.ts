@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { finished, pipeline } from 'node:stream/promises'
@@ -16,6 +16,7 @@ import {
   HttpRequest,
   incomingMessageOf,
 } from '../../lib/index.ts'
+import { connectionOf } from '../../lib/server/connection.ts'
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
@@ -400,6 +401,22 @@ describe('incomingMessageOf()', () => {
         text,
       )
     }
+  })
+
+  it('waits for no rest of a message that the action has destroyed', async (t) => {
+    const { port, sockets } = await listenWithActions(t, {
+      async failed(request, response) {
+        const fail = async (): Promise<never> => {
+          throw new Error('full')
+        }
+        await pipeline(incomingMessageOf(request) ?? [], fail).catch(() => response.text('full'))
+      },
+    })
+    const client = connect(port, '127.0.0.1')
+    t.after(() => client.destroy())
+    client.write(`${post('failed', 'Content-Length: 9\r\n')}abc`)
+    await once(client, 'data')
+    assert.equal(connectionOf(sockets[0] as Socket).endLinger, undefined)
   })
 
   it('leaves the message out of an inspected request', async (t) => {
