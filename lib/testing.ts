@@ -11,7 +11,7 @@ export { type Dispatched, dispatched } from './testing/dispatched.ts'
 /** The target of a {@link TestAgent}: a front controller, a request listener, or a server, listening or not. */
 export type TestTarget = Handler | RequestListener | Server
 
-/** The options of an undici `Agent`, without those that choose a connection. */
+/** Options of an undici `Agent`, without those that choose a connection. */
 export type TestAgentOptions = Omit<Agent.Options, 'connect' | 'factory'>
 
 /**

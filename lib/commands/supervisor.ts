@@ -5,7 +5,7 @@ import { LISTEN_MESSAGE } from '../process/worker.ts'
 import { stopChild } from './stop-child.ts'
 import { WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
 
-/** The options of a {@link Supervisor}. */
+/** Options of a {@link Supervisor}. */
 export interface SupervisorOptions extends WorkerSlotOptions {
   /** The number of workers. */
   readonly workers: number

@@ -8,7 +8,7 @@ import type { Logger } from '../reporting/logger.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { exitCodeOf, keepUnblocked, killChild, stopChild } from './stop-child.ts'
 
-/** The options of a {@link Watcher}. */
+/** Options of a {@link Watcher}. */
 export interface WatcherOptions {
   /** The folders to watch. The files that the program imports are watched too, outside of `node_modules`. */
   readonly folders: readonly string[]

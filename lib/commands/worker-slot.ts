@@ -6,7 +6,7 @@ import { askReady, REPLACE_MESSAGE, URL_MESSAGE } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
 
-/** The options of a {@link WorkerSlot}. */
+/** Options of a {@link WorkerSlot}. */
 export interface WorkerSlotOptions {
   readonly logger: Logger
   /** Milliseconds that a worker may take to stop; then it is killed. */

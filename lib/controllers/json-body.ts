@@ -5,7 +5,7 @@ import { checkBody } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { isCompressed, mediaTypeOf } from '../http/request-readers.ts'
 
-/** The options of {@link readJson}. */
+/** Options of {@link readJson}. */
 export interface JsonOptions {
   /** Maximum bytes (default and maximum: the limit of the front controller). */
   readonly maxBytes?: number | undefined

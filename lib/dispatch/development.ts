@@ -21,7 +21,7 @@ import { nearestOf } from './nearest-action.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 import { type LocatedFrame, locateFrame, readExcerpt } from './source-excerpt.ts'
 
-/** The options of the details. */
+/** Options of the details. */
 export interface DevelopmentOptions {
   /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>

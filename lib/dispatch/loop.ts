@@ -125,7 +125,7 @@ function check({ request, dispatches }: LoopState): void {
   if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
 }
 
-/** The options of {@link RequestStages}. */
+/** Options of {@link RequestStages}. */
 export interface StageOptions {
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher

@@ -27,7 +27,7 @@ export const DEFAULT_LIMITS: Limits = {
   actionTimeoutMs: 25_000,
 }
 
-/** The options of a {@link FrontController}. */
+/** Options of a {@link FrontController}. */
 export interface FrontControllerOptions {
   /**
    * The controllers of the module `default` by name, in an object or a Map; `error` replaces the built-in error controller.

@@ -4,7 +4,7 @@ import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { Plugin } from './plugin.ts'
 
-/** The options of {@link sameOrigin}. */
+/** Options of {@link sameOrigin}. */
 export interface SameOriginOptions {
   /** Further origins whose pages may send unsafe requests, such as `https://admin.example` (default none). */
   readonly origins?: readonly string[] | undefined

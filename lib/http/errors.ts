@@ -18,7 +18,7 @@ export const errorTypes: readonly ErrorType[] = [
   'EXCEPTION_OTHER',
 ]
 
-/** The options of an {@link HttpError}. */
+/** Options of an {@link HttpError}. */
 export interface HttpErrorOptions {
   /** The reason of the error, any thrown value (default: no property `cause`). */
   readonly cause?: unknown

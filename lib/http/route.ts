@@ -68,7 +68,7 @@ export interface UrlParams {
   readonly [key: string]: UrlValue
 }
 
-/** The options of `HttpRequest.urlFor()`. */
+/** Options of `HttpRequest.urlFor()`. */
 export interface UrlOptions {
   /** A named route, or `default` (default: that of the request). */
   readonly name?: string | undefined

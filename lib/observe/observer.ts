@@ -19,13 +19,13 @@ import {
 } from './snapshot.ts'
 import { keyOfError, sumCounts } from './sum-snapshots.ts'
 
-/** The options of {@link createObserver}. */
+/** Options of {@link createObserver}. */
 export interface ObserverOptions {
   /** Returns the facts of the process (default: no metrics of the process): {@link watchProcess}. */
   readonly processFacts?: (() => ProcessFacts) | undefined
 }
 
-/** The options of {@link Observer.listen}. */
+/** Options of {@link Observer.listen}. */
 export interface ObserverListenOptions {
   /** The port; 0 picks a free one. */
   readonly port: number

@@ -12,7 +12,7 @@ import { POLICY, STYLE } from './page-style.ts'
 import { jsonTexts, toOutgoing } from './pieces.ts'
 import type { Snapshot } from './snapshot.ts'
 
-/** The options of {@link serveOperator}. */
+/** Options of {@link serveOperator}. */
 export interface OperatorOptions {
   readonly port: number
   readonly host: string

@@ -53,7 +53,7 @@ export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, P
   readonly second?: ExceptionReport
 }
 
-/** The options of a report. */
+/** Options of a report. */
 export interface ReportOptions {
   /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>

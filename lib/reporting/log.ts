@@ -14,7 +14,7 @@ const LEVEL: Kind = [
   (level) => logLevels.includes(level as LogLevel),
 ]
 
-/** The options of {@link createLogger}. */
+/** Options of {@link createLogger}. */
 export interface LoggerOptions {
   /** The stream to write to, such as `process.stdout`. */
   readonly stream: Writable
@@ -22,7 +22,7 @@ export interface LoggerOptions {
   readonly level?: LogLevel | undefined
 }
 
-/** The options of a {@link Log}. @internal */
+/** Options of a {@link Log}. @internal */
 export interface LogOptions extends LoggerOptions {
   /** Returns the line of a record, with its line break (default NDJSON). */
   readonly format?: ((level: LogLevel, record: Fields) => string) | undefined

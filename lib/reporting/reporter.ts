@@ -10,7 +10,7 @@ import type { Logger } from './logger.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
 import { claim } from './scrubbed-exception.ts'
 
-/** The options of a {@link Reporter}. */
+/** Options of a {@link Reporter}. */
 export interface ReporterOptions extends ReportOptions {
   readonly logger: Logger | undefined
   /** Receives the report of every error, including those that the log only counts. */

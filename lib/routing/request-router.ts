@@ -15,7 +15,7 @@ import { RouteTable, type Tried } from './route-table.ts'
 import type { Router } from './router.ts'
 import { createUrlBuilder } from './url-builder.ts'
 
-/** The options of a {@link RequestRouter}. */
+/** Options of a {@link RequestRouter}. */
 export interface RoutingOptions {
   readonly modules: readonly (readonly [name: string, unknown])[]
   readonly names: NameKeys

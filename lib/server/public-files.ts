@@ -12,7 +12,7 @@ import { type Handler, respondBy } from './handler.ts'
 import { listPublicFolder, type PublicFile } from './public-folder.ts'
 import { type CacheUse, StoredFile } from './stored-file.ts'
 
-/** The options of {@link withPublicFiles}. */
+/** Options of {@link withPublicFiles}. */
 export interface PublicFilesOptions {
   /**
    * The header `Cache-Control` of all files, or a function that returns it for the path of a file, such as

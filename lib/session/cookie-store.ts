@@ -5,7 +5,7 @@ import type { HttpResponse } from '../http/response.ts'
 import type { Seal } from './seal.ts'
 import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
 
-/** The options of a {@link CookieStore}. */
+/** Options of a {@link CookieStore}. */
 export interface CookieStoreOptions<T> {
   readonly site: Site
   /** The name of the cookie, without its prefix. */

@@ -8,7 +8,7 @@ import { checkInstalled } from './optional-package.ts'
 import { createSeal } from './seal.ts'
 import { siteOf } from './site.ts'
 
-/** The options of {@link createSession}. */
+/** Options of {@link createSession}. */
 export interface SessionOptions {
   /**
    * The origin that browsers see, such as `https://news.example`. Plain HTTP is only allowed for `localhost`, `127.0.0.1`

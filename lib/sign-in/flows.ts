@@ -16,7 +16,7 @@ export interface Flow {
   readonly startedAt: number
 }
 
-/** The options of {@link Flows}. */
+/** Options of {@link Flows}. */
 export interface FlowsOptions {
   readonly site: Site
   readonly seal: Seal

@@ -4,7 +4,7 @@ import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
 import { checkProvider, isRecord, type ProviderOptions } from './provider-options.ts'
 
-/** The options of `signIn()`. */
+/** Options of `signIn()`. */
 export interface SignInOptions<Data = unknown> {
   /** The origin that browsers see. It is never taken from `Host` or `X-Forwarded-*`. */
   readonly origin: string

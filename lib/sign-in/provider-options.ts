@@ -5,7 +5,7 @@ import { type Claims, isText, type UserFacts } from './identity.ts'
 /** How a client authenticates to the token endpoint. */
 export type ClientAuth = 'basic' | 'post' | 'none'
 
-/** The options of a client at its provider. */
+/** Options of a client at its provider. */
 export interface ClientOptions {
   /** The identifier that the provider has given to this application. */
   readonly clientId: string | undefined
@@ -42,7 +42,7 @@ export interface EndpointOptions extends ClientOptions {
   readonly identify: (user: Claims) => UserFacts | Promise<UserFacts>
 }
 
-/** The options of a provider. */
+/** Options of a provider. */
 export type ProviderOptions = IssuerOptions | EndpointOptions
 
 const CLIENT_OPTIONS = ['clientId', 'clientSecret', 'clientAuth', 'scope', 'params']

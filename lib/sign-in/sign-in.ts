@@ -11,13 +11,13 @@ import type { Identity } from './identity.ts'
 import { checkedOptions, type SignInOptions } from './options.ts'
 import { beginPath, createParts, identityOf } from './parts.ts'
 
-/** The options of a guard. */
+/** Options of a guard. */
 export interface GuardOptions {
   /** The provider that a user without a session is sent to (default: the first one). */
   readonly provider?: string | undefined
 }
 
-/** The options of a path that begins a sign-in. */
+/** Options of a path that begins a sign-in. */
 export interface BeginOptions {
   /** The path to continue at after the sign-in; `/` in place of anything else (default `/`). */
   readonly continue?: string | undefined
