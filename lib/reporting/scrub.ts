@@ -10,7 +10,7 @@ import { TextMask } from './text-mask.ts'
 // forms. A text past a limit is not searched.
 export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
-// The length of the largest sessions, one of two cookies.
+// The sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48

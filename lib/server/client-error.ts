@@ -61,7 +61,7 @@ export function handleClientErrors(
 
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
-  // It is undefined when another request arrives that does not wait.
+  // Read once: the connection drops it when a request arrives that is not pipelined.
   const { pipeline, socket } = connection
   const isBody = (): boolean => connection.activeResponse?.req.complete === false
   // The number of the late message. Without a body, it is the next one.
