@@ -90,8 +90,9 @@ export async function run(line: CommandLine): Promise<number> {
   await delay(config.drainDelayMs)
   if (cluster.isWorker) {
     await acceptWaiting(service.server, untilTurn)
-    // Before clients are told to close: each would connect anew, and the supervisor would lose what it sends to a worker that closes.
+    // The port closes first: a client that is told to close connects anew, and node:cluster loses what it sends to a worker that closes.
     closePort(service.server)
+    // Until the supervisor has handled that, and sends nothing more.
     await untilTurn()
   }
   const closeBy = performance.now() + config.closeTimeoutMs

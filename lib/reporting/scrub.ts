@@ -10,7 +10,7 @@ import { TextMask } from './text-mask.ts'
 // forms. A text past a limit is not searched.
 export const MAX_TEXT = 16_384
 const MAX_SEARCHED = 65_536
-// The sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
+// The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
@@ -59,7 +59,7 @@ function sentLengthOf(request: HttpRequest): number {
   return target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + lengthOf(ending)
 }
 
-// Returns the length of the sessions and the claims.
+// Returns the length of the hidden values: sessions, new cookies, and the secrets of a sign-in.
 function lengthOf(ending: Ending | undefined): number {
   return ending?.secrets?.join('').length ?? 0
 }
@@ -71,9 +71,9 @@ function coverValues(
   serverNames: ReadonlySet<string>,
 ): boolean {
   const { message, form = message.form } = stateOf(request)
-  // A request that has nothing but its head, and perhaps sessions, may cost half as much. The claims of a user may be many.
-  const hasBody = form ?? message.json ?? lengthOf(message.ending) > MAX_SESSIONS
-  let left = hasBody ? MAX_SEARCHED : MAX_SEARCHED / 2
+  // A request with only a head, and at most the sessions of two cookies, may cost half as much. A sign-in may hide many claims.
+  const isLarge = form ?? message.json ?? lengthOf(message.ending) > MAX_SESSIONS
+  let left = isLarge ? MAX_SEARCHED : MAX_SEARCHED / 2
   const cover = (label: string, value: string): void => {
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

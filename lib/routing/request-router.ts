@@ -146,7 +146,7 @@ export class RequestRouter {
     try {
       return this.#options.dispatcher.hasController(this.route(request))
     } catch {
-      // A custom router threw, because it needs more than the path. `true` suppresses a hint, which might be wrong.
+      // A custom router threw, because it needs more than a URL. `true` suppresses a hint, which might be wrong.
       return true
     }
   }

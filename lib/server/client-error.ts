@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { monotonicMs } from '../http/clock.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { forgetLastMatch } from '../http/retention.ts'
@@ -61,21 +62,20 @@ export function handleClientErrors(
 
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
-  // Read once: the connection drops it when a request arrives that is not pipelined.
-  const { pipeline, socket } = connection
-  const isBody = (): boolean => connection.activeResponse?.req.complete === false
-  // The number of the late message. Without a body, it is the next one.
-  const late = connection.requests + Number(!isBody())
+  const { socket } = connection
+  const isBodyLate = (): boolean => connection.activeResponse?.req.complete === false
+  // The number of the late message: the latest request if its body is incomplete, else the next one, whose head is.
+  const late = connection.requests + Number(!isBodyLate())
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => clearTimeout(timer)
   const check = (): void => {
-    const { requests } = connection
+    const { requests, pipeline, resumedAt } = connection
     connection.removeOnClose(stop)
     // node:http reports a message that is late once. This one may have arrived since.
-    const hasArrived = requests > late || (requests === late && !isBody())
+    const hasArrived = requests > late || (requests === late && !isBodyLate())
     if (hasArrived || connection.isDetached || socket.destroyed) return
-    const limitMs = isBody() ? server.requestTimeout : server.headersTimeout
-    const restMs = pipeline?.restOf(limitMs) ?? 0
+    const limitMs = isBodyLate() ? server.requestTimeout : server.headersTimeout
+    const restMs = pipeline?.isWaiting ? limitMs : resumedAt + limitMs - monotonicMs()
     if (restMs > 0) {
       timer = setTimeout(check, restMs).unref()
       connection.onClose.add(stop)

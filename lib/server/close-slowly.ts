@@ -16,7 +16,7 @@ const MAX_PAUSE_MS = 100
  *
  * @returns A function that stops this.
  */
-export function dropRest(stream: Readable, giveUp: () => void): () => void {
+function dropRest(stream: Readable, giveUp: () => void): () => void {
   let left = MAX_LINGER_BYTES
   const onData = (chunk: Buffer): void => {
     left -= chunk.length
@@ -31,6 +31,7 @@ export function dropRest(stream: Readable, giveUp: () => void): () => void {
   }
 }
 
+/** The part of a Connection that this file uses: to import its type would be a cycle. */
 interface Lingering {
   readonly socket: Socket
   /** Ends the wait; undefined if there is none. */
@@ -47,7 +48,7 @@ export function linger(message: IncomingMessage, connection: Lingering, done: ()
   const dropReader = (): void => {
     if (!message.isPaused()) return
     stop()
-    // A reader that has failed expects no bytes.
+    // The limits begin again: once at most, because `onPause` is removed. A reader that has failed expects no bytes.
     failReader(
       message.off('pause', onPause).unpipe().removeAllListeners('data'),
       new ClientGoneError(),

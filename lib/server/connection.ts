@@ -13,8 +13,8 @@ export interface EndListener {
 // The property of a response that has its EndListener: a second listener of its event `close` would cost a copy of their list.
 const LISTENER: unique symbol = Symbol('portico:end')
 
-// The connection is a property of its socket: a WeakMap would add a cache miss to every request. And of each response: a message
-// that `pipeline()` has destroyed has no socket.
+// The connection is a property of its socket: a WeakMap would add a cache miss to every request. It is also one of each response: a
+// message that pipeline() of node:stream has destroyed has no socket.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
@@ -26,6 +26,8 @@ export class Connection {
   latest: ServerResponse | undefined
   /** Number of requests that have arrived. */
   requests = 0
+  /** When reading last went on after a request had waited, by {@link monotonicMs}. */
+  resumedAt: number = Number.NEGATIVE_INFINITY
   /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */

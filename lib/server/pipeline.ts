@@ -9,10 +9,12 @@ const MAX_IN_FLIGHT = 8
 // A pipelined request starts only while the responses before it hold fewer bytes than this.
 const MAX_WAITING_BYTES = 65_536
 
+/** The part of a Connection that this file uses: to import its type would be a cycle. */
 interface Pipelining {
   readonly socket: Socket
   /** Nothing more is read after it. */
   readonly fault: Error | undefined
+  resumedAt: number
 }
 
 /** The pipelined requests of a connection: those in flight, and those that wait for their turn. */
@@ -22,7 +24,6 @@ export class Pipeline {
   // Functions that start the requests that wait, in order of arrival.
   #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
-  #resumedAt = Number.NEGATIVE_INFINITY
 
   constructor(connection: Pipelining) {
     this.#connection = connection
@@ -36,11 +37,6 @@ export class Pipeline {
   /** Whether the most recent request waits: nothing reads its body until it starts. */
   get isWaiting(): boolean {
     return this.#queued.length > 0
-  }
-
-  /** Returns what is left of a time limit for the client to send a message. It begins again when reading goes on. */
-  restOf(limitMs: number): number {
-    return this.isWaiting ? limitMs : this.#resumedAt + limitMs - monotonicMs()
   }
 
   /**
@@ -98,9 +94,9 @@ export class Pipeline {
     this.#resumeReading = () => {
       socket.off('resume', pauseAgain)
       this.#resumeReading = undefined
-      // An idle connection must not keep the places of many requests.
+      // A new list: the old one keeps the memory of its longest queue.
       this.#queued = []
-      this.#resumedAt = monotonicMs()
+      this.#connection.resumedAt = monotonicMs()
       if (this.#connection.fault === undefined) socket.resume()
     }
     socket.on('resume', pauseAgain)

@@ -116,7 +116,7 @@ function writeStream(
   const start = (): void => {
     target.eventStreams.add(incoming, response)
     // The headers have been sent, so an error can only end the connection. pipeline() does that.
-    // Without its error, which the socket would emit as one of the client, with the values that its message quotes.
+    // The error is left out: the socket would emit it as one of the client, and its message may quote values.
     const { destroy } = out
     out.destroy = () => destroy.call(out)
     pipeline(body, count, out, (error) => {
