@@ -71,9 +71,9 @@ export class IncomingRequest implements HttpRequestInit {
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
-    // The client has asked for the end of its connection, and sends nothing behind this message. A body may stay unread: closing at
-    // once would then lose the response.
-    if (!out.shouldKeepAlive && bodyBytes === 0) closeAtOnce(message.socket)
+    // The client has asked for the end of its connection, and sends nothing behind this message. Of a body that should wait for a
+    // 100, nothing reads the rest.
+    if (!out.shouldKeepAlive && !expectsContinue) closeAtOnce(message.socket)
   }
 
   get headers(): IncomingMessage['headers'] {
@@ -194,7 +194,7 @@ export class IncomingRequest implements HttpRequestInit {
   /** Whether the client is still sending. Closing the connection now could lose the response. */
   get isArriving(): boolean {
     if (this.isReceived || this.#bodyState === 'awaiting-continue') return false
-    return this.connection.fault === undefined && !this.message.destroyed
+    return !this.connection.fault && !(this.message.destroyed && this.out.shouldKeepAlive)
   }
 
   /**
