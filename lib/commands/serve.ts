@@ -90,7 +90,8 @@ export async function run(line: CommandLine): Promise<number> {
   await delay(config.drainDelayMs)
   if (cluster.isWorker) {
     await acceptWaiting(service.server, untilTurn)
-    // The port closes first: a client that is told to close connects anew, and node:cluster loses what it sends to a worker that closes.
+    // Closes the port before the clients are told to close their connections, because they connect again at once. node:cluster
+    // loses the connections that it sends to a worker after the worker has closed its port.
     closePort(service.server)
     // Until the supervisor has handled that, and sends nothing more.
     await untilTurn()

@@ -23,7 +23,8 @@ interface ParserError extends Error {
 /** The types of Node do not declare whether the head of a response has been written. */
 type ActiveResponse = ServerResponse & { readonly _headerSent?: boolean }
 
-const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT'
+/** The code of a message that has not arrived in time. */
+export const TOO_LATE = 'ERR_HTTP_REQUEST_TIMEOUT'
 
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
@@ -63,18 +64,17 @@ export function handleClientErrors(
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
   const { socket } = connection
-  const isBodyLate = (): boolean => connection.activeResponse?.req.complete === false
   // The number of the late message: the latest request if its body is incomplete, else the next one, whose head is.
-  const late = connection.requests + Number(!isBodyLate())
+  const late = connection.requests + Number(!connection.isReceivingBody)
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => clearTimeout(timer)
   const check = (): void => {
-    const { requests, pipeline, resumedAt } = connection
+    const { requests, pipeline, resumedAt, isReceivingBody } = connection
     connection.removeOnClose(stop)
     // node:http reports a message that is late once. This one may have arrived since.
-    const hasArrived = requests > late || (requests === late && !isBodyLate())
+    const hasArrived = requests > late || (requests === late && !isReceivingBody)
     if (hasArrived || connection.isDetached || socket.destroyed) return
-    const limitMs = isBodyLate() ? server.requestTimeout : server.headersTimeout
+    const limitMs = isReceivingBody ? server.requestTimeout : server.headersTimeout
     const restMs = pipeline?.isWaiting ? limitMs : resumedAt + limitMs - monotonicMs()
     if (restMs > 0) {
       timer = setTimeout(check, restMs).unref()
@@ -124,7 +124,7 @@ function onClientError(
   // The rest of the bytes that were read with the last request: the connection is being closed slowly.
   if (hasLastRequest && socket.writableEnded && !GONE.has(code)) return
   const isGone = GONE.has(code) || !socket.writable
-  const isBehindLast = hasLastRequest && activeResponse?.req.complete !== false
+  const isBehindLast = hasLastRequest && !connection.isReceivingBody
   if (code === 'HPE_CLOSED_CONNECTION' || (isBehindLast && !isGone)) {
     // The client must still get the response to its last request.
     if (connection.latest === undefined) socket.destroy()

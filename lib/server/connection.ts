@@ -72,6 +72,11 @@ export class Connection {
     return this.latest?.writableFinished ? undefined : this.latest
   }
 
+  /** Whether the most recent request is active and its body is incomplete. */
+  get isReceivingBody(): boolean {
+    return this.activeResponse?.req.complete === false
+  }
+
   /** Number of requests in flight: their actions run, or their responses are not sent yet. */
   get inFlight(): number {
     return this.activeResponse === undefined ? 0 : (this.pipeline?.inFlight ?? 1)

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { TOO_LATE } from './client-error.ts'
 import { LINGER_MS } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
 
@@ -41,10 +42,9 @@ export async function drain(
 ): Promise<CloseResult> {
   const result = { connections: 0, actions: 0 }
   const destroy = (socket: Socket): void => {
-    const { inFlight, activeResponse, pipeline } = connectionOf(socket)
+    const { inFlight, isReceivingBody, pipeline } = connectionOf(socket)
     // A client that has not sent its whole request has lost nothing. A request that waits is not in flight.
-    const isArriving = activeResponse?.req.complete === false && !pipeline?.isWaiting
-    result.actions += inFlight - Number(isArriving)
+    result.actions += inFlight - Number(isReceivingBody && !pipeline?.isWaiting)
     socket.destroy()
   }
   const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()
@@ -132,9 +132,9 @@ export async function acceptWaiting(
 }
 
 function activityOf(socket: Socket, idle: ReadonlySet<Socket>): Activity {
-  const { activeResponse, fault, isDetached } = connectionOf(socket)
+  const { activeResponse, fault, isDetached, isReceivingBody } = connectionOf(socket)
   if (fault !== undefined || isDetached) return 'other'
-  if (activeResponse !== undefined) return activeResponse.req.complete ? 'other' : 'receiving-body'
+  if (activeResponse !== undefined) return isReceivingBody ? 'receiving-body' : 'other'
   // A connection that never received a byte is idle too: browsers open connections in advance.
   return socket.bytesRead === 0 || idle.has(socket) ? 'idle' : 'receiving-head'
 }
@@ -154,6 +154,6 @@ function idleSocketsOf(server: Server, sockets: ReadonlySet<Socket>): ReadonlySe
 // or lets the active request fail with it.
 function timeOut(server: Server, socket: Socket): void {
   const error = new Error('The request is incomplete, and the server is stopping')
-  const facts = { code: 'ERR_HTTP_REQUEST_TIMEOUT', isStopping: true }
+  const facts = { code: TOO_LATE, isStopping: true }
   server.emit('clientError', Object.assign(error, facts), socket)
 }
