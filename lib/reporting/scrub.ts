@@ -1,4 +1,3 @@
-import type { Ending } from '../http/message.ts'
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
@@ -35,13 +34,14 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     return withoutSnippets(text.replace(COLOURED, '[text]'))
   })
   if (length === 0) return searched
-  if (sentLengthOf(request) > MAX_SEARCHED) return texts.map(() => undefined)
+  const budget = budgetOf(request)
+  if (budget === 0) return texts.map(() => undefined)
   const serverNames = serverNamesOf(request)
   const mask = TextMask.of(
     searched.map((text) => text ?? ''),
     serverNames,
   )
-  if (mask === undefined || !coverValues(mask, request, serverNames))
+  if (mask === undefined || !coverValues(mask, request, serverNames, budget))
     return texts.map(() => undefined)
   const masked = mask.texts()
   return searched.map((text, i) => text && masked[i])
@@ -52,28 +52,28 @@ export function scrub(text: string, request: HttpRequest): string {
   return scrubAll([text], request)[0] ?? `[${shapeOf(text)}]`
 }
 
-// The limit is checked before the texts are indexed and the values are split, because that takes time too.
-function sentLengthOf(request: HttpRequest): number {
+// The limit of all values is checked before the texts are indexed and the values are split, because that takes time too.
+function budgetOf(request: HttpRequest): number {
   const { message, form = message.form, target } = stateOf(request)
   const { json, ending } = message
-  return target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + lengthOf(ending)
+  // Sessions, new cookies, and the secrets of a sign-in.
+  const hidden = ending?.secrets?.join('').length ?? 0
+  const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
+  if (sent > MAX_SEARCHED) return 0
+  // A request with only a head, and at most the sessions of two cookies, may cost half as much. A sign-in may hide many claims.
+  const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
+  return isSmall ? MAX_SEARCHED / 2 : MAX_SEARCHED
 }
 
-// Returns the length of the hidden values: sessions, new cookies, and the secrets of a sign-in.
-function lengthOf(ending: Ending | undefined): number {
-  return ending?.secrets?.join('').length ?? 0
-}
-
-// Returns false if the values are too long to be searched for.
+// Returns false if the budget does not suffice for the values.
 function coverValues(
   mask: TextMask,
   request: HttpRequest,
   serverNames: ReadonlySet<string>,
+  budget: number,
 ): boolean {
   const { message, form = message.form } = stateOf(request)
-  // A request with only a head, and at most the sessions of two cookies, may cost half as much. A sign-in may hide many claims.
-  const isLarge = form ?? message.json ?? lengthOf(message.ending) > MAX_SESSIONS
-  let left = isLarge ? MAX_SEARCHED : MAX_SEARCHED / 2
+  let left = budget
   const cover = (label: string, value: string): void => {
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

@@ -1,93 +1,117 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer } from 'node:https'
-import { text } from 'node:stream/consumers'
-import { describe, it, type TestContext } from 'node:test'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConnectionOptions, connect } from 'node:tls'
-import { type Action, createRequestListener } from '../../lib/index.ts'
-import { createFront } from '../support/front.ts'
-import { listening } from '../support/http.ts'
-import { withClose } from '../support/wire.ts'
+import type { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { PassThrough, Readable } from 'node:stream'
+import { buffer } from 'node:stream/consumers'
+import { describe, it } from 'node:test'
+import { streamBody } from '../../lib/http/body.ts'
+import { ClientGoneError } from '../../lib/index.ts'
+import { LINGER_MS, linger } from '../../lib/server/close-slowly.ts'
+import { Connection } from '../../lib/server/connection.ts'
+import { deferred } from '../support/deferred.ts'
+import { settled } from '../support/wire.ts'
 
-// A key that both sides know, in place of a certificate.
-const KEY = { psk: Buffer.alloc(32, 'k'), identity: 'test' }
-const TLS = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
+describe('linger()', () => {
+  for (const event of ['end', 'close']) {
+    it(`calls back when the message emits "${event}", and removes its listeners`, async () => {
+      const message = new PassThrough()
+      const done = deferred()
+      linger(asMessage(message), new Connection(new Socket()), done.resolve)
+      message.write('rest')
+      if (event === 'end') message.end()
+      else message.destroy()
+      await done.promise
+      assert.equal(message.listenerCount('data'), 0)
+      assert.equal(message.listenerCount(event), 0)
+    })
+  }
 
-describe('A slow close over TLS', () => {
-  it('never calls the parser within itself, which would end the process', async (t) => {
-    const port = await listenSecurely(t)
-    const post = (action: string, length: number, fields = ''): string =>
-      `POST /app/${action} HTTP/1.1\r\nHost: a\r\n${fields}Content-Length: ${length}\r\n\r\n${'b'.repeat(length)}`
-    const get = 'GET /app/signal HTTP/1.1\r\nHost: a\r\n\r\n'
-    const bytes = [
-      get,
-      post('ignores', 66_000),
-      post('large', 5, 'Expect: 100-continue\r\n'),
-      post('reads', 1_000),
-    ].join('')
-    const client = async (): Promise<void> => {
-      for (let i = 0; i < 50; i++) await sendInPieces(port, bytes, i, i)
-    }
-    await Promise.all(Array.from({ length: 8 }, client))
-    assert.match(await sendInPieces(port, withClose(get), 1), /^HTTP\/1\.1 200 /)
+  it('lets a reader fail that the action has left, and reads on', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough({ highWaterMark: 1 })
+    const body = streamBody(message, 1_000_000)
+    const failed = once(body, 'error')
+    const done = deferred()
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    const held = body.readableLength
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    assert.equal(body.readableLength, held)
+    t.mock.timers.tick(100)
+    assert.ok((await failed)[0] instanceof ClientGoneError)
+    message.end()
+    await done.promise
+    assert.equal(message.listenerCount('pause'), 0)
+  })
+
+  it('gives no bytes to a reader that has failed', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough({ highWaterMark: 1 })
+    const reader = Readable.toWeb(message).getReader()
+    message.write(Buffer.alloc(100_000))
+    await reader.read()
+    const done = deferred()
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write(Buffer.alloc(100_000))
+    await settled(() => message.readableLength)
+    t.mock.timers.tick(100)
+    await assert.rejects(
+      reader.read().then(() => reader.read()),
+      ClientGoneError,
+    )
+    message.end('last')
+    await done.promise
+  })
+
+  it('calls back after 16 MiB', async () => {
+    const message = new PassThrough()
+    const done = deferred()
+    let isDone = false
+    linger(asMessage(message), new Connection(new Socket()), () => {
+      isDone = true
+      done.resolve()
+    })
+    message.write(Buffer.alloc(16_777_216))
+    await new Promise(setImmediate)
+    assert.equal(isDone, false)
+    message.write('a')
+    await done.promise
+    message.destroy()
+  })
+
+  it('calls back after a second', (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough()
+    let isDone = false
+    linger(asMessage(message), new Connection(new Socket()), () => {
+      isDone = true
+    })
+    t.mock.timers.tick(LINGER_MS - 1)
+    assert.equal(isDone, false)
+    t.mock.timers.tick(1)
+    assert.equal(isDone, true)
+  })
+
+  it('leaves the message to a reader that pauses it for less than a tenth of a second', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] })
+    const message = new PassThrough({ highWaterMark: 1 })
+    const body = streamBody(message, 1_000_000)
+    const done = deferred()
+    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    message.write(Buffer.alloc(100_000))
+    await settled(() => body.readableLength)
+    t.mock.timers.tick(99)
+    const bytes = buffer(body)
+    message.end('last')
+    t.mock.timers.tick(99)
+    assert.equal((await bytes).length, 100_004)
+    await done.promise
   })
 })
 
-async function listenSecurely(t: TestContext): Promise<number> {
-  const respondAfter =
-    (ms: number, length: number): Action =>
-    async (_, response) => {
-      await sleep(ms)
-      return response.text('x'.repeat(length))
-    }
-  const signal: Action = async (request, response) => {
-    const { aborted } = request.signal
-    await sleep(7)
-    return response.text(`${aborted}`)
-  }
-  const reads: Action = async ({ body }, response) => response.text(await text(body))
-  const [ignores, large] = [respondAfter(14, 1_000), respondAfter(3, 20_000)]
-  const front = createFront({ app: { signal, ignores, large, reads } })
-  const options = { ...TLS, pskCallback: () => KEY.psk, pskIdentityHint: KEY.identity }
-  return listening(t, createServer(options, createRequestListener(front)))
-}
-
-// Sends bytes in pieces of various lengths, and closes after a time or at the end. Returns what has arrived, if the client reads.
-async function sendInPieces(
-  port: number,
-  bytes: string,
-  i: number,
-  waitMs?: number,
-): Promise<string> {
-  const options: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
-    ...TLS,
-    port,
-    host: '127.0.0.1',
-    allowHalfOpen: true,
-    pskCallback: () => KEY,
-    checkServerIdentity: () => undefined,
-  }
-  const socket = connect(options)
-    .setNoDelay(true)
-    .on('error', () => {})
-  let received = ''
-  if (i % 2) {
-    socket.setEncoding('latin1').on('data', (text: string) => {
-      received += text
-    })
-  }
-  const closed = new Promise((resolve) => socket.once('close', resolve).once('end', resolve))
-  await once(socket, 'secureConnect')
-  let at = 0
-  for (let k = 0; k < 8; k++) {
-    const next = at + ((i * 397 + k * 7_919) % (k % 2 ? 17_000 : 600))
-    socket.write(bytes.slice(at, next), 'latin1')
-    at = next
-    if ((i + k) % 2) await sleep((i * k) % 5)
-  }
-  socket.write(bytes.slice(at), 'latin1')
-  await (waitMs === undefined ? closed : sleep(waitMs))
-  socket.destroy()
-  return received
+function asMessage(stream: PassThrough): IncomingMessage {
+  return stream as unknown as IncomingMessage
 }
