@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict'
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
-import { connect, Socket } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout } from 'node:timers/promises'
-import { type Action, createRequestListener, HttpResponse } from '../../lib/index.ts'
-import { type Connection, connectionOf } from '../../lib/server/connection.ts'
+import { type Action, createRequestListener } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { bytesOf, listening, send } from '../support/http.ts'
@@ -19,43 +18,6 @@ import {
   settled,
   withClose,
 } from '../support/wire.ts'
-
-describe('connectionOf()', () => {
-  it('returns one connection for all exchanges of a socket, and another for each socket', () => {
-    const socket = new Socket()
-    const connection = connectionOf(socket)
-    assert.equal(connectionOf(socket), connection)
-    assert.notEqual(connectionOf(new Socket()), connection)
-  })
-
-  it('calls the functions in onClose once, with a single listener on the socket', () => {
-    const socket = new Socket()
-    const { onClose } = connectionOf(socket)
-    const called: string[] = []
-    const removed = (): void => void called.push('removed')
-    onClose.add(() => called.push('one')).add(removed)
-    connectionOf(socket).onClose.add(() => called.push('two'))
-    onClose.delete(removed)
-    assert.equal(socket.listenerCount('close'), 1)
-    socket.emit('close')
-    socket.emit('close')
-    assert.deepEqual(called, ['one', 'two'])
-  })
-})
-
-describe('Connection.activeResponse', () => {
-  it('is the latest response until it has been sent', () => {
-    const socket = new Socket()
-    assert.equal(connectionOf(socket).activeResponse, undefined)
-    const connection = connectionOf(socket)
-    assert.equal(connection.activeResponse, undefined)
-    const response = new ServerResponse({ method: 'GET' } as IncomingMessage)
-    connection.latest = response
-    assert.equal(connectionOf(socket).activeResponse, response)
-    connection.latest = { writableFinished: true } as ServerResponse
-    assert.equal(connectionOf(socket).activeResponse, undefined)
-  })
-})
 
 const PAGE_BYTES = 1_000_000
 const page = 'a'.repeat(PAGE_BYTES)
@@ -80,23 +42,6 @@ const pages: readonly [kind: string, maxWaiting: number, action: Action][] = [
     },
   ],
 ]
-
-describe('Connection.latest', () => {
-  it('is released when the response closes', () => {
-    const connection = connectionOf(new Socket())
-    const [first, second] = [responseOn(connection), responseOn(connection)]
-    connection.recordRequest(first, false)
-    connection.recordRequest(second, false)
-    first.emit('close')
-    assert.equal(connection.latest, second)
-    second.emit('close')
-    assert.equal(connection.latest, undefined)
-  })
-})
-
-function responseOn({ socket }: Connection): ServerResponse {
-  return new ServerResponse({ method: 'GET', socket } as IncomingMessage)
-}
 
 describe('Pipelined requests', () => {
   const form = 'Content-Type: application/x-www-form-urlencoded\r\n'
@@ -185,12 +130,10 @@ describe('Pipelined requests', () => {
   })
 
   it('are not read while many of them wait', async (t) => {
-    let read = 0
-    const { port, requests, released } = await listenWithDelay(t, () => read++)
+    const { port, released, parsed } = await serveWithDelay(t)
     const bytes = 'GET /app/wait HTTP/1.1\r\nHost: a\r\n\r\n'
     const received = send(port, bytes.repeat(9_999) + withClose(bytes))
-    await requests(100)
-    await settled(() => read)
+    const read = await parsed()
     // The parser cannot be paused within the bytes that one read has returned.
     assert.ok(read <= 2 * Math.ceil(65_536 / bytes.length), `${read} have been read`)
     released.resolve()
@@ -346,47 +289,26 @@ describe('A streamed body behind another response', () => {
   })
 })
 
-describe('The bytes behind the last request of a connection', () => {
-  const get = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n'
-  const firsts: Readonly<Record<string, string>> = {
-    'an upgrade': 'GET / HTTP/1.1\r\nHost: a\r\nUpgrade: x\r\n\r\n',
-    'a rejected request': `${get}GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`,
-  }
-  for (const [kind, first] of Object.entries(firsts)) {
-    it(`are not read until its response has been sent: ${kind}`, async (t) => {
-      let read = 0
-      const { port, requests, released } = await listenWithDelay(t, () => read++)
-      const socket = connect(port, '127.0.0.1').on('error', () => {})
-      t.after(() => socket.destroy())
-      const received = text(socket)
-      const sent = first.split('GET').length - 1
-      socket.write(first)
-      await requests(sent)
-      socket.write(get.repeat(40_000))
-      await settled(() => read)
-      // The parser cannot be paused within the bytes that one read has returned.
-      assert.ok(read <= sent + Math.ceil(65_536 / get.length), `${read} have been read`)
-      released.resolve()
-      assert.equal((await received).match(/HTTP\/1\.1 \d+/g)?.length, sent)
-    })
-  }
-
-  it('are left to a listener of the server for `upgrade`, whose connection then ends', async (t) => {
-    const { server, port, released } = await listenWithDelay(t)
-    server.on('upgrade', (_, stream) =>
-      stream.on('error', () => {}).end('HTTP/1.1 401 Unauthorized\r\n\r\n'),
-    )
-    const socket = connect(port, '127.0.0.1').on('error', () => {})
-    t.after(() => socket.destroy())
-    const connected = once(server, 'connection')
-    socket.write(
-      `${firsts['an upgrade']}${get}${get.replace('\r\n\r\n', '\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n')}`,
-    )
-    const [served] = (await connected) as [Socket]
-    await once(server, 'upgrade')
-    socket.end()
-    await once(served, 'close')
-    released.resolve()
+describe('A client that leaves without reading its pipelined responses', () => {
+  it('does not end the process, and starts no further action', async (t) => {
+    let started = 0
+    // More than the buffers of the system hold.
+    const page = 'x'.repeat(16_777_216)
+    const large: Action = (_, response) => {
+      started++
+      return response.text(page)
+    }
+    const { port } = await listenWithActions(t, { large })
+    const request = keepAliveBytesOf({ target: '/app/large' })
+    // The failure depends on the order in which the system reports it: one in 300 clients ended the process.
+    for (let batch = 0; batch < 20; batch++) {
+      const clients = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
+      for (const client of clients) client.on('error', () => {}).write(request.repeat(2))
+      await settled(() => started)
+      for (const client of clients) client.destroy()
+    }
+    await settled(() => started)
+    assert.equal(started, 400)
   })
 })
 
@@ -419,52 +341,3 @@ async function serveWithDelay(t: TestContext) {
   }
   return { port, service, released, parsed, timeOut }
 }
-
-/**
- * Serves an action that waits until it is released.
- *
- * @returns The port, a function that waits until this number of requests has been parsed, and the release.
- */
-async function listenWithDelay(t: TestContext, onRequest = () => {}) {
-  const released = deferred()
-  const handler = {
-    async handle() {
-      await released.promise
-      return new HttpResponse()
-    },
-  }
-  let parsed = 0
-  const server = createServer(createRequestListener(handler))
-  server.on('request', () => {
-    parsed++
-    onRequest()
-  })
-  const port = await listening(t, server)
-  const requests = async (count: number): Promise<void> => {
-    while (parsed < count) await once(server, 'request')
-  }
-  return { server, port, requests, released }
-}
-
-describe('A client that leaves without reading its pipelined responses', () => {
-  it('does not end the process, and starts no further action', async (t) => {
-    let started = 0
-    // More than the buffers of the system hold.
-    const page = 'x'.repeat(16_777_216)
-    const large: Action = (_, response) => {
-      started++
-      return response.text(page)
-    }
-    const { port } = await listenWithActions(t, { large })
-    const request = keepAliveBytesOf({ target: '/app/large' })
-    // The failure depends on the order in which the system reports it: one in 300 clients ended the process.
-    for (let batch = 0; batch < 20; batch++) {
-      const clients = Array.from({ length: 20 }, () => connect(port, '127.0.0.1'))
-      for (const client of clients) client.on('error', () => {}).write(request.repeat(2))
-      await settled(() => started)
-      for (const client of clients) client.destroy()
-    }
-    await settled(() => started)
-    assert.equal(started, 400)
-  })
-})

@@ -1,0 +1,59 @@
+import assert from 'node:assert/strict'
+import { type IncomingMessage, ServerResponse } from 'node:http'
+import { Socket } from 'node:net'
+import { describe, it } from 'node:test'
+import { type Connection, connectionOf } from '../../lib/server/connection.ts'
+
+describe('connectionOf()', () => {
+  it('returns one connection for all exchanges of a socket, and another for each socket', () => {
+    const socket = new Socket()
+    const connection = connectionOf(socket)
+    assert.equal(connectionOf(socket), connection)
+    assert.notEqual(connectionOf(new Socket()), connection)
+  })
+
+  it('calls the functions in onClose once, with a single listener on the socket', () => {
+    const socket = new Socket()
+    const { onClose } = connectionOf(socket)
+    const called: string[] = []
+    const removed = (): void => void called.push('removed')
+    onClose.add(() => called.push('one')).add(removed)
+    connectionOf(socket).onClose.add(() => called.push('two'))
+    onClose.delete(removed)
+    assert.equal(socket.listenerCount('close'), 1)
+    socket.emit('close')
+    socket.emit('close')
+    assert.deepEqual(called, ['one', 'two'])
+  })
+})
+
+describe('Connection.activeResponse', () => {
+  it('is the latest response until it has been sent', () => {
+    const socket = new Socket()
+    assert.equal(connectionOf(socket).activeResponse, undefined)
+    const connection = connectionOf(socket)
+    assert.equal(connection.activeResponse, undefined)
+    const response = new ServerResponse({ method: 'GET' } as IncomingMessage)
+    connection.latest = response
+    assert.equal(connectionOf(socket).activeResponse, response)
+    connection.latest = { writableFinished: true } as ServerResponse
+    assert.equal(connectionOf(socket).activeResponse, undefined)
+  })
+})
+
+describe('Connection.latest', () => {
+  it('is released when the response closes', () => {
+    const connection = connectionOf(new Socket())
+    const [first, second] = [responseOn(connection), responseOn(connection)]
+    connection.recordRequest(first, false)
+    connection.recordRequest(second, false)
+    first.emit('close')
+    assert.equal(connection.latest, second)
+    second.emit('close')
+    assert.equal(connection.latest, undefined)
+  })
+})
+
+function responseOn({ socket }: Connection): ServerResponse {
+  return new ServerResponse({ method: 'GET', socket } as IncomingMessage)
+}
