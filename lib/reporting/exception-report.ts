@@ -76,7 +76,8 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
     const name = textOr('Error', read(value, 'name'))
-    const frames = framesOf(hasStack ? textOr('', read(value, 'stack')) : '', textOr('', message))
+    const stack = hasStack ? textOr('', read(value, 'stack')) : ''
+    const frames = framesOf(stack, textOr('', message), name)
     return {
       value,
       name,

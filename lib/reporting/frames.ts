@@ -27,8 +27,8 @@ export interface Frames {
  * Returns the frames of a stack: the first unbroken block of them after the message, or the last block if the
  * message is not found.
  */
-export function framesOf(stack: string, message: string): Frames {
-  const end = endOfMessage(stack, message)
+export function framesOf(stack: string, message: string, name: string): Frames {
+  const end = endOfMessage(stack, message, name)
   const own = end === undefined ? [] : shown(blockOf(linesOf(stack, end).slice(1)))
   if (own.length > 0) return { lines: own, areOwn: true }
   const all = linesOf(stack, 0)
@@ -66,20 +66,35 @@ export function firstFrames(frames: readonly string[], max: number): readonly st
 
 // Returns the index of the end of the message in the stack. The stack has the message that the exception was created with: code
 // may have added text to the message since then, before it or after it.
-function endOfMessage(stack: string, message: string): number | undefined {
-  if (message === '') return /^[\w$.]+(?: \[\w+\])?(?=\n|$)/.exec(stack)?.[0].length
-  const at = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
-  // A comparison with === takes a tenth of the time of startsWith().
-  const isFound = at >= 0 && stack.slice(at, at + message.length) === message
-  const end = isFound ? endOfLine(stack, at + message.length) : undefined
-  // The name of the class may contain the message.
-  if (end !== undefined) return end
-  const [header = '', firstLine = ''] = /^[\w$.]+(?: \[\w+\])?: (.*)/.exec(stack) ?? []
-  const start = header.length - firstLine.length
+function endOfMessage(stack: string, message: string, name: string): number | undefined {
+  const nameEnd = endOfName(stack, name)
+  const start = nameEnd + ': '.length
+  // An AggregateError of Node without a message has the colon too.
+  if (message === '') return endOfLine(stack, nameEnd) ?? endOfLine(stack, start)
+  // Text may stand before the name too, as in a SyntaxError.
+  const found = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
+  for (const at of [start, found]) {
+    // A comparison with === takes a tenth of the time of startsWith().
+    const isFound = at >= 0 && stack.slice(at, at + message.length) === message
+    const end = isFound ? endOfLine(stack, at + message.length) : undefined
+    if (end !== undefined) return end
+  }
+  const firstLine = stack.startsWith(': ', nameEnd) ? stack.slice(start).split('\n', 1)[0] : ''
   // Only the beginnings: to search a long text for another long text takes quadratic time.
-  const from = message.slice(0, MAX_HEADER).indexOf(firstLine.slice(0, MAX_HEADER / 2))
-  if (firstLine === '' || from < 0) return undefined
+  const from = message.slice(0, MAX_HEADER).indexOf(`${firstLine}`.slice(0, MAX_HEADER / 2))
+  if (!firstLine || from < 0) return undefined
   return endOfLine(stack, start + commonLength(message.slice(from), stack.slice(start)))
+}
+
+// Returns the index behind the name and the code that a stack begins with, as in `TypeError [ERR_X]: no`; -1 if there is none.
+// The name is that of the exception or of its class: Node writes it when the stack is first read.
+function endOfName(stack: string, name: string): number {
+  for (const start of [name, /^[\w$.]*/.exec(stack)?.[0] ?? '']) {
+    const { length } = start
+    const code = /^(?: \[\w+\])?(?=: |\n|$)/.exec(stack.slice(length, length + MAX_HEADER))
+    if (code !== null && stack.slice(0, length) === start) return length + code[0].length
+  }
+  return -1
 }
 
 // Returns the length of the beginning that two texts share. Compares in steps, because a message may have a million characters.

@@ -61,16 +61,36 @@ describe('framesOf()', () => {
       `bad ${forged} (in news)`,
       `a: bad ${forged}: b`,
     ]) {
-      assert.deepEqual(framesOf(native, message), { lines: own, areOwn: true }, message)
+      assert.deepEqual(framesOf(native, message, 'Error'), { lines: own, areOwn: true }, message)
     }
     const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
-    assert.deepEqual(framesOf(decorated, 'no'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, areOwn: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)
-    assert.deepEqual(framesOf(node, 'ctx: no'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(node, 'ctx: no', 'TypeError'), { lines: own, areOwn: true })
     for (const header of ['Error', 'news.Missing', 'TypeError [ERR_X]']) {
-      assert.deepEqual(framesOf(stackOf(header, ...own), ''), { lines: own, areOwn: true })
+      assert.deepEqual(framesOf(stackOf(header, ...own), '', 'E'), { lines: own, areOwn: true })
     }
-    assert.equal(framesOf(native, '').areOwn, false)
+    assert.equal(framesOf(native, '', 'Error').areOwn, false)
+  })
+
+  it('returns the frames after any name, as Node writes the header', () => {
+    const names = ['Not Found', 'Payment-Error', 'app:NotFound', 'Ошибка', 'E/X', '', 'Err', forged]
+    for (const name of names) {
+      for (const message of ['', name, 'Error', 'o', 'no such', forged]) {
+        const error = Object.assign(new Error(message), { name })
+        const header = Error.prototype.toString.call(error)
+        const expected = { lines: own, areOwn: true }
+        assert.deepEqual(framesOf(stackOf(header, ...own), message, name), expected, header)
+      }
+    }
+    const node = stackOf('AggregateError [ECONNREFUSED]: ', ...own)
+    assert.deepEqual(framesOf(node, '', 'AggregateError'), { lines: own, areOwn: true })
+    // The name was changed after the stack was read.
+    for (const name of ['E', 'Not Found', '']) {
+      const expected = { lines: own, areOwn: true }
+      assert.deepEqual(framesOf(stackOf('Error', ...own), '', name), expected)
+      assert.deepEqual(framesOf(stackOf('Error: no', ...own), 'no', name), expected)
+    }
   })
 
   it('finds the end of a long message, also if that got a beginning or an end', () => {
@@ -78,21 +98,25 @@ describe('framesOf()', () => {
       const long = 'bad'.repeat(length)
       const stack = stackOf(`Error: ${long}`, ...own)
       for (const message of [long, `wrapped: ${long}`, `${long} (in news)`, `a: ${long}: b`]) {
-        assert.deepEqual(framesOf(stack, message), { lines: own, areOwn: true }, message.slice(-9))
+        assert.deepEqual(
+          framesOf(stack, message, 'Error'),
+          { lines: own, areOwn: true },
+          message.slice(-9),
+        )
       }
       const other = stackOf(`Error: ${long}, and more`, ...own)
-      assert.equal(framesOf(other, `wrapped: ${long}`).areOwn, false)
+      assert.equal(framesOf(other, `wrapped: ${long}`, 'Error').areOwn, false)
     }
   })
 
   it('returns the first block of frames after the message', () => {
     const assembled = `${native}\ncaused by: ${forged}\n    at more (/srv/more.js:1:1)`
-    assert.deepEqual(framesOf(assembled, `bad ${forged}`), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(assembled, `bad ${forged}`, 'Error'), { lines: own, areOwn: true })
   })
 
   it('returns the last block if the message was replaced, which may have frames of the message', () => {
     const stack = stackOf('Error: x\n    at forged (/srv/f.js:1:1)\nsecond line', ...own)
-    assert.deepEqual(framesOf(stack, 'replaced'), { lines: own, areOwn: false })
-    assert.deepEqual(framesOf('', 'x'), { lines: [], areOwn: false })
+    assert.deepEqual(framesOf(stack, 'replaced', 'Error'), { lines: own, areOwn: false })
+    assert.deepEqual(framesOf('', 'x', 'Error'), { lines: [], areOwn: false })
   })
 })
