@@ -13,8 +13,8 @@ const WORDS = `
   disabled disconnected disk disposal do doesn't don't done due duplicate duration during each element enabled encode entry
   environment establish event exceed exception execute exist exit expect expired export expression fail feature fetch
   field find finish first flush folder forbidden found from full get getaddrinfo getter give given gone got had handle
-  handler hang has have header heap hold hostname http id if import incomplete incorrect index initial inside instance
-  instead integer internal into invoke isn't issuer it item iterable iterator json keep key keyword kind known lack last
+  handler hang has have header heap hold hostname http id if import incomplete incorrect index initial initialization
+  input inside instance instead integer internal into invoke isn't issuer it item iterable iterator json keep key keyword kind known lack last
   late length less level limit line listen listener load local lock log lost malformed map match maximum method
   milliseconds minimum mismatch missing module more must negative never new next non none nothing null number object
   occurred ok old once one only option order other output over own package page parameter parse parser part party path
@@ -47,7 +47,7 @@ const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
 // Words of these names and codes only.
 const NAME_WORDS = `
   aggregate arg args bounds cb cert char clone cr crypto cycle dir dom equal esm eval extension extensions fs h2
-  handshake http2 initialization jws jwt keylog lf maxbuffer paused safe specifier sqlite stdio transfer truncated
+  handshake http2 jws jwt keylog lf maxbuffer paused safe specifier sqlite stdio transfer truncated
   upgrade`
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024
@@ -150,4 +150,17 @@ export function consistsOf(text: string, more: ReadonlySet<string>): boolean {
     .split(/[\s:/;,="']+/)
     .filter((word) => word !== '')
   return words.length > 0 && words.every((word) => PUBLIC_WORDS.has(word) || more.has(word))
+}
+
+// The fixed parts of messages of V8, as in `Cannot read properties of undefined (reading 'x')`.
+const FIXED_PARTS =
+  /Cannot (?:access|add|assign|convert|create|define|delete|destructure|read|redefine|set)\b(?: private)?(?: to)?(?: read only)?(?: propert(?:y|ies)(?: of (?:undefined|null)(?: \((?:reading|setting) ')?)?)?|(?:undefined|null) or null to object|before initialization|is not (?:a (?:function|constructor)|an object|defined|iterable|extensible)|Unexpected (?:token|end of (?:JSON )?input|identifier|string|number)|non-whitespace character after JSON|is not valid JSON|Maximum call stack size exceeded|Invalid array length|Assignment to constant variable|Converting circular structure to JSON/g
+
+/** Returns the indexes of the characters of a text that V8 has written, and no value. */
+export function fixedCharactersOf(text: string): ReadonlySet<number> {
+  const fixed = new Set<number>()
+  for (const { 0: part, index } of text.matchAll(FIXED_PARTS)) {
+    for (let i = 0; i < part.length; i++) fixed.add(index + i)
+  }
+  return fixed
 }

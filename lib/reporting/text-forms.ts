@@ -202,7 +202,7 @@ function mapForm(
   }
   keep(text.length)
   kept.push(starts[text.length] as number)
-  return { text: mapped, starts: Int32Array.from(kept) }
+  return { text: mapped, starts: new Int32Array(kept) }
 }
 
 function identity(length: number): Int32Array {

@@ -1,4 +1,4 @@
-import { consistsOf } from './known-words.ts'
+import { consistsOf, fixedCharactersOf } from './known-words.ts'
 import { lazyPattern } from './printable.ts'
 import { RunIndex } from './run-index.ts'
 import {
@@ -31,10 +31,6 @@ export function isLongWhenFolded(text: string): boolean {
 // of pairs, such as a form, is no number.
 const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
-// The fixed parts of messages of V8, as in `Cannot read properties of undefined (reading 'x')`.
-const FIXED_PARTS =
-  /Cannot (?:access|add|assign|convert|create|define|delete|destructure|read|redefine|set)\b(?: private)?(?: to)?(?: read only)?(?: propert(?:y|ies)(?: of (?:undefined|null)(?: \((?:reading|setting) ')?)?)?|(?:undefined|null) or null to object|before initialization|is not (?:a (?:function|constructor)|an object|defined|iterable|extensible)|Unexpected (?:token|end of (?:JSON )?input|identifier|string|number)|non-whitespace character after JSON|is not valid JSON|Maximum call stack size exceeded|Invalid array length|Assignment to constant variable|Converting circular structure to JSON/g
-
 // The label of each masked character, by its index in the joined texts.
 type Labels = (string | undefined)[]
 
@@ -55,8 +51,9 @@ export class TextMask {
   readonly #squeezedStart: number
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex
-  // The label of each run of the texts that a value contains, by the index of its first occurrence.
-  readonly #labels: (string | undefined)[]
+  // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
+  readonly #labels: Uint16Array
+  readonly #labelNames = ['']
   // The shorter values, and the first occurrences of their beginnings.
   readonly #shortLabels = new Map<string, string>()
   readonly #shortStarts = new Set<number>()
@@ -103,8 +100,7 @@ export class TextMask {
       at += starts.length
     }
     this.#runs = new RunIndex(indexed, WINDOW)
-    // Created with its length: V8 would keep an array that is filled from its end in a slow hash table.
-    this.#labels = Array(indexed.length)
+    this.#labels = new Uint16Array(indexed.length)
     // Not in the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
   }
@@ -128,8 +124,10 @@ export class TextMask {
   }
 
   #coverRuns(label: string, folded: string): void {
+    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
+    const number = this.#labelNames.length - 1
     this.#runs.find(folded, (first) => {
-      this.#labels[first] ??= label
+      this.#labels[first] ||= number
     })
   }
 
@@ -165,13 +163,13 @@ export class TextMask {
   #labelsOfCharacters(): Readonly<Labels> {
     const labels: Labels = Array(this.#joined.length)
     const { firsts } = this.#runs
-    let before: string | undefined
+    let before: number | undefined
     for (let at = 0; at < firsts.length; at++) {
-      const label = this.#labels[firsts[at] as number]
+      const number = this.#labels[firsts[at] as number]
       // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
-      const length = before === undefined ? WINDOW : 2
-      if (label !== undefined) this.#put(labels, at + WINDOW - length, length, label)
-      before = label
+      const length = before ? 2 : WINDOW
+      if (number) this.#put(labels, at + WINDOW - length, length, `${this.#labelNames[number]}`)
+      before = number
     }
     if (this.#shortStarts.size > 0) this.#putShort(labels)
     return labels
@@ -197,28 +195,26 @@ export class TextMask {
 
   #putShort(labels: Labels): void {
     const { text, firsts } = this.#shortRuns
-    const fixed = this.#fixedCharacters()
+    const fixed = fixedCharactersOf(this.#joined)
+    // A text of equal letters has a run at each place, which is no word and has no digit.
+    const starts: number[] = []
+    for (let at = 0, digit = -1; at < firsts.length; at++) {
+      if (!this.#shortStarts.has(firsts[at] as number)) continue
+      if (digit < at) digit = nextDigit(text, at)
+      if (digit < at + WINDOW - 1 || beginsWord(text, at)) starts.push(at)
+    }
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
-      for (let at = 0; at < firsts.length; at++) {
-        if (!this.#shortStarts.has(firsts[at] as number)) continue
+      for (const at of starts) {
         // A text that quotes a long value has its label already, and may have a short one at each place.
         if (this.#isMasked(labels, at, length)) continue
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
         const isFixed = fixed.has(this.#starts[at] as number)
-        if (/\d/.test(run) || (isWord(text, at, length) && !isFixed))
-          this.#put(labels, at, length, label)
+        const isWord = beginsWord(text, at) && !continues(text, at + length - 1)
+        if (/\d/.test(run) || (isWord && !isFixed)) this.#put(labels, at, length, label)
       }
     }
-  }
-
-  #fixedCharacters(): ReadonlySet<number> {
-    const fixed = new Set<number>()
-    for (const { 0: part, index } of this.#joined.matchAll(FIXED_PARTS)) {
-      for (let i = 0; i < part.length; i++) fixed.add(index + i)
-    }
-    return fixed
   }
 }
 
@@ -228,9 +224,26 @@ const letterOrDigit = lazyPattern(
   'u',
 )
 
-// Returns whether no letter or digit continues a run on either side.
-function isWord(text: string, at: number, length: number): boolean {
-  const continues = (inner: number, outer: number): boolean =>
-    [inner, outer].every((index) => letterOrDigit().test(text[index] ?? ''))
-  return !continues(at, at - 1) && !continues(at + length - 1, at + length)
+// The end of a terminal's escape sequence for a colour, whose last letter is not a part of the next word.
+const COLOUR = /\x1b\[[\d;]{1,19}m$/
+
+// Returns whether no letter or digit stands before a run.
+function beginsWord(text: string, at: number): boolean {
+  const isColoured = text[at - 1] === 'm' && COLOUR.test(text.slice(Math.max(0, at - 22), at))
+  return isColoured || !continues(text, at - 1)
+}
+
+// Returns whether a letter or digit follows another one.
+function continues(text: string, at: number): boolean {
+  return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
+}
+
+function isLetterOrDigit(char = ''): boolean {
+  return char < '\x80' ? /[a-z\d]/i.test(char) : letterOrDigit().test(char)
+}
+
+function nextDigit(text: string, at: number): number {
+  const digit = /\d/g
+  digit.lastIndex = at
+  return digit.exec(text)?.index ?? text.length
 }

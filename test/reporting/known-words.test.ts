@@ -53,6 +53,7 @@ describe('knownWords()', () => {
     const missing = {} as { secret(): void }
     const table: [work: () => unknown, shown: string][] = [
       [() => (value as Error).name, "Cannot read properties of undefined (reading 'name')"],
+      [() => JSON.parse(''), 'Unexpected end of JSON input'],
       [() => missing.secret(), 'word(14) is not a function'],
       [() => new Array(-1), 'Invalid array length'],
       [() => BigInt(1.5), ''],
