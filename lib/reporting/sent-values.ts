@@ -1,4 +1,4 @@
-import { decodePercent } from '../http/params.ts'
+import { decodePercent, parsePairs } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf, splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
@@ -6,8 +6,7 @@ import { isName } from './shape.ts'
 import { foldCost } from './text-forms.ts'
 import { isLongWhenFolded } from './text-mask.ts'
 
-// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret,
-// because they are guessed at once.
+// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret: they are guessed at once.
 const MIN_VALUE_LENGTH = 4
 
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
@@ -21,8 +20,7 @@ const HARMLESS_HEADERS = new Set(
     'upgrade upgrade-insecure-requests user-agent via',
     // Browsers and proxies send them with every request.
     'alt-used cdn-loop cf-visitor device-memory downlink dpr early-data ect max-forwards priority',
-    'purpose rtt save-data service-worker viewport-width width x-requested-with',
-    'x-scheme',
+    'purpose rtt save-data service-worker viewport-width width x-requested-with x-scheme',
   ].flatMap((names) => names.split(' ')),
 )
 
@@ -100,7 +98,7 @@ function isHarmless(name: string, field: string): boolean {
 // segment may be secret.
 function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledValue> {
   const { pairs } = request
-  const { firstRoute, settings } = stateOf(request)
+  const { route, firstRoute, settings } = stateOf(request)
   const { module, controller, action } = firstRoute ?? request
   const path = sentPathOf(request)
   const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
@@ -113,24 +111,25 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', segments.slice(3).join('/')]
-  for (const [name, value] of pairs) yield [labelOf(name, isSafe), value]
+  // A forward may have replaced the variables of a named route.
+  const first = (route !== firstRoute && firstRoute?.pairs) || ''
+  const replaced = typeof first === 'string' ? parsePairs(first) : first
+  for (const [name, value] of [...pairs, ...replaced]) yield [labelOf(name, isSafe), value]
 }
 
 // Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
 function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
-  const left: [label: string, value: unknown][] = [[name, json]]
+  const left: [name: string, value: unknown, label?: string][] = [[name, json]]
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
-    const [label, value] = next
+    // A name is examined when its turn comes: the search may have ended before.
+    const [name, value, label = labelOf(name)] = next
+    if (label !== name) yield ['name', name]
     // A list counts as a value too: 1 MB may hold 350,000.
     yield [label, typeof value === 'string' || typeof value === 'number' ? String(value) : '']
     if (Array.isArray(value)) {
-      for (const item of value) left.push([label, item])
+      for (const item of value) left.push([label, item, label])
     } else if (typeof value === 'object' && value !== null) {
-      for (const [name, member] of Object.entries(value)) {
-        const label = labelOf(name)
-        if (label !== name) yield ['name', name]
-        left.push([label, member])
-      }
+      left.push(...Object.entries(value))
     }
   }
 }
@@ -193,7 +192,8 @@ export function* piecesOf(value: string): Generator<string> {
     // The part before the first `=` is a name. A name is only searched for if it has a digit.
     const [name = '', ...values] = piece.split('=')
     const first = /\d/.test(name) ? name : ''
-    for (const part of new Set([piece, first, values.join('='), ...values])) {
+    const hasParts = values.length > 0
+    for (const part of hasParts ? new Set([piece, first, values.join('='), ...values]) : [piece]) {
       if (part !== value && isPiece(part)) yield part
     }
     if (/[:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
@@ -203,7 +203,7 @@ export function* piecesOf(value: string): Generator<string> {
 // Words without a digit are parts of every URL and host name.
 function* innerPiecesOf(piece: string): Generator<string> {
   for (const part of piece.split(/[=:@./\\!-]+/)) {
-    if (/\d/.test(part) && !YEAR.test(part) && isPiece(part)) yield part
+    if (isPiece(part) && /\d/.test(part) && !YEAR.test(part)) yield part
   }
 }
 

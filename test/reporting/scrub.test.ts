@@ -404,6 +404,33 @@ describe('scrub()', () => {
     assert.equal(scrubbed('plain', hangul(16_000)), '[word(5)]')
   })
 
+  it('finds the variables of a named route that a forward has replaced', () => {
+    const names = { module: 'default', controller: 'news', action: 'list' }
+    for (const pairs of ['name/geheim', new URLSearchParams({ name: 'geheim' })]) {
+      const route = { ...names, pairs }
+      const sent = new HttpRequest({ target: '/2024-x' })
+      const routed = withState(sent, { path: '/2024-x', q: '/2024-x', route })
+      const request = routed.forward({ action: 'view', params: { name: 'public' } })
+      assert.equal(scrub('No geheim', request), 'No [name]')
+    }
+  })
+
+  it('finds a short word behind a colour of a terminal', () => {
+    for (const colour of ['\x1b[31m', '\x1b[1;38;5;196m']) {
+      assert.equal(scrub(`bad ${colour}geheim\x1b[39m`, sent('geheim')), `bad ${colour}[p]\x1b[39m`)
+      assert.equal(scrub(`${colour}ungeheim`, sent('geheim')), `${colour}ungeheim`)
+    }
+    assert.equal(scrub('bad 31mgeheim', sent('geheim')), 'bad 31mgeheim')
+  })
+
+  it('examines few places of a text of equal letters for short values', (t) => {
+    const test = t.mock.method(RegExp.prototype, 'test')
+    const names = `${'a'.repeat(60)} `.repeat(200)
+    const request = requestOf({ search: 'a=aaaa&b=aaaaa&c=aaaaaa&d=aaaaaaa' })
+    assert.equal(scrub(`${names}aaaaa`, request), `${names}[b]`)
+    assert.ok(test.mock.callCount() < 60_000, `${test.mock.callCount()} calls`)
+  })
+
   it('folds few short values', (t) => {
     const normalize = t.mock.method(String.prototype, 'normalize')
     const headers = { cookie: ';é'.repeat(4_000) }
