@@ -1,4 +1,4 @@
-import type { ErrorType } from '../http/errors.ts'
+import { type ErrorType, ownMessageOf } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import type { ProxyIds } from '../http/forwarded.ts'
 import { copied } from '../http/params.ts'
@@ -82,7 +82,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     return toExceptionReport(raw, scrubber, hasStack)
   }
   // Messages that Portico creates itself are safe: of a request, they contain only its names.
-  const ownMessage = request && messageAboutNames(exception, request)
+  const ownMessage = request ? messageAboutNames(exception, request) : ownMessageOf(exception)
   const state = request && stateOf(request)
   return {
     id,

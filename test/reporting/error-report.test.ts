@@ -8,6 +8,7 @@ import {
   NoActionError,
   NoControllerError,
   NoRouteError,
+  rejectionWith,
 } from '../../lib/http/errors.ts'
 import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
@@ -55,6 +56,9 @@ describe('makeReport()', () => {
       const alone = { exceptions: [new MalformedMessageError(400, code)], request: undefined }
       assert.equal(report({ ...alone, status: 400 }).message, message)
     }
+    const rejected = rejectionWith(417, 'Expected the header "Expect" to be "100-continue"')
+    const upgrade = { exceptions: [rejected], request: undefined, status: 417 }
+    assert.equal(report(upgrade).message, rejected.message)
     for (const added of [request, undefined]) {
       const exception = new MalformedMessageError(400, 'HPE_INVALID_CHUNK_SIZE')
       exception.message = `The upload of ${CANARY} failed: ${exception.message}`
