@@ -86,8 +86,9 @@ export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefi
   return isAuthorization ? 'authorization request' : undefined
 }
 
-// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000.
-const SHORT_HOST = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#]|$)/i
+// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000. To route a path
+// may take that time too, with an expression of the application: a longer one is no target of a request.
+const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,8000})?$/is
 
 function redirectHintOf(request: HttpRequest): string | undefined {
   const redirect = urlOf(request, 'redirect_uri')
@@ -101,5 +102,5 @@ function redirectHintOf(request: HttpRequest): string | undefined {
 
 function urlOf(request: HttpRequest, name: string): URL | undefined {
   const url = sentParamsOf(request).get(name)?.text ?? ''
-  return SHORT_HOST.test(url) && URL.canParse(url) ? new URL(url) : undefined
+  return SHORT_URL.test(url) && URL.canParse(url) ? new URL(url) : undefined
 }

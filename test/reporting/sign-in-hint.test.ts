@@ -95,6 +95,8 @@ describe('recognizeSignIn()', () => {
       [`${page}&${own}&app_domain=https%3A%2F%2Fb.example`, 'a.example', [], HINTS.page],
       [`${page}&${own}&app_domain=nonsense`, 'a.example', [], HINTS.redirect],
       // The time to parse a host grows with the square of its length, so a long one is not parsed.
+      // Nor is a path that is longer than a request target.
+      [`${page}&${own}${'x'.repeat(8_001)}`, 'a.example', [], HINTS.page],
       [`${page}&redirect_uri=http://${long}/&app_domain=http://${long}`, 'x', [], HINTS.page],
     ]
     for (const [search, host, served, hint] of table) {
