@@ -53,7 +53,7 @@ export function linger(message: IncomingMessage, connection: Lingering, done: ()
       message.off('pause', onPause).unpipe().removeAllListeners('data'),
       new ClientGoneError(),
     )
-    stop = dropRest(message, giveUp)
+    stop = dropRest(message, finish)
   }
   const onPause = (): void => {
     clearTimeout(timer)
@@ -66,12 +66,8 @@ export function linger(message: IncomingMessage, connection: Lingering, done: ()
     message.off('end', finish).off('close', finish).off('pause', onPause)
     done()
   }
-  const giveUp = (): void => {
-    closeAtOnce(connection.socket)
-    finish()
-  }
-  let stop = dropRest(message, giveUp)
-  connection.endLinger = giveUp
+  let stop = dropRest(message, finish)
+  connection.endLinger = finish
   message.on('end', finish).on('close', finish).on('pause', onPause)
 }
 

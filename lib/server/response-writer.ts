@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
+import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
@@ -45,12 +46,14 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   if (!isBodiless) addFraming(fields, length, incoming.message.httpVersion)
   // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).
   else if (status === 205) fields.push('Content-Length', '0')
-  const { out } = incoming
+  const { out }: { readonly out: ServerResponse & { readonly _sent100?: boolean } } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
   out.writeHead(
     status,
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
+  // Behind another response, node:http would put a head with bytes in front of the 100.
+  if (out._sent100) out.flushHeaders()
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
   if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)

@@ -4,7 +4,7 @@ import { createServer } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ConnectionOptions, connect } from 'node:tls'
+import { type ConnectionOptions, connect, type TLSSocket } from 'node:tls'
 import { type Action, createRequestListener } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 import { listening } from '../support/http.ts'
@@ -12,6 +12,7 @@ import { withClose } from '../support/wire.ts'
 
 // A key that both sides know, in place of a certificate.
 const KEY = { psk: Buffer.alloc(32, 'k'), identity: 'test' }
+const PAGE_BYTES = 300_000
 const TLS = { ciphers: 'PSK', maxVersion: 'TLSv1.2' } as const
 
 describe('A slow close over TLS', () => {
@@ -34,6 +35,24 @@ describe('A slow close over TLS', () => {
   })
 })
 
+describe('A connection over TLS that a client has half closed', () => {
+  it('gets the whole of its last response', async (t) => {
+    const port = await listenSecurely(t)
+    for (const version of ['1.0', '1.1']) {
+      const get = `GET /app/page HTTP/${version}\r\nHost: a\r\nConnection: close\r\n\r\n`
+      for (let i = 0; i < 5; i++) {
+        const socket = connectSecurely(port).setEncoding('latin1')
+        const received = text(socket)
+        await once(socket, 'secureConnect')
+        socket.write(get)
+        await sleep(1)
+        socket.end()
+        assert.ok((await received).length > PAGE_BYTES)
+      }
+    }
+  })
+})
+
 async function listenSecurely(t: TestContext): Promise<number> {
   const respondAfter =
     (ms: number, length: number): Action =>
@@ -48,9 +67,18 @@ async function listenSecurely(t: TestContext): Promise<number> {
   }
   const reads: Action = async ({ body }, response) => response.text(await text(body))
   const [ignores, large] = [respondAfter(14, 1_000), respondAfter(3, 20_000)]
-  const front = createFront({ app: { signal, ignores, large, reads } })
-  const options = { ...TLS, pskCallback: () => KEY.psk, pskIdentityHint: KEY.identity }
-  return listening(t, createServer(options, createRequestListener(front)))
+  const page: Action = (_, response) => {
+    response.body = Buffer.alloc(PAGE_BYTES)
+  }
+  const front = createFront({ app: { signal, ignores, large, reads, page } })
+  const options = {
+    ...TLS,
+    allowHalfOpen: true,
+    pskCallback: () => KEY.psk,
+    pskIdentityHint: KEY.identity,
+  }
+  const server = createServer(options, createRequestListener(front))
+  return listening(t, Object.assign(server, { httpAllowHalfOpen: true }))
 }
 
 // Sends bytes in pieces of various lengths, and closes after a time or at the end. Returns what has arrived, if the client reads.
@@ -60,17 +88,7 @@ async function sendInPieces(
   i: number,
   waitMs?: number,
 ): Promise<string> {
-  const options: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
-    ...TLS,
-    port,
-    host: '127.0.0.1',
-    allowHalfOpen: true,
-    pskCallback: () => KEY,
-    checkServerIdentity: () => undefined,
-  }
-  const socket = connect(options)
-    .setNoDelay(true)
-    .on('error', () => {})
+  const socket = connectSecurely(port)
   let received = ''
   if (i % 2) {
     socket.setEncoding('latin1').on('data', (text: string) => {
@@ -90,4 +108,18 @@ async function sendInPieces(
   await (waitMs === undefined ? closed : sleep(waitMs))
   socket.destroy()
   return received
+}
+
+function connectSecurely(port: number): TLSSocket {
+  const options: ConnectionOptions & { readonly allowHalfOpen: boolean } = {
+    ...TLS,
+    port,
+    host: '127.0.0.1',
+    allowHalfOpen: true,
+    pskCallback: () => KEY,
+    checkServerIdentity: () => undefined,
+  }
+  return connect(options)
+    .setNoDelay(true)
+    .on('error', () => {})
 }

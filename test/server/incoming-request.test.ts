@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { finished, pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { connect as connectTls } from 'node:tls'
 import { inspect } from 'node:util'
 import {
@@ -53,6 +54,43 @@ describe('IncomingRequest.body', () => {
       const { status, headers } = parse(await send(port, bytes))
       assert.deepEqual([status, headers.connection], [expected, 'close'])
     }
+  })
+
+  it('sends a 100 (Continue) in front of the head, also behind another response', async (t) => {
+    const { port } = await serveActions(t, {
+      async slow(_, response) {
+        await sleep(20)
+        response.text('slow')
+      },
+      async bytes(request, response) {
+        await text(request.body)
+        response.body = Buffer.from('bytes')
+      },
+      async ignores(_, response) {
+        await sleep(5)
+        response.body = Buffer.from('bytes')
+      },
+    })
+    for (const action of ['bytes', 'ignores']) {
+      const expects = post(
+        action,
+        'Connection: close\r\nExpect: 100-continue\r\nContent-Length: 3\r\n',
+      )
+      const received = await send(port, `${keepAliveBytesOf({ target: '/app/slow' })}${expects}abc`)
+      assert.match(
+        received,
+        /slowHTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 OK\r\n.*\r\n\r\nbytes$/s,
+      )
+    }
+  })
+
+  it('keeps a connection whose client expects a 100 (Continue) without a body', async (t) => {
+    const { port } = await serveActions(t, {
+      ignores: (_, response) => response.text('ok'),
+    })
+    const expects = post('ignores', 'Expect: 100-continue\r\nContent-Length: 0\r\n')
+    const received = await send(port, expects + withClose(post('ignores', '')))
+    assert.equal(received.match(/ 200 OK/g)?.length, 2)
   })
 
   it('sends no 100 (Continue) behind the head of a response that streams while it reads the body', async (t) => {
@@ -179,7 +217,7 @@ describe('IncomingRequest.body', () => {
   it('is complete when malformed bytes follow it', async (t) => {
     const { port } = await serveActions(t, {
       async late(request, response) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        await sleep(20)
         response.text(await text(request.body))
       },
     })
