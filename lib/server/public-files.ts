@@ -190,9 +190,12 @@ async function sendStored(
   }
   // HEAD needs the length only.
   if (request.method === 'HEAD') return fillIn(response, request, state, () => Readable.from([]))
-  const file = await stored.open()
-  fillIn(response, request, file.state, file.stream)
-  if (response.body === undefined) await file.close()
+  const { state: opened, handle } = await stored.open()
+  // The stream closes the file. An empty file has no last byte.
+  fillIn(response, request, opened, (start, end) =>
+    handle.createReadStream({ start, end: Math.max(start, end) }),
+  )
+  if (response.body === undefined) await handle.close()
   return response
 }
 

@@ -1,6 +1,5 @@
 import fs, { constants, type Stats } from 'node:fs'
 import type { FileHandle } from 'node:fs/promises'
-import type { Readable } from 'node:stream'
 
 /** The state of a file at one time. */
 export interface FileState {
@@ -27,12 +26,10 @@ export interface CacheUse {
   bytes: number
 }
 
-/** A file that is open. Either `stream` or `close` must be called. */
+/** A file that is open. The caller closes it. */
 export interface OpenFile {
   readonly state: FileState
-  /** Returns the bytes from `start` to `end`, both included. The stream closes the file. */
-  readonly stream: (start: number, end: number) => Readable
-  readonly close: () => Promise<void>
+  readonly handle: FileHandle
 }
 
 /** A file that is read again when it changes. It is missing if its path is no longer the real one. */
@@ -59,22 +56,14 @@ export class StoredFile {
 
   /** Opens the file, for one that is not in memory. */
   async open(): Promise<OpenFile> {
-    const handle = await this.#openHandle()
-    const close = (): Promise<void> => handle.close()
-    const stream = (start: number, end: number): Readable =>
-      // An empty file has no last byte.
-      handle.createReadStream({ start, end: Math.max(start, end) })
+    // Without O_NONBLOCK, open() of a FIFO waits for a writer, in one of the few threads for files, and keeps Node from ending.
+    const handle = await fs.promises.open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
-      return { state: await this.#describe(await handle.stat()), stream, close }
+      return { state: await this.#describe(await handle.stat()), handle }
     } catch (error) {
-      await close()
+      await handle.close()
       throw error
     }
-  }
-
-  // Without O_NONBLOCK, open() of a FIFO waits for a writer, in one of the few threads for files, and keeps Node from ending.
-  #openHandle(): Promise<FileHandle> {
-    return fs.promises.open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
   }
 
   async #refresh(): Promise<FileState> {
@@ -97,9 +86,8 @@ export class StoredFile {
   }
 
   async #readContent(): Promise<Buffer> {
-    const handle = await this.#openHandle()
+    const { handle } = await this.open()
     try {
-      await this.#describe(await handle.stat())
       return await handle.readFile()
     } finally {
       await handle.close()
