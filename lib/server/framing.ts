@@ -47,7 +47,8 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   return {
     rejection: rejectionOf(message, fields, limits),
     upgrades: fields.upgrades,
-    bodyBytes: isUnknown ? undefined : bytesOf(fields),
+    // Number('') is 0 too, but V8 calls its runtime for it.
+    bodyBytes: isUnknown ? undefined : Number(fields.length || 0),
   }
 }
 
@@ -72,11 +73,6 @@ class Fields {
   coding = ''
   upgrades = false
   hasUnknownExpectation = false
-}
-
-// Number('') is 0 too, but V8 calls its runtime for it.
-function bytesOf({ length }: Fields): number {
-  return length === '' ? 0 : Number(length)
 }
 
 // Compares lengths first: this excludes most names without creating a lower-case string.
