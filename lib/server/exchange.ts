@@ -96,7 +96,7 @@ export class Exchange implements ResponseTarget, EndListener {
       // Without a head, the client has left while a middleware waited.
       const status = out.headersSent ? out.statusCode : new ClientGoneError().status
       this.#response = this.#emptyResponse(status >= 200 && status < 600 ? status : 500)
-      this.#reportAccess(this.#response)
+      this.onEnd()
     }
     if (this.#options.onAccess !== undefined) connection.watchOutcome(out, report, report)
     const done = (): void => {
@@ -212,10 +212,8 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   onEnd(): void {
-    if (this.#response !== undefined) this.#reportAccess(this.#response)
-  }
-
-  #reportAccess(response: HttpResponse): void {
+    const response = this.#response
+    if (response === undefined) return
     const { method } = this.incoming
     const durationMs = monotonicMs() - stateOf(this.#request).message.arrivedAt
     // An error of `onAccess` must not end the process, nor keep the other listeners of the connection from being called.
