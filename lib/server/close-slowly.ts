@@ -31,11 +31,13 @@ function dropRest(stream: Readable, giveUp: () => void): () => void {
   }
 }
 
-/** The part of a Connection that this file uses: to import its type would be a cycle. */
+/** The part of an IncomingRequest that this file uses: to import its type would be a cycle. */
 interface Lingering {
-  readonly socket: Socket
-  /** Ends the wait; undefined if there is none. */
-  endLinger: (() => void) | undefined
+  readonly message: IncomingMessage
+  readonly connection: {
+    /** Ends the wait; undefined if there is none. */
+    endLinger: (() => void) | undefined
+  }
 }
 
 /**
@@ -43,7 +45,7 @@ interface Lingering {
  *
  * A reader that pauses the message for a tenth of a second fails: the action has left it, as `pipe()` does if its target fails.
  */
-export function linger(message: IncomingMessage, connection: Lingering, done: () => void): void {
+export function linger({ message, connection }: Lingering, done: () => void): void {
   let timer: NodeJS.Timeout | undefined
   const dropReader = (): void => {
     if (!message.isPaused()) return
@@ -81,8 +83,7 @@ export function closeSlowly(socket: Duplex, bytes?: string): void {
   const stop = dropRest(socket, () => socket.destroy())
   // Else the timer would keep what a closed socket refers to.
   socket.once('close', stop)
-  if (bytes === undefined) socket.end()
-  else socket.end(bytes)
+  socket.end(bytes)
   startReading(socket)
 }
 

@@ -79,13 +79,13 @@ function writeWhole(
   body: string | Uint8Array | undefined,
   { incoming, bytes }: ResponseTarget,
 ): void {
-  const { out, connection, message } = incoming
+  const { out, connection } = incoming
   if (incoming.isArriving) {
     // Send the whole response, but do not end it: ending closes the connection, and closing it
     // while the client sends would reset it. The client might then lose the response.
     if (body === undefined || body.length === 0) out.flushHeaders()
     else out.write(body)
-    linger(message, connection, () => out.end())
+    linger(incoming, () => out.end())
     return
   }
   if (body !== undefined) {
@@ -160,8 +160,5 @@ async function* countBytes(
     throw new Error('The body is not as long as its Content-Length')
   }
   const { incoming } = target
-  if (incoming.isArriving) {
-    const { message, connection } = incoming
-    await new Promise<void>((resolve) => linger(message, connection, resolve))
-  }
+  if (incoming.isArriving) await new Promise<void>((resolve) => linger(incoming, resolve))
 }

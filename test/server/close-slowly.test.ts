@@ -18,7 +18,10 @@ describe('linger()', () => {
     it(`calls back when the message emits "${event}", and removes its listeners`, async () => {
       const message = new PassThrough()
       const done = deferred()
-      linger(asMessage(message), new Connection(new Socket()), done.resolve)
+      linger(
+        { message: asMessage(message), connection: new Connection(new Socket()) },
+        done.resolve,
+      )
       message.write('rest')
       if (event === 'end') message.end()
       else message.destroy()
@@ -34,7 +37,7 @@ describe('linger()', () => {
     const body = streamBody(message, 1_000_000)
     const failed = once(body, 'error')
     const done = deferred()
-    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    linger({ message: asMessage(message), connection: new Connection(new Socket()) }, done.resolve)
     message.write(Buffer.alloc(100_000))
     await settled(() => body.readableLength)
     const held = body.readableLength
@@ -55,7 +58,7 @@ describe('linger()', () => {
     message.write(Buffer.alloc(100_000))
     await reader.read()
     const done = deferred()
-    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    linger({ message: asMessage(message), connection: new Connection(new Socket()) }, done.resolve)
     message.write(Buffer.alloc(100_000))
     await settled(() => message.readableLength)
     t.mock.timers.tick(100)
@@ -71,7 +74,7 @@ describe('linger()', () => {
     const message = new PassThrough()
     const done = deferred()
     let isDone = false
-    linger(asMessage(message), new Connection(new Socket()), () => {
+    linger({ message: asMessage(message), connection: new Connection(new Socket()) }, () => {
       isDone = true
       done.resolve()
     })
@@ -87,7 +90,7 @@ describe('linger()', () => {
     t.mock.timers.enable({ apis: ['setTimeout'] })
     const message = new PassThrough()
     let isDone = false
-    linger(asMessage(message), new Connection(new Socket()), () => {
+    linger({ message: asMessage(message), connection: new Connection(new Socket()) }, () => {
       isDone = true
     })
     t.mock.timers.tick(LINGER_MS - 1)
@@ -101,7 +104,7 @@ describe('linger()', () => {
     const message = new PassThrough({ highWaterMark: 1 })
     const body = streamBody(message, 1_000_000)
     const done = deferred()
-    linger(asMessage(message), new Connection(new Socket()), done.resolve)
+    linger({ message: asMessage(message), connection: new Connection(new Socket()) }, done.resolve)
     message.write(Buffer.alloc(100_000))
     await settled(() => body.readableLength)
     t.mock.timers.tick(99)
