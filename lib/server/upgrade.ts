@@ -84,28 +84,21 @@ function destroyThis(this: Duplex): void {
   this.destroy()
 }
 
-// Handles the events of a socket that node:http no longer handles while responses are sent. Returns a function that stops this.
-function watchSending(
+// Reads nothing from a socket until a response has been sent, and then calls `act`. Handles the events that node:http no longer
+// handles.
+function pauseUntilSent(
   socket: Socket & { readonly _httpMessage?: ServerResponse | null },
-): () => void {
-  // The client does not read its responses.
-  const onTimeout = (): void => void socket.destroy()
+  active: ServerResponse,
+  act: () => void,
+): void {
   const onDrain = (): void => void socket._httpMessage?.emit('drain')
-  socket.on('timeout', onTimeout).on('drain', onDrain)
-  return () => socket.off('timeout', onTimeout).off('drain', onDrain)
-}
-
-// Reads nothing from a socket until a response has been sent, and then calls `act`.
-function pauseUntilSent(socket: Socket, active: ServerResponse, act: () => void): void {
-  const unwatch = watchSending(socket)
   // Each byte that is read would renew the timeout.
   const pause = (): void => pauseReading(socket)
-  // An action that reads the body of its request resumes the socket.
-  socket.on('resume', pause)
+  // At the timeout, the client does not read its responses. An action that reads the body of its request resumes the socket.
+  socket.on('timeout', destroyThis).on('drain', onDrain).on('resume', pause)
   pause()
   active.once('close', () => {
-    unwatch()
-    socket.off('resume', pause)
+    socket.off('timeout', destroyThis).off('drain', onDrain).off('resume', pause)
     // Restores the state in which node:http leaves a socket: the first listener for data makes it flow.
     Object.assign(socket, { readableFlowing: null })
     startReading(socket)
