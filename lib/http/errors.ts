@@ -111,7 +111,7 @@ export function ownMessageOf(error: Error): string | undefined {
  */
 export let nameClaims: {
   add(error: NoControllerError): void
-  has(error: NoControllerError): boolean
+  has(error: object): boolean
 }
 
 /** The error if no controller has the requested name. Its `code` is 0. */

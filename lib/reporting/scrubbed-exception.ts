@@ -86,7 +86,7 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
     const owned = ownedPart(value)
     if (Object(owned) !== owned || claimName(value, request)) continue
     const id = request?.id ?? ''
-    const owner = owners.get(owned as object) ?? { id: hadRequest(value) ? '' : id }
+    const owner = owners.get(owned as object) ?? { id: nameClaims.has(value as object) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id
     // Adds one more than is left, if there are so many, and the loop returns true.
@@ -102,11 +102,6 @@ function claimName(exception: unknown, request: Claimant | undefined): boolean {
   const isOwn = read(exception, 'controller') === request?.controller
   if (isOwn) nameClaims.add(exception)
   return isOwn
-}
-
-// Returns whether a request has claimed an exception by a mark.
-function hadRequest(exception: unknown): boolean {
-  return isInstance(NoControllerError, exception) && nameClaims.has(exception)
 }
 
 // Returns the object by which the owner is known: a thrown object, because each request has an exception of its own around it.
