@@ -72,7 +72,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
     if (hasCause) left--
-    const shown = isDeepest ? [] : firstErrors(errors).slice(0, left)
+    const shown = isDeepest ? [] : firstOf(errors, MAX_ERRORS, read).slice(0, left)
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
     const name = textOr('Error', read(value, 'name'))
@@ -104,12 +104,9 @@ export function withInner(raw: RawException): RawException[] {
 /** Lists the cause and the first errors of an exception. Calls no getter: a report reads each property once. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
   const errors = errorsOf(exception, dataOf)
-  const items = Array.from({ length: Math.min(countOf(errors), max) }, (_, i) =>
-    dataOf(errors, String(i)),
-  )
-  return [withoutMethod(dataOf(exception, 'cause')), ...items].filter(
-    (inner) => inner !== undefined,
-  )
+  const cause = withoutMethod(dataOf(exception, 'cause'))
+  const items = firstOf(errors, Math.min(countOf(errors), max), dataOf)
+  return cause === undefined ? items : [cause, ...items]
 }
 
 // The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
@@ -165,11 +162,10 @@ export function toExceptionReport(
   }
 }
 
-// Reads by index: the iterator of an untrusted value may throw.
-function firstErrors(errors: unknown): readonly unknown[] {
-  return Array.from({ length: MAX_ERRORS }, (_, i) => read(errors, String(i))).filter(
-    (error) => error !== undefined,
-  )
+// Returns the first items of a list. Reads by index: the iterator of an untrusted value may throw.
+function firstOf(list: unknown, length: number, get: typeof read): readonly unknown[] {
+  const items = Array.from({ length }, (_, i) => get(list, String(i)))
+  return items.filter((item) => item !== undefined)
 }
 
 function countOf(errors: unknown): number {
