@@ -48,7 +48,7 @@ const frames = new Map<number, Frame>()
 function frameOf({ status, title }: ErrorPage): Frame {
   const known = frames.get(status)
   if (known?.title === title) return known
-  const { heading, advice } = visitorText(status)
+  const [heading, advice] = visitorText(status)
   const start = html`${startOfPage(`${status} ${title}`, STYLE)}<h1>${heading}</h1><p>${advice}</p>`
   const end = html`<p><small>Error ${status} &middot; ${title}</small></p></footer></main></html>
 `

@@ -1,11 +1,7 @@
 /** The text of the error page for a status. Its readers do not know HTTP. */
-export interface VisitorText {
-  readonly heading: string
-  /** The cause of the error, or the next step of the visitor. */
-  readonly advice: string
-}
+export type VisitorText = readonly [heading: string, advice: string]
 
-const TEXTS: Readonly<Record<number, readonly [heading: string, advice: string]>> = {
+const TEXTS: Readonly<Record<number, VisitorText>> = {
   400: ['The request is not valid', 'Check the address, or what you typed into the form.'],
   401: ['Sign in first', 'This page is only for visitors who have signed in.'],
   403: ['Access denied', 'You do not have permission to open this page.'],
@@ -36,6 +32,5 @@ const FAILED = [
 
 /** Returns the text about a status from 400 to 599. */
 export function visitorText(status: number): VisitorText {
-  const [heading, advice] = TEXTS[status] ?? (status < 500 ? REJECTED : FAILED)
-  return { heading, advice }
+  return TEXTS[status] ?? (status < 500 ? REJECTED : FAILED)
 }

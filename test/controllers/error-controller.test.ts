@@ -139,7 +139,7 @@ describe('createErrorController().error()', () => {
           } else {
             const escaped = detail.replace('<why>', '&lt;why&gt;')
             assert.ok(String(body).includes(`<p>${escaped}</p>`))
-            assert.ok(String(body).includes(`<h1>${visitorText(status).heading}</h1>`))
+            assert.ok(String(body).includes(`<h1>${visitorText(status)[0]}</h1>`))
             assert.ok(String(body).includes(`Error ${status} &middot; ${title}`))
             assert.ok(String(body).includes(`<code>${request.id}</code>`))
           }
