@@ -56,32 +56,26 @@ export function toParams<ErrorHandler>(source: ParamSource<ErrorHandler>): Param
  * is a space. A last key without a value is dropped.
  */
 export function parsePairs(path: string): URLSearchParams {
-  return collect(eachDecodedPair, path)
+  return collect(eachPair, path)
 }
 
 /** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
 export function parseSearch(search: string): URLSearchParams {
   // Node.js 20 misreads "é" beside an invalid escape, and for each part that is not UTF-8 it throws an exception: 3 µs.
-  if (IS_NOT_ASCII.test(search) || !isAsciiOnly(search)) return collect(eachDecodedField, search)
+  if (IS_NOT_ASCII.test(search) || !isAsciiOnly(search)) return collect(eachField, search)
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
-function collect(each: (text: string, visit: Visit) => void, text: string): URLSearchParams {
+function collect(each: typeof eachField, text: string): URLSearchParams {
   const pairs: [string, string][] = []
-  each(text, (name, value) => pairs.push([name, value]))
+  eachDecoded(each, text, (name, value) => pairs.push([name, value]))
   return new URLSearchParams(pairs)
 }
 
-/** Visits each field of `name=value&...`, decoded. */
-export function eachDecodedField(search: string, visit: Visit): void {
-  const decode = decoderOf(search)
-  eachField(search, (name, value) => visit(decode(name), decode(value)))
-}
-
-/** Visits each key/value pair of a path, decoded as by {@link parsePairs}. */
-export function eachDecodedPair(path: string, visit: Visit): void {
-  const decode = decoderOf(path)
-  eachPair(path, (name, value) => visit(decode(name), decode(value)))
+/** Visits each field or pair of a text, decoded. `each` is {@link eachField} or {@link eachPair}. */
+export function eachDecoded(each: typeof eachField, text: string, visit: Visit): void {
+  const decode = decoderOf(text)
+  each(text, (name, value) => visit(decode(name), decode(value)))
 }
 
 /** Is called with a name and its value. */

@@ -6,8 +6,9 @@ import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
 import type { FormBody, Message } from './message.ts'
 import {
-  eachDecodedField,
-  eachDecodedPair,
+  eachDecoded,
+  eachField,
+  eachPair,
   type Params,
   parsePairs,
   toParams,
@@ -207,10 +208,10 @@ export class RequestState<ErrorHandler> {
    * later ones overwrite.
    */
   eachParam(visit: Visit): void {
-    eachDecodedField(this.form?.text ?? '', visit)
-    eachDecodedField(splitTarget(this.target).search, visit)
+    eachDecoded(eachField, this.form?.text ?? '', visit)
+    eachDecoded(eachField, splitTarget(this.target).search, visit)
     const pairs = this.route?.pairs ?? ''
-    if (typeof pairs === 'string') eachDecodedPair(pairs, visit)
+    if (typeof pairs === 'string') eachDecoded(eachPair, pairs, visit)
     else for (const [name, value] of pairs) visit(name, value)
   }
 }

@@ -3,8 +3,9 @@ import querystring from 'node:querystring'
 import { describe, it } from 'node:test'
 import {
   decodeSegment,
-  eachDecodedField,
-  eachDecodedPair,
+  eachDecoded,
+  eachField,
+  eachPair,
   exceedsFields,
   exceedsPairs,
   parsePairs,
@@ -128,7 +129,7 @@ describe('decodeSegment()', () => {
   })
 })
 
-describe('eachDecodedField() and eachDecodedPair()', () => {
+describe('eachDecoded()', () => {
   const pieces = [
     'a',
     'b=',
@@ -182,8 +183,8 @@ describe('eachDecodedField() and eachDecodedPair()', () => {
   it('agree with URLSearchParams on the last value of each name', () => {
     for (const text of randomTexts(20_000)) {
       const [search, path] = [new Map<string, string>(), new Map<string, string>()]
-      eachDecodedField(text, into(search))
-      eachDecodedPair(text, into(path))
+      eachDecoded(eachField, text, into(search))
+      eachDecoded(eachPair, text, into(path))
       assert.deepEqual([...search], [...new Map(standard(text))], JSON.stringify(text))
       assert.deepEqual([...path], [...new Map(standardPairs(text))], JSON.stringify(text))
       assert.deepEqual([...parseSearch(text)], standard(text), JSON.stringify(text))
@@ -193,8 +194,8 @@ describe('eachDecodedField() and eachDecodedPair()', () => {
 
   it('let later entries overwrite earlier ones', () => {
     const merged = new Map([['a', '0']])
-    eachDecodedField('a=1&b=1', into(merged))
-    eachDecodedPair('b/2/c/2', into(merged))
+    eachDecoded(eachField, 'a=1&b=1', into(merged))
+    eachDecoded(eachPair, 'b/2/c/2', into(merged))
     assert.deepEqual(
       [...merged],
       [
@@ -207,7 +208,7 @@ describe('eachDecodedField() and eachDecodedPair()', () => {
 
   it('read any number of fields without "="', () => {
     const merged = new Map<string, string>()
-    eachDecodedField('a&'.repeat(500_000), into(merged))
+    eachDecoded(eachField, 'a&'.repeat(500_000), into(merged))
     assert.deepEqual([...merged], [['a', '']])
   })
 })
