@@ -3,6 +3,7 @@ import type { PathText } from './path-text.ts'
 import {
   type Requirements,
   repeatedIn,
+  requirementsIn,
   toVariable,
   unmetError,
   variablesIn,
@@ -54,7 +55,7 @@ export class SegmentsPart implements PathPart {
   }
 
   get expressions(): readonly RegExp[] {
-    return variablesIn(this.#parts).flatMap(({ requirement }) => requirement ?? [])
+    return requirementsIn(this.#parts)
   }
 
   get endsInText(): boolean {
