@@ -53,7 +53,6 @@ export class RequestFacts implements RouteFacts {
 
   /** Returns the facts of a GET request for another origin. */
   getFrom(protocol: string, host: string | undefined): RouteFacts {
-    const { isModule, hasAction } = this.#shared
-    return { method: 'GET', protocol, host, isModule, hasAction }
+    return { ...this.#shared, method: 'GET', protocol, host }
   }
 }
