@@ -61,9 +61,9 @@ function toMarkup(value: unknown): string {
   if (typeof value === 'string') return escapeHtml(value)
   // Does not use join(): it would copy the text of a nested list once for each level above it.
   if (Array.isArray(value)) return value.reduce((text, each) => text + toMarkup(each), '')
-  const text = typeof value === 'function' ? 'A function' : String(value)
-  const isText =
-    typeof value !== 'function' && !(typeof value === 'object' && text.startsWith('[object '))
+  const isFunction = typeof value === 'function'
+  const text = isFunction ? 'A function' : String(value)
+  const isText = !isFunction && !(typeof value === 'object' && text.startsWith('[object '))
   if (isText) return escapeHtml(text)
   const hint = isPromiseLike(value) ? ': is an "await" missing?' : ''
   throw new TypeError(`${text} has no markup${hint}`)
