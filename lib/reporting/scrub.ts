@@ -79,8 +79,8 @@ function coverValues(
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     if (left < 0) return
     // The folded value may be longer.
-    left -= Math.max(0, mask.cover(label, value) - value.length)
-    for (const number of numbersIn(value)) mask.cover(label, number)
+    for (const text of [value, ...numbersIn(value)])
+      left -= Math.max(0, mask.cover(label, text) - text.length)
   }
   const coverWithPieces = (label: string, value: string): void => {
     cover(label, value)

@@ -16,6 +16,9 @@ import {
 const WINDOW = 8
 const HALF_WINDOW = 4
 
+// The cost of looking for short values at one place of a text, in characters of a value.
+const PLACE_COST = 6
+
 // Maximum characters of all forms in both indexes, which take 4 ms. One character may become six when it is folded.
 const MAX_INDEXED = 50_000
 
@@ -54,9 +57,10 @@ export class TextMask {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
   readonly #labelNames = ['']
-  // The shorter values, and the first occurrences of their beginnings.
+  // The shorter values, and the first occurrences of their beginnings; how often each run occurs.
   readonly #shortLabels = new Map<string, string>()
   readonly #shortStarts = new Set<number>()
+  readonly #shortCounts: Uint16Array
 
   /**
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
@@ -103,24 +107,31 @@ export class TextMask {
     this.#labels = new Uint16Array(indexed.length)
     // Not in the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
+    const { firsts } = this.#shortRuns
+    this.#shortCounts = new Uint16Array(firsts.length)
+    for (const first of firsts) this.#shortCounts[first] = (this.#shortCounts[first] ?? 0) + 1
   }
 
-  /** Masks the characters that the texts share with a value. Returns the length of the folded value. */
+  /** Masks the characters that the texts share with a value. Returns the cost: the length of the folded value, and its places. */
   cover(label: string, value: string): number {
     const folded = fold(value)
     const { length } = folded
     if (length >= WINDOW) {
       this.#coverRuns(label, folded)
       if (GROUPED.test(folded)) this.#coverRuns(label, squeeze(folded))
-    } else if (length >= HALF_WINDOW) this.#coverShort(label, folded)
+    } else if (length >= HALF_WINDOW) return length + this.#coverShort(label, folded)
     return length
   }
 
-  #coverShort(label: string, folded: string): void {
+  // Returns the cost of the places at which the beginning of the value stands.
+  #coverShort(label: string, folded: string): number {
+    let cost = 0
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
+      if (!this.#shortStarts.has(first)) cost = PLACE_COST * (this.#shortCounts[first] as number)
       this.#shortStarts.add(first)
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
     })
+    return cost
   }
 
   #coverRuns(label: string, folded: string): void {
@@ -196,15 +207,9 @@ export class TextMask {
   #putShort(labels: Labels): void {
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
-    // A text of equal letters has a run at each place, which is no word and has no digit.
-    const starts: number[] = []
-    for (let at = 0, digit = -1; at < firsts.length; at++) {
-      if (!this.#shortStarts.has(firsts[at] as number)) continue
-      if (digit < at) digit = nextDigit(text, at)
-      if (digit < at + WINDOW - 1 || beginsWord(text, at)) starts.push(at)
-    }
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
-      for (const at of starts) {
+      for (let at = 0; at < firsts.length; at++) {
+        if (!this.#shortStarts.has(firsts[at] as number)) continue
         // A text that quotes a long value has its label already, and may have a short one at each place.
         if (this.#isMasked(labels, at, length)) continue
         const run = text.slice(at, at + length)
@@ -240,10 +245,4 @@ function continues(text: string, at: number): boolean {
 
 function isLetterOrDigit(char = ''): boolean {
   return char < '\x80' ? /[a-z\d]/i.test(char) : letterOrDigit().test(char)
-}
-
-function nextDigit(text: string, at: number): number {
-  const digit = /\d/g
-  digit.lastIndex = at
-  return digit.exec(text)?.index ?? text.length
 }

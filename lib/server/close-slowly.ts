@@ -35,6 +35,7 @@ function dropRest(stream: Readable, giveUp: () => void): () => void {
 interface Lingering {
   readonly message: IncomingMessage
   readonly connection: {
+    readonly socket: Socket
     /** Ends the wait; undefined if there is none. */
     endLinger: (() => void) | undefined
   }
@@ -55,7 +56,7 @@ export function linger({ message, connection }: Lingering, done: () => void): vo
       message.off('pause', onPause).unpipe().removeAllListeners('data'),
       new ClientGoneError(),
     )
-    stop = dropRest(message, finish)
+    stop = dropRest(message, giveUp)
   }
   const onPause = (): void => {
     clearTimeout(timer)
@@ -68,8 +69,13 @@ export function linger({ message, connection }: Lingering, done: () => void): vo
     message.off('end', finish).off('close', finish).off('pause', onPause)
     done()
   }
-  let stop = dropRest(message, finish)
-  connection.endLinger = finish
+  const giveUp = (): void => {
+    // The client still sends, also if it has asked for the end of the connection.
+    closeSlowlyAtEnd(connection.socket)
+    finish()
+  }
+  let stop = dropRest(message, giveUp)
+  connection.endLinger = giveUp
   message.on('end', finish).on('close', finish).on('pause', onPause)
 }
 

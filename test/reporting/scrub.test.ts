@@ -423,12 +423,12 @@ describe('scrub()', () => {
     assert.equal(scrub('bad 31mgeheim', sent('geheim')), 'bad 31mgeheim')
   })
 
-  it('examines few places of a text of equal letters for short values', (t) => {
-    const test = t.mock.method(RegExp.prototype, 'test')
-    const names = `${'a'.repeat(60)} `.repeat(200)
-    const request = requestOf({ search: 'a=aaaa&b=aaaaa&c=aaaaaa&d=aaaaaaa' })
-    assert.equal(scrub(`${names}aaaaa`, request), `${names}[b]`)
-    assert.ok(test.mock.callCount() < 60_000, `${test.mock.callCount()} calls`)
+  it('searches no text in which short values may stand at too many places', () => {
+    const request = requestOf({ search: 'b=11112&c=111112&d=aaaa' })
+    for (const text of ['1'.repeat(12_000), 'a'.repeat(12_000), `${'a'.repeat(60)} `.repeat(200)])
+      assert.match(scrub(`aaaa ${text}`, request), /^\[\w+\(\d+\)\]$/)
+    for (const text of ['1'.repeat(1_000), 'a'.repeat(1_000), `${'a'.repeat(60)} `.repeat(10)])
+      assert.equal(scrub(`aaaa ${text}`, request), `[d] ${text}`)
   })
 
   it('folds few short values', (t) => {
