@@ -57,9 +57,8 @@ export class TextMask {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
   readonly #labelNames = ['']
-  // The shorter values, and the first occurrences of their beginnings; how often each run occurs.
+  // The shorter values, and how often each run occurs, by the index of its first occurrence; 0 once a value begins with it.
   readonly #shortLabels = new Map<string, string>()
-  readonly #shortStarts = new Set<number>()
   readonly #shortCounts: Uint16Array
 
   /**
@@ -127,8 +126,8 @@ export class TextMask {
   #coverShort(label: string, folded: string): number {
     let cost = 0
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
-      if (!this.#shortStarts.has(first)) cost = PLACE_COST * (this.#shortCounts[first] as number)
-      this.#shortStarts.add(first)
+      cost = PLACE_COST * (this.#shortCounts[first] as number)
+      this.#shortCounts[first] = 0
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
     })
     return cost
@@ -182,7 +181,7 @@ export class TextMask {
       if (number) this.#put(labels, at + WINDOW - length, length, `${this.#labelNames[number]}`)
       before = number
     }
-    if (this.#shortStarts.size > 0) this.#putShort(labels)
+    if (this.#shortLabels.size > 0) this.#putShort(labels)
     return labels
   }
 
@@ -198,20 +197,12 @@ export class TextMask {
     for (let i = this.#starts[at] as number; i < end; i++) labels[i] ??= label
   }
 
-  #isMasked(labels: Labels, at: number, length: number): boolean {
-    const end = this.#endOf(at, length)
-    for (let i = this.#starts[at] as number; i < end; i++) if (labels[i] === undefined) return false
-    return true
-  }
-
   #putShort(labels: Labels): void {
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
       for (let at = 0; at < firsts.length; at++) {
-        if (!this.#shortStarts.has(firsts[at] as number)) continue
-        // A text that quotes a long value has its label already, and may have a short one at each place.
-        if (this.#isMasked(labels, at, length)) continue
+        if (this.#shortCounts[firsts[at] as number] !== 0) continue
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
