@@ -82,7 +82,7 @@ function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber
   const shown = frame(first)
   // For a frame that it did not search, the scrubber returns the location alone.
   if (shown !== location && placeOf(shown) !== location) return ''
-  if (safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
+  if (shown !== location && safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
   return location
 }
 

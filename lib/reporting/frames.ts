@@ -81,9 +81,14 @@ function endOfMessage(stack: string, message: string, name: string): number | un
   }
   const firstLine = stack.startsWith(': ', nameEnd) ? stack.slice(start).split('\n', 1)[0] : ''
   // Only the beginnings: to search a long text for another long text takes quadratic time.
-  const from = message.slice(0, MAX_HEADER).indexOf(`${firstLine}`.slice(0, MAX_HEADER / 2))
-  if (!firstLine || from < 0) return undefined
-  return endOfLine(stack, start + commonLength(message.slice(from), stack.slice(start)))
+  const line = `${firstLine}`.slice(0, MAX_HEADER / 2)
+  const text = message.slice(0, MAX_HEADER)
+  if (line === '' || !text.includes(line)) return undefined
+  // The added text may have the line too.
+  const lengths = [text.indexOf(line), text.lastIndexOf(line)].map((from) =>
+    commonLength(message.slice(from), stack.slice(start)),
+  )
+  return endOfLine(stack, start + Math.max(...lengths))
 }
 
 // Returns the index behind the name and the code that a stack begins with, as in `TypeError [ERR_X]: no`; -1 if there is none.

@@ -74,7 +74,11 @@ function coverValues(
 ): boolean {
   const { message, form = message.form } = stateOf(request)
   let left = budget
+  // The headers of a browser have the same pieces many times.
+  const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
+    if (covered.has(value)) return
+    covered.add(value)
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     if (left < 0) return

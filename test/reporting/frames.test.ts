@@ -63,6 +63,9 @@ describe('framesOf()', () => {
     ]) {
       assert.deepEqual(framesOf(native, message, 'Error'), { lines: own, areOwn: true }, message)
     }
+    const quoted = stackOf('Error: i\n    at hunterpw (/srv/hunterq.js:1:1)', ...own)
+    const message = 'i: i\n    at hunterpw (/srv/hunterq.js:1:1)'
+    assert.deepEqual(framesOf(quoted, message, 'Error'), { lines: own, areOwn: true })
     const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
     assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, areOwn: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)
