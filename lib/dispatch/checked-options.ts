@@ -28,7 +28,7 @@ import {
   type Limits,
   type OptionsWithMaps,
 } from './options.ts'
-import { checkPlugin, type Plugin } from './plugin.ts'
+import { checkPlugin, NO_PLUGINS, type Plugin } from './plugin.ts'
 import { WatchingDispatcher } from './watching-dispatcher.ts'
 
 const OPTIONS: Readonly<Record<keyof FrontControllerOptions, Kind>> = {
@@ -116,7 +116,7 @@ function checkRouter({ router, routes }: FrontControllerOptions): void {
 }
 
 function checkedPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
-  if (!Array.isArray(plugins)) throw new TypeError('Expected "plugins" to be a list of objects')
+  if (!Array.isArray(plugins)) throw new TypeError(NO_PLUGINS)
   const checks = new Checks()
   for (const [i, plugin] of plugins.entries()) {
     checks.run(() => checkPlugin(plugin, `plugins[${i}]`))

@@ -42,13 +42,16 @@ const HOOKS: readonly (keyof Plugin)[] = [
   'dispatchLoopShutdown',
 ]
 
+/** The message about plugins that are no list of objects. */
+export const NO_PLUGINS = 'Expected "plugins" to be a list of objects'
+
 /**
  * Checks a plugin. A misspelt hook would never run, and might leave a page without protection.
  *
  * @throws {TypeError} If the plugin is not an object, a hook is not a function or is misspelt, or no function is a hook.
  */
 export function checkPlugin(plugin: Plugin, name: string): void {
-  if (Object(plugin) !== plugin) throw new TypeError('Expected "plugins" to be a list of objects')
+  if (Object(plugin) !== plugin) throw new TypeError(NO_PLUGINS)
   const present = HOOKS.filter((hook) => plugin[hook] !== undefined)
   for (const hook of present) {
     if (typeof plugin[hook] === 'function') continue

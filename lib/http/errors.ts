@@ -195,7 +195,7 @@ export class MalformedMessageError extends HttpError {
   }
 }
 
-/** Wraps a thrown value that is not an Error, so that every exception has a message and a stack. */
+/** Wraps a thrown value that is not an Error. */
 export class ThrownValueError extends Error {
   /** The thrown value, such as `null` or a string. */
   readonly value: unknown

@@ -203,10 +203,7 @@ export class RequestState<ErrorHandler> {
     return this.#cancellation
   }
 
-  /**
-   * Visits the parameters that the client sent, including reserved names, in reverse order of precedence (form, query, pairs):
-   * later ones overwrite.
-   */
+  /** Visits the parameters of the client, reserved names too, in reverse order of precedence (form, query, pairs): later ones overwrite. */
   eachParam(visit: Visit): void {
     eachDecoded(eachField, this.form?.text ?? '', visit)
     eachDecoded(eachField, splitTarget(this.target).search, visit)

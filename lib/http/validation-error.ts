@@ -20,9 +20,9 @@ const MAX_LINE = 16_384
  * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
  */
 export class ValidationError extends HttpError {
-  /** The issues: each with its path, such as `items.0`, and a message. A schema's are the first 20. */
+  /** The issues; of a schema, the first 20. */
   readonly issues: readonly ValidationIssue[]
-  /** The kind of input that the issues name: a parameter, or a field of a JSON body. */
+  /** The kind of input that the issues name. */
   readonly subject: 'parameter' | 'field'
 
   /**

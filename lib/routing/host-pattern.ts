@@ -1,10 +1,4 @@
-import {
-  type Requirements,
-  requirementsIn,
-  toVariable,
-  unmetError,
-  variablesIn,
-} from './route-checks.ts'
+import { type Requirements, toVariable, unmetError, variablesIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
 import { type RouteTarget, valueIn } from './route-target.ts'
@@ -63,7 +57,7 @@ export class HostPattern {
 
   /** The regular expressions that run on labels. */
   get expressions(): readonly RegExp[] {
-    return requirementsIn(this.#labels)
+    return variablesIn(this.#labels).flatMap(({ requirement }) => requirement ?? [])
   }
 
   /** Returns the values of the variables, or why the host does not match. */

@@ -14,6 +14,7 @@ export interface RegexMembers {
 // A piece of `reverse`: text, or a place for the value of a group.
 type Piece = string | { readonly group: number; readonly isNumber: boolean }
 
+const NO_REGEX = 'has a "regex" that is not a regular expression'
 // Matches the start of a group that captures, with its name. The first two alternatives skip what only looks like one.
 const GROUP = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])([^>]*)>/gs
 // Captures what PHP and JavaScript read in different ways. The first alternative skips the escapes that they have in common.
@@ -47,7 +48,7 @@ export class RegexPart implements PathPart {
       this.#whole = new RegExp(`^(?:${source})$`, flags + indices)
       this.#start = new RegExp(`^(?:${source})`, flags + indices)
     } catch (cause) {
-      throw routeError(name, 'has a "regex" that is not a regular expression', { cause })
+      throw routeError(name, NO_REGEX, { cause })
     }
     this.#prefix = flags.includes('u') || source.includes('|') ? '' : prefixOf(source)
     this.#reverse = reverse === undefined ? undefined : piecesOf(name, reverse, this.#groups.length)
@@ -116,7 +117,7 @@ function checkedRegex(name: string, regex: unknown): { source: string; flags: st
     return { source: regex.source, flags: regex.flags.replace(/[^iu]/g, '') }
   }
   if (typeof regex !== 'string') {
-    throw routeError(name, 'has a "regex" that is not a regular expression')
+    throw routeError(name, NO_REGEX)
   }
   for (const [, foreign] of regex.matchAll(FOREIGN)) {
     if (foreign !== undefined) {

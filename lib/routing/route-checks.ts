@@ -47,11 +47,6 @@ export function variablesIn(parts: readonly object[]): readonly Variable[] {
   return parts.filter((part): part is Variable => 'variable' in part)
 }
 
-/** Returns the requirements of the variables among labels or segments. */
-export function requirementsIn(parts: readonly object[]): readonly RegExp[] {
-  return variablesIn(parts).flatMap(({ requirement }) => requirement ?? [])
-}
-
 // Returns the expression that a whole value must match; undefined if there is none.
 function requirementOf(
   name: string,

@@ -3,7 +3,6 @@ import type { PathText } from './path-text.ts'
 import {
   type Requirements,
   repeatedIn,
-  requirementsIn,
   toVariable,
   unmetError,
   variablesIn,
@@ -55,7 +54,7 @@ export class SegmentsPart implements PathPart {
   }
 
   get expressions(): readonly RegExp[] {
-    return requirementsIn(this.#parts)
+    return variablesIn(this.#parts).flatMap(({ requirement }) => requirement ?? [])
   }
 
   get endsInText(): boolean {
