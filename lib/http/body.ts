@@ -12,7 +12,7 @@ const MAX_SMALL = 128
 /** The source of a body: text (sent as UTF-8), bytes, or a stream of both. */
 export type BodySource = string | Uint8Array | Readable
 
-/** A body in chunks: an async generator, a web `ReadableStream`, or any other async iterable. */
+/** A body in chunks, such as an async generator or a web `ReadableStream`. */
 export type BodyChunks = AsyncIterable<string | Uint8Array>
 
 interface BodyReader {

@@ -29,7 +29,7 @@ export interface HttpRequestInit {
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   /** Text, bytes, or a stream of them: a Node.js stream, a web `ReadableStream`, an async iterable (default ''). */
   readonly body?: BodySource | BodyChunks | undefined
-  /** Returns a header by its lower-case name, if that is cheaper than `headers` (default: reads `headers`). */
+  /** Returns a header by its lower-case name (default: reads `headers`). */
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined

@@ -19,7 +19,7 @@ export interface ErrorHandler {
   readonly id?: string | undefined
 }
 
-/** The type of a parameter by its name: a string or undefined for every name that a client can send. */
+/** The type of a parameter by its name. */
 export type ParamValue<Name extends string> = Name extends 'module' | 'controller' | 'action' | 'q'
   ? string
   : Name extends 'error_handler'

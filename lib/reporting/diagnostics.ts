@@ -54,7 +54,7 @@ export interface DispatchMessage extends RequestReport {
   readonly error?: DispatchError
 }
 
-/** An exception without its message and its stack, whose values of the request an exporter of traces would copy. */
+/** An exception without its message and its stack: an exporter of traces would copy their values. */
 export interface DispatchError {
   /** The name of its class, such as `TypeError`. */
   readonly name: string

@@ -68,38 +68,43 @@ export function firstFrames(frames: readonly string[], max: number): readonly st
 // may have added text to the message since then, before it or after it.
 function endOfMessage(stack: string, message: string, name: string): number | undefined {
   const nameEnd = endOfName(stack, name)
-  const start = nameEnd + ': '.length
-  // An AggregateError of Node without a message has the colon too.
-  if (message === '') return endOfLine(stack, nameEnd) ?? endOfLine(stack, start)
-  // Text may stand before the name too, as in a SyntaxError.
+  // With a code, Node writes the colon also without a message.
+  if (message === '')
+    return nameEnd && endOfLine(stack, nameEnd + (stack.startsWith(']: ', nameEnd - 1) ? 2 : 0))
+  const start = nameEnd !== undefined && stack.startsWith(': ', nameEnd) ? nameEnd + 2 : undefined
+  // Text may stand before the name too, as in a SyntaxError. The name may contain the message.
   const found = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))
-  for (const at of [start, found]) {
+  for (const at of [start ?? -1, found]) {
     // A comparison with === takes a tenth of the time of startsWith().
     const isFound = at >= 0 && stack.slice(at, at + message.length) === message
     const end = isFound ? endOfLine(stack, at + message.length) : undefined
     if (end !== undefined) return end
   }
-  const firstLine = stack.startsWith(': ', nameEnd) ? stack.slice(start).split('\n', 1)[0] : ''
+  return start && endOfChangedMessage(stack, message, start)
+}
+
+// Returns the index of the end of a message that begins at an index of the stack, and stands anywhere in the changed message.
+function endOfChangedMessage(stack: string, message: string, start: number): number | undefined {
+  const own = stack.slice(start)
   // Only the beginnings: to search a long text for another long text takes quadratic time.
-  const line = `${firstLine}`.slice(0, MAX_HEADER / 2)
+  const firstLine = (own.split('\n', 1)[0] ?? '').slice(0, MAX_HEADER / 2)
   const text = message.slice(0, MAX_HEADER)
-  if (line === '' || !text.includes(line)) return undefined
+  if (firstLine === '' || !text.includes(firstLine)) return undefined
   // The added text may have the line too.
-  const lengths = [text.indexOf(line), text.lastIndexOf(line)].map((from) =>
-    commonLength(message.slice(from), stack.slice(start)),
-  )
+  const places = [text.indexOf(firstLine), text.lastIndexOf(firstLine)]
+  const lengths = places.map((from) => commonLength(message.slice(from), own))
   return endOfLine(stack, start + Math.max(...lengths))
 }
 
-// Returns the index behind the name and the code that a stack begins with, as in `TypeError [ERR_X]: no`; -1 if there is none.
-// The name is that of the exception or of its class: Node writes it when the stack is first read.
-function endOfName(stack: string, name: string): number {
-  for (const start of [name, /^[\w$.]*/.exec(stack)?.[0] ?? '']) {
-    const { length } = start
+// Returns the index behind the name and the code that a stack begins with, as in `TypeError [ERR_X]: no`. Node writes the name that
+// the exception has when the stack is first read; code may have changed it since.
+function endOfName(stack: string, name: string): number | undefined {
+  for (const candidate of [name, /^[\w$.]*/.exec(stack)?.[0] ?? '']) {
+    const { length } = candidate
     const code = /^(?: \[\w+\])?(?=: |\n|$)/.exec(stack.slice(length, length + MAX_HEADER))
-    if (code !== null && stack.slice(0, length) === start) return length + code[0].length
+    if (code !== null && stack.slice(0, length) === candidate) return length + code[0].length
   }
-  return -1
+  return undefined
 }
 
 // Returns the length of the beginning that two texts share. Compares in steps, because a message may have a million characters.

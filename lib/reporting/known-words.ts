@@ -156,7 +156,7 @@ export function consistsOf(text: string, more: ReadonlySet<string>): boolean {
 const FIXED_PARTS =
   /Cannot (?:access|add|assign|convert|create|define|delete|destructure|read|redefine|set)\b(?: private)?(?: to)?(?: read only)?(?: propert(?:y|ies)(?: of (?:undefined|null)(?: \((?:reading|setting) ')?)?)?|(?:undefined|null) or null to object|before initialization|is not (?:a (?:function|constructor)|an object|defined|iterable|extensible)|Unexpected (?:token|end of (?:JSON )?input|identifier|string|number)|non-whitespace character after JSON|is not valid JSON|Maximum call stack size exceeded|Invalid array length|Assignment to constant variable|Converting circular structure to JSON/g
 
-/** Returns the indexes of the characters of a text that V8 has written, and no value. */
+/** Returns the indexes of the characters of a text that belong to the fixed parts of messages of V8. */
 export function fixedCharactersOf(text: string): ReadonlySet<number> {
   const fixed = new Set<number>()
   for (const { 0: part, index } of text.matchAll(FIXED_PARTS)) {

@@ -35,7 +35,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   })
   if (length === 0) return searched
   const budget = budgetOf(request)
-  if (budget === 0) return texts.map(() => undefined)
+  if (budget === undefined) return texts.map(() => undefined)
   const serverNames = serverNamesOf(request)
   const mask = TextMask.of(
     searched.map((text) => text ?? ''),
@@ -53,14 +53,15 @@ export function scrub(text: string, request: HttpRequest): string {
 }
 
 // The limit of all values is checked before the texts are indexed and the values are split, because that takes time too.
-function budgetOf(request: HttpRequest): number {
+// Returns undefined if they are too long.
+function budgetOf(request: HttpRequest): number | undefined {
   const { message, form = message.form, target } = stateOf(request)
   const { json, ending } = message
   // Sessions, new cookies, and the secrets of a sign-in.
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
-  if (sent > MAX_SEARCHED) return 0
-  // A request with only a head, and at most the sessions of two cookies, may cost half as much. A sign-in may hide many claims.
+  if (sent > MAX_SEARCHED) return undefined
+  // A request with only a head, and at most the sessions of two cookies, gets half of the time. A sign-in may hide many claims.
   const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
   return isSmall ? MAX_SEARCHED / 2 : MAX_SEARCHED
 }

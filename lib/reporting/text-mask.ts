@@ -220,13 +220,13 @@ const letterOrDigit = lazyPattern(
   'u',
 )
 
-// The end of a terminal's escape sequence for a colour, whose last letter is not a part of the next word.
-const COLOUR = /\x1b\[[\d;]{1,19}m$/
+// An escape sequence of a terminal, such as a colour, whose last letter is not a part of the next word.
+const MAX_ESCAPE = 48
+const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
 
 // Returns whether no letter or digit stands before a run.
 function beginsWord(text: string, at: number): boolean {
-  const isColoured = text[at - 1] === 'm' && COLOUR.test(text.slice(Math.max(0, at - 22), at))
-  return isColoured || !continues(text, at - 1)
+  return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
 // Returns whether a letter or digit follows another one.

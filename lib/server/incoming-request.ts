@@ -43,8 +43,7 @@ export class IncomingRequest implements HttpRequestInit {
   readonly target: string
   readonly rejection: HttpError | undefined
   /**
-   * Whether no other request may follow on the connection: a proxy may have read a rejected message
-   * differently, and the bytes behind an upgrade may be of another protocol.
+   * Whether no other request may follow: a proxy may have read a rejected message differently, and an upgrade leads to another protocol.
    */
   readonly mustBeLast: boolean
   readonly #bodyBytes: number | undefined
@@ -70,8 +69,8 @@ export class IncomingRequest implements HttpRequestInit {
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
-    // The client has asked for the end of its connection, and sends nothing behind this message. Of a body that should wait for a
-    // 100, nothing reads the rest. Over TLS, a client that has half-closed would lose the end of its response.
+    // The client has asked for the end, and sends nothing behind this message. Of a body that should wait for a 100, nothing reads
+    // the rest. Over TLS, a client that has half-closed would lose the end of its response.
     if (!out.shouldKeepAlive && !expectsContinue && this.protocol === 'http')
       closeAtOnce(message.socket)
   }
@@ -208,8 +207,9 @@ export class IncomingRequest implements HttpRequestInit {
    */
   settle(): void {
     const { message } = this
-    // Writes the 100 although the body is here: without it, node:http closes the connection, and a request behind may have started.
-    if (this.#bodyState === 'awaiting-continue' && this.isReceived) this.out.writeContinue()
+    // Writes the 100 although nothing is to come: node:http would close the connection, and a request behind may have started.
+    const isContinued = this.isReceived && this.rejection === undefined
+    if (this.#bodyState === 'awaiting-continue' && isContinued) this.out.writeContinue()
     const isConsumed = this.#bodyState === 'consumed'
     if (this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0) {
       if (isConsumed) message.resume()

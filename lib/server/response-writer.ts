@@ -52,8 +52,9 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
     status,
     Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
   )
-  // Behind another response, node:http would put a head with bytes in front of the 100.
-  if (out._sent100) out.flushHeaders()
+  // Behind another response, node:http would put a head with bytes in front of a 100. For any other response, a head that is sent
+  // alone would make HAProxy 2.6 lose bodies.
+  if (out._sent100 && out.socket === null) out.flushHeaders()
   // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
   if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)

@@ -28,7 +28,7 @@ export interface ServerLimits extends HeaderLimits {
   readonly headersTimeoutMs: number
   /** Maximum milliseconds for the whole request to arrive (default 30,000); beyond it 408. */
   readonly requestTimeoutMs: number
-  /** Maximum milliseconds that a connection may be idle between two requests (default 65,000). */
+  /** Maximum idle milliseconds between two requests (default 65,000). */
   readonly keepAliveTimeoutMs: number
   /**
    * Maximum milliseconds without a byte in either direction (default 30,000). A client that does

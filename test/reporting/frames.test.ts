@@ -88,6 +88,13 @@ describe('framesOf()', () => {
     }
     const node = stackOf('AggregateError [ECONNREFUSED]: ', ...own)
     assert.deepEqual(framesOf(node, '', 'AggregateError'), { lines: own, areOwn: true })
+    // The message was removed after the stack was read.
+    const rest = ['forged (/srv/f.js:1:1)\nx', ...own]
+    for (const [header, name] of [
+      ['-', ''],
+      ['Error: ', 'Error'],
+    ] as const)
+      assert.equal(framesOf(stackOf(header, ...rest), '', name).areOwn, false)
     // The name was changed after the stack was read.
     for (const name of ['E', 'Not Found', '']) {
       const expected = { lines: own, areOwn: true }

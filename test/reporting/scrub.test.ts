@@ -416,7 +416,7 @@ describe('scrub()', () => {
   })
 
   it('finds a short word behind a colour of a terminal', () => {
-    for (const colour of ['\x1b[31m', '\x1b[1;38;5;196m']) {
+    for (const colour of ['\x1b[31m', '\x1b[m', '\x1b[K', '\x1b[38;2;255;255;255;48;2;0;0;0m']) {
       assert.equal(scrub(`bad ${colour}geheim\x1b[39m`, sent('geheim')), `bad ${colour}[p]\x1b[39m`)
       assert.equal(scrub(`${colour}ungeheim`, sent('geheim')), `${colour}ungeheim`)
     }

@@ -354,13 +354,14 @@ describe('helmet() and compression() in front of actions', () => {
   it('lose no response to a client that sends a long body which nothing reads', async (t) => {
     const { port } = await serveActions(t, actions, { before: packages })
     const fields = `Accept-Encoding: gzip\r\nContent-Length: ${640 * 65_536}\r\n`
-    const clients = Array.from({ length: 8 }, async () => {
+    const closing = `${fields}Connection: close\r\n`
+    const clients = Array.from({ length: 8 }, async (_, i) => {
       const socket = connect(port, '127.0.0.1').setEncoding('latin1')
       let received = ''
       socket.on('data', (data) => {
         received += data
       })
-      socket.write(`POST /app/long HTTP/1.1\r\nHost: a\r\n${fields}\r\n`)
+      socket.write(`POST /app/long HTTP/1.1\r\nHost: a\r\n${i % 2 ? closing : fields}\r\n`)
       const upload = Readable.from(Array(640).fill(Buffer.alloc(65_536)))
       upload.pipe(socket, { end: false })
       await Promise.race([once(socket, 'end'), once(socket, 'close')])
