@@ -207,9 +207,8 @@ export class IncomingRequest implements HttpRequestInit {
    */
   settle(): void {
     const { message } = this
-    // Writes the 100 although nothing is to come: node:http would close the connection, and a request behind may have started.
-    const isContinued = this.isReceived && this.rejection === undefined
-    if (this.#bodyState === 'awaiting-continue' && isContinued) this.out.writeContinue()
+    // Writes the 100 although the body is here: without it, node:http closes the connection, and a request behind may have started.
+    if (this.#bodyState === 'awaiting-continue' && message.complete) this.out.writeContinue()
     const isConsumed = this.#bodyState === 'consumed'
     if (this.#isExposed || message.listenerCount('end') > 0 || message.listenerCount('close') > 0) {
       if (isConsumed) message.resume()
