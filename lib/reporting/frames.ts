@@ -69,8 +69,10 @@ export function firstFrames(frames: readonly string[], max: number): readonly st
 function endOfMessage(stack: string, message: string, name: string): number | undefined {
   const nameEnd = endOfName(stack, name)
   // With a code, Node writes the colon also without a message.
-  if (message === '')
-    return nameEnd && endOfLine(stack, nameEnd + (stack.startsWith(']: ', nameEnd - 1) ? 2 : 0))
+  if (message === '') {
+    if (nameEnd === undefined) return undefined
+    return endOfLine(stack, nameEnd + (stack.startsWith(']: ', nameEnd - 1) ? 2 : 0))
+  }
   const start = nameEnd !== undefined && stack.startsWith(': ', nameEnd) ? nameEnd + 2 : undefined
   // Text may stand before the name too, as in a SyntaxError. The name may contain the message.
   const found = stack.slice(0, MAX_HEADER).indexOf(message.slice(0, MAX_HEADER / 2))

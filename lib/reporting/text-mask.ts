@@ -108,6 +108,7 @@ export class TextMask {
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
     const { firsts } = this.#shortRuns
     this.#shortCounts = new Uint16Array(firsts.length)
+    // Where no run begins, the index is -1, and a typed array ignores it.
     for (const first of firsts) this.#shortCounts[first] = (this.#shortCounts[first] ?? 0) + 1
   }
 

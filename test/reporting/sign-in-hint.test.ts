@@ -94,9 +94,9 @@ describe('recognizeSignIn()', () => {
       [`${page}&${own}&app_domain=https%3A%2F%2Fa.example`, '10.0.0.1', [], HINTS.redirect],
       [`${page}&${own}&app_domain=https%3A%2F%2Fb.example`, 'a.example', [], HINTS.page],
       [`${page}&${own}&app_domain=nonsense`, 'a.example', [], HINTS.redirect],
-      // The time to parse a host grows with the square of its length, so a long one is not parsed.
-      // Nor is a path that is longer than a request target.
+      // A path that is longer than a request target is not routed.
       [`${page}&${own}${'x'.repeat(8_001)}`, 'a.example', [], HINTS.page],
+      // The time to parse a host grows with the square of its length, so a long one is not parsed.
       [`${page}&redirect_uri=http://${long}/&app_domain=http://${long}`, 'x', [], HINTS.page],
     ]
     for (const [search, host, served, hint] of table) {
