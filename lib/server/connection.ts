@@ -93,8 +93,7 @@ export class Connection {
     out.on('close', releaseResponse)
     this.hasLastRequest = mustBeLast
     // The response to a request that is not pipelined is not tracked until another request arrives.
-    this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this))
-    if (activeResponse && this.pipeline?.inFlight === 0) this.pipeline.track(activeResponse)
+    this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this, activeResponse))
   }
 
   /**

@@ -23,10 +23,13 @@ export class Pipeline {
   #inFlight: readonly ServerResponse[] = []
   // Functions that start the requests that wait, in order of arrival.
   #queued: (() => void)[] = []
+  #nextTurn: NodeJS.Immediate | undefined
   #resumeReading: (() => void) | undefined
 
-  constructor(connection: Pipelining) {
+  /** @param active The response that is active when the first pipelined request arrives. */
+  constructor(connection: Pipelining, active: ServerResponse) {
     this.#connection = connection
+    this.#track(active)
   }
 
   /** Number of requests in flight: their actions run, or their responses are not sent yet. */
@@ -48,27 +51,35 @@ export class Pipeline {
     // A function of AsyncResource.bind() would take 2.8 kB for each request that waits.
     const context = new AsyncResource('portico')
     this.#queued.push(() => {
-      this.track(out)
+      this.#track(out)
       context.runInAsyncScope(start)
     })
     this.#startQueued()
     if (this.isWaiting) this.#pauseReading()
   }
 
-  /** Counts a response as in flight until it has been sent. */
-  track(out: ServerResponse): void {
-    this.#inFlight = [...this.#inFlight, out]
-    // A response finishes when the socket has taken its last byte.
-    out.once('finish', () => {
-      this.#inFlight = this.#inFlight.filter((other) => other !== out)
-      this.#startQueued()
-    })
-  }
-
   /** Drops the requests that wait. */
   close(): void {
     this.#queued.length = 0
     this.#resumeReading?.()
+  }
+
+  // Counts a response as in flight until it has been sent.
+  #track(out: ServerResponse): void {
+    this.#inFlight = [...this.#inFlight, out]
+    // A response finishes when the socket has taken its last byte.
+    out.once('finish', () => {
+      this.#inFlight = this.#inFlight.filter((other) => other !== out)
+      if (this.isWaiting) this.#startInNextTurn()
+    })
+  }
+
+  // Thousands of requests that end at once must not keep other connections waiting.
+  #startInNextTurn(): void {
+    this.#nextTurn ??= setImmediate(() => {
+      this.#nextTurn = undefined
+      this.#startQueued()
+    })
   }
 
   #startQueued(): void {

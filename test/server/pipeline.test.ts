@@ -90,6 +90,27 @@ describe('Pipelined requests', () => {
     }
   })
 
+  it('start a few in each turn of the event loop, so that other clients are served between them', async (t) => {
+    const count = 1_000
+    let startedInTurn = 0
+    let most = 0
+    const { port } = await listenWithActions(t, {
+      fail() {
+        startedInTurn++
+        most = Math.max(most, startedInTurn)
+        setImmediate(() => {
+          startedInTurn = 0
+        })
+        throw new Error('no')
+      },
+    })
+    const bytes = keepAliveBytesOf({ target: '/app/fail' })
+    const received = await send(port, bytes.repeat(count - 1) + withClose(bytes))
+    assert.equal(received.match(/ 500 /g)?.length, count)
+    // Requests that have just been read may start in the turn in which waiting ones have.
+    assert.ok(most <= 16, `${most} have started in one turn`)
+  })
+
   for (const [kind, maxWaiting, action] of pages) {
     it(`start only while the responses before them hold less than 64 KiB: ${kind}`, async (t) => {
       let started = 0
