@@ -75,7 +75,8 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
     const hasArrived = requests > late || (requests === late && !isReceivingBody)
     if (hasArrived || connection.isDetached || socket.destroyed) return
     const limitMs = isReceivingBody ? server.requestTimeout : server.headersTimeout
-    const restMs = pipeline?.isWaiting ? limitMs : resumedAt + limitMs - monotonicMs()
+    const since = resumedAt ?? Number.NEGATIVE_INFINITY
+    const restMs = pipeline?.isWaiting ? limitMs : limitMs - (monotonicMs() - since)
     if (restMs > 0) {
       timer = setTimeout(check, restMs).unref()
       connection.onClose.add(stop)

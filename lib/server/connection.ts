@@ -26,18 +26,19 @@ export class Connection {
   latest: ServerResponse | undefined
   /** Number of requests that have arrived. */
   requests = 0
-  /** When reading last went on after a request had waited, by {@link monotonicMs}. */
-  resumedAt: number = Number.NEGATIVE_INFINITY
   /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
+  // Each of these four takes no memory until it is set, which is seldom: they are declared only.
+  /** When reading last went on after a request had waited, by {@link monotonicMs}. */
+  declare resumedAt: number | undefined
   /** Whether `node:http` has left the connection to another protocol. */
-  isDetached = false
+  declare isDetached: boolean | undefined
   /** Ends the wait for the rest of a body whose response is written; undefined if there is none. */
-  endLinger: (() => void) | undefined
+  declare endLinger: (() => void) | undefined
   /** The error of the event `clientError`. Bytes that arrive after it are ignored. */
-  fault: HttpError | undefined
+  declare fault: HttpError | undefined
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
   #onClose: Set<() => void> | undefined

@@ -14,7 +14,7 @@ interface Pipelining {
   readonly socket: Socket
   /** Nothing more is read after it. */
   readonly fault: Error | undefined
-  resumedAt: number
+  resumedAt: number | undefined
 }
 
 /** The pipelined requests of a connection: those in flight, and those that wait for their turn. */
