@@ -20,6 +20,9 @@ const MAX_CACHE_BYTES = 33_554_432
 const MAX_AGE_MS = 1_000
 // Two changes of a file may have the same time: it has steps of 4 ms in Linux before 6.13, and of up to 2 s in some file systems.
 const TIME_STEP_MS = 2_000
+// A deployment may replace a file, by a rename, between the steps in which it is opened and checked.
+const MAX_ATTEMPTS = 5
+const MOVED = 'It was moved'
 
 /** Counts the bytes of the contents in memory. */
 export interface CacheUse {
@@ -55,7 +58,11 @@ export class StoredFile {
   }
 
   /** Opens the file, for one that is not in memory. */
-  async open(): Promise<OpenFile> {
+  open(): Promise<OpenFile> {
+    return unlessMoved(() => this.#open())
+  }
+
+  async #open(): Promise<OpenFile> {
     // Without O_NONBLOCK, open() of a FIFO waits for a writer, in one of the few threads for files, and keeps Node from ending.
     const handle = await fs.promises.open(this.#file, constants.O_RDONLY | constants.O_NONBLOCK)
     try {
@@ -67,7 +74,7 @@ export class StoredFile {
   }
 
   async #refresh(): Promise<FileState> {
-    const state = await this.#describe(await fs.promises.stat(this.#file))
+    const state = await unlessMoved(async () => this.#describe(await fs.promises.stat(this.#file)))
     if (this.#state?.id !== state.id) await this.#load(state)
     this.#checkedAt = performance.now()
     return this.#state ?? state
@@ -99,7 +106,7 @@ export class StoredFile {
     if (id === this.#checkedId) return
     const isReal = (await fs.promises.realpath(this.#file)) === this.#file
     const found = await fs.promises.lstat(this.#file)
-    if (!isReal || found.ino !== ino || found.dev !== dev) throw missing('It was moved')
+    if (!isReal || found.ino !== ino || found.dev !== dev) throw missing(MOVED)
     this.#checkedId = id
   }
 
@@ -115,6 +122,17 @@ export class StoredFile {
       bytes: size,
       etag: `"${size.toString(36)}-${Math.floor(mtimeMs).toString(36)}${suffix}"`,
       modifiedMs: Math.floor(mtimeMs / 1_000) * 1_000,
+    }
+  }
+}
+
+// Tries again while another file takes the place of the one that was checked.
+async function unlessMoved<T>(attempt: () => Promise<T>): Promise<T> {
+  for (let left = MAX_ATTEMPTS; ; ) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (--left === 0 || (error as Error).message !== MOVED) throw error
     }
   }
 }

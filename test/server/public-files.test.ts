@@ -394,6 +394,24 @@ describe('withPublicFiles', () => {
     assert.equal((await fetch('/a.txt')).body, 'new')
   })
 
+  for (const content of ['new', LARGE]) {
+    it(`sends a file of ${content.length} bytes that replaces another one while it is opened`, async (t) => {
+      const { folder, fetch } = await serveFolder(t, { 'a.txt': content.replaceAll('e', 'o') })
+      const { realpath } = fs.promises
+      let replaced = 0
+      t.mock.method(fs.promises, 'realpath', (file: string) => {
+        if (replaced++ < 3) {
+          writeFileSync(`${folder}/b.txt`, content)
+          renameSync(`${folder}/b.txt`, file)
+        }
+        return realpath(file)
+      })
+      const { status, body } = await fetch('/a.txt')
+      assert.deepEqual([status, body], [200, content])
+      assert.ok(replaced > 3)
+    })
+  }
+
   it('lets the front controller respond if a file was deleted, or its path is now another', async (t) => {
     for (const [path, became] of [
       ['a.txt', undefined],
