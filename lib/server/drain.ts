@@ -1,6 +1,7 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { TOO_LATE } from './client-error.ts'
 import { LINGER_MS } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
@@ -83,7 +84,7 @@ export async function drain(
   }
   // setImmediate(): timers run before sockets are read, and bytes may have arrived while an action
   // blocked the event loop.
-  let timer = setTimeout(setImmediate, timeoutMs, endAll)
+  let timer = setTimeout(setImmediate, Math.min(timeoutMs, MAX_TIMER_MS), endAll)
   const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
   await acceptWaiting(server)

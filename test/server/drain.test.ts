@@ -6,6 +6,7 @@ import { nextTick } from 'node:process'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import {
   type CloseResult,
   FrontController,
@@ -188,6 +189,21 @@ describe('drain()', () => {
     await once(upgraded, 'data')
     assert.deepEqual(await service.close(), { connections: 2, actions: 1 })
     finish.resolve()
+  })
+
+  it('waits for an action without a limit', async () => {
+    const started = deferred()
+    const finish = deferred()
+    const front = createSlowFront(started.resolve, finish.promise)
+    const service = await serve(front, { port: 0, closeTimeoutMs: Number.POSITIVE_INFINITY })
+    const received = send(portOf(service.url), bytesOf({ target: '/slow' }))
+    await started.promise
+    const closed = service.close()
+    // Node ends a timer that overflows after a millisecond.
+    await delay(20)
+    finish.resolve()
+    assert.equal(parse(await received).body, 'done')
+    assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
 
   it('counts the actions that run before half a body that waits for its turn', async (t) => {
