@@ -1,4 +1,3 @@
-import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeApp, createReadyCheck, startApp } from '../process/app-file.ts'
 import { loadApplication } from '../process/application.ts'
@@ -12,6 +11,7 @@ import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
 import {
   answerReady,
+  isWorker,
   leaveCluster,
   reportListen,
   reportUrl,
@@ -37,7 +37,7 @@ export async function run(line: CommandLine): Promise<number> {
   let reason = ''
   const stopEarly = async (): Promise<number> => {
     await delay(REPORT_MS)
-    if (!cluster.isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
+    if (!isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
     return reason === '' ? 0 : EXIT_FAILURE
   }
   const health = await loadHealth(line.config)
@@ -49,19 +49,21 @@ export async function run(line: CommandLine): Promise<number> {
     front.report(error)
   }
   let isServing = true
+  let stop = (): void => {}
   // Begins before the first request may come.
-  const stopped = new Promise<void>((stop) => {
-    const crash = (error: unknown): void => {
-      // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
-      setImmediate(report, error)
-      // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
-      if (requestSuccessor()) return
-      reason = ' by an exception outside of any request'
-      stop()
-    }
-    process.on('uncaughtException', crash).on('unhandledRejection', crash)
-    requested.then(stop)
+  const stopped = new Promise<void>((resolve) => {
+    stop = resolve
   })
+  const crash = (error: unknown): void => {
+    // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
+    setImmediate(report, error)
+    // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
+    if (requestSuccessor()) return
+    reason = ' by an exception outside of any request'
+    stop()
+  }
+  process.on('uncaughtException', crash).on('unhandledRejection', crash)
+  requested.then(stop)
   reportListen()
   const { onAccess } = health?.observer ?? {}
   // listen() never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without
@@ -69,6 +71,8 @@ export async function run(line: CommandLine): Promise<number> {
   const service = await Promise.race([listen(application, log, onAccess), stopped])
   if (service === undefined) return stopEarly()
   health?.observer.watch(service)
+  // The application may close the service itself.
+  service.closing.addEventListener('abort', stop)
   // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
   const isAppReady = createReadyCheck(app, report)
@@ -84,11 +88,11 @@ export async function run(line: CommandLine): Promise<number> {
       report(error)
     }
   }
-  if (!cluster.isWorker) attempt(() => logStart(log, service.url))
+  if (!isWorker) attempt(() => logStart(log, service.url))
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
-  if (cluster.isWorker) {
+  if (isWorker) {
     await acceptWaiting(service.server, untilTurn)
     // Closes the port before the clients are told to close their connections, because they connect again at once. node:cluster
     // loses the connections that it sends to a worker after the worker has closed its port.
@@ -106,7 +110,7 @@ export async function run(line: CommandLine): Promise<number> {
   })
   await delay(REPORT_MS)
   health?.close()
-  if (!cluster.isWorker || connections > 0) {
+  if (!isWorker || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
     attempt(() => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`))
   }
@@ -116,7 +120,7 @@ export async function run(line: CommandLine): Promise<number> {
 // Waits for a signal, or for the message of a parent process that decides in place of a signal.
 function untilStopRequested(log: Logger): Promise<void> {
   return new Promise((stop) => {
-    if (cluster.isWorker || isWatched()) return onStopMessage(stop)
+    if (isWorker || isWatched()) return onStopMessage(stop)
     onStopSignal(stop)
     onHangup(log, stop)
   })

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import cluster, { type Worker } from 'node:cluster'
 import { getSystemErrorName } from 'node:util'
 import { contentOf } from '../process/child.ts'
-import { askReady, REPLACE_MESSAGE, URL_MESSAGE } from '../process/worker.ts'
+import { askReady, REPLACE_MESSAGE, SUPERVISOR_VARIABLE, URL_MESSAGE } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
 
@@ -205,7 +205,7 @@ export class WorkerError extends Error {
 // Node emits an error with EMFILE and some other codes, and throws the others, such as ENOMEM.
 function fork(): Worker {
   try {
-    return cluster.fork()
+    return cluster.fork({ [SUPERVISOR_VARIABLE]: '1' })
   } catch (error) {
     const { errno, code } = error as NodeJS.ErrnoException
     // The error of a missing permission has no number.

@@ -1,6 +1,12 @@
 import cluster, { type Worker } from 'node:cluster'
 import { contentOf, sendToParent } from './child.ts'
 
+/** Set in the environment of the workers of a supervisor. */
+export const SUPERVISOR_VARIABLE = 'PORTICO_SUPERVISOR'
+
+/** Whether a supervisor started this process. A process manager that uses node:cluster, such as PM2, sends no messages of one. */
+export const isWorker: boolean = cluster.isWorker && process.env[SUPERVISOR_VARIABLE] !== undefined
+
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
 
@@ -9,7 +15,7 @@ export const REPLACE_MESSAGE = 'portico:replace'
 
 /** Reports to the supervisor, if there is one, that this process is about to listen. */
 export function reportListen(): void {
-  if (cluster.isWorker) sendToParent(LISTEN_MESSAGE)
+  if (isWorker) sendToParent(LISTEN_MESSAGE)
 }
 
 /** The name in a message that has the URL of a worker. The event `listening` also comes from servers of the application. */
@@ -17,7 +23,7 @@ export const URL_MESSAGE = 'portico:url'
 
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  if (cluster.isWorker) sendToParent({ [URL_MESSAGE]: url })
+  if (isWorker) sendToParent({ [URL_MESSAGE]: url })
 }
 
 /**
@@ -27,7 +33,7 @@ export function reportUrl(url: string): void {
  * @returns false if there is no supervisor.
  */
 export function requestSuccessor(): boolean {
-  if (!cluster.isWorker || !process.connected) return false
+  if (!isWorker || !process.connected) return false
   sendToParent(REPLACE_MESSAGE)
   return true
 }
@@ -61,7 +67,7 @@ const READY_TIMEOUT_MS = 2_500
 
 /** Answers the supervisor, if there is one, when it asks whether this process is ready. */
 export function answerReady(isReady: () => Promise<boolean>): void {
-  if (!cluster.isWorker) return
+  if (!isWorker) return
   process.on('message', async (message) => {
     if (message === READY_MESSAGE) sendToParent({ [READY_MESSAGE]: await isReady() })
   })

@@ -307,6 +307,28 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     })
   }
 
+  for (const when of ['at once', 'later']) {
+    it(`stops with 0 if the application closes the service ${when}`, async (t) => {
+      const [healthPort] = await findFreePorts(1)
+      const source = `
+        export default {}
+        export function started(service) {
+          ${when === 'later' ? 'setTimeout(() => service.close(), 20)' : 'service.close()'}
+        }
+        export function close() { process.stdout.write('closed\\n') }
+      `
+      const app = join(createApp(t, source), 'app.js')
+      const { code, stdout } = await run(t, [
+        '--port=0',
+        `--health-port=${healthPort}`,
+        '--app',
+        app,
+      ])
+      assert.equal(code, 0)
+      assert.match(stdout, /closed\n.*"event":"stop".*\n$/)
+    })
+  }
+
   for (const kind of ['function', 'async function']) {
     it(`reports what the ${kind} started() throws, and exits with 1`, async (t) => {
       const source = `export default {}\nexport ${kind} started() { throw new Error('failed') }`

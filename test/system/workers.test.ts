@@ -8,7 +8,7 @@ import { describe, it, type TestContext } from 'node:test'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 import { bytesOf, exchange } from '../support/http.ts'
 import { Load } from '../support/load.ts'
-import { acceptsConnections } from '../support/ports.ts'
+import { acceptsConnections, findFreePorts } from '../support/ports.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { childEnvironment } from '../support/run-node.ts'
 import { isRunning, logLinesOf, ServerProcess } from '../support/server-process.ts'
@@ -379,6 +379,45 @@ describe('node server.js --workers 1, with few file descriptors', () => {
       assert.equal((await exchange(port, { target: '/app/who' })).status, 200)
       child.kill('SIGTERM')
       assert.deepEqual(await once(child, 'close'), [0, null])
+    },
+  )
+})
+
+// As PM2 does in its cluster mode.
+const MANAGER = `
+import cluster from 'node:cluster'
+const [exec, ...args] = process.argv.slice(2)
+cluster.setupPrimary({ exec, args })
+const worker = cluster.fork()
+worker.on('exit', (code) => process.exit(code))
+process.on('SIGTERM', () => worker.process.kill('SIGTERM'))
+`
+
+describe('node server.js as a worker of another program of node:cluster', () => {
+  it(
+    'stops on a signal with 0, and with 1 on an exception outside of a request',
+    LIMIT,
+    async (t) => {
+      const folder = createFolder(t, { 'manager.mjs': MANAGER, 'controllers/app.mjs': APP })
+      const [healthPort = 0] = await findFreePorts(1)
+      const args = [
+        repositoryFile('dist/server.js'),
+        `--controllers=${folder}/controllers`,
+        '--port=0',
+        `--health-port=${healthPort}`,
+      ]
+      for (const expected of [0, 1]) {
+        const program = { file: `${folder}/manager.mjs`, folder }
+        const server = new ServerProcess(t, args, {}, program)
+        const port = await server.port()
+        assert.equal((await exchange(healthPort, { target: '/readyz' })).status, 200)
+        const { body } = await exchange(port, { target: '/app/who' })
+        if (expected === 0) server.child.kill('SIGTERM')
+        else await crash(port, Number(body))
+        const { code, stdout } = await server.ended
+        assert.equal(code, expected)
+        assert.equal(logLinesOf(stdout).at(-1).event, 'stop')
+      }
     },
   )
 })
