@@ -60,6 +60,10 @@ describe('framesOf()', () => {
       `wrapped: bad ${forged}`,
       `bad ${forged} (in news)`,
       `a: bad ${forged}: b`,
+      `bad ${forged}\nin news`,
+      `bad ${forged}\n    in news`,
+      `a: bad ${forged}\n\tat news`,
+      `${'select 1, '.repeat(200)}: bad ${forged}`,
     ]) {
       assert.deepEqual(framesOf(native, message, 'Error'), { lines: own, areOwn: true }, message)
     }
@@ -68,6 +72,9 @@ describe('framesOf()', () => {
     assert.deepEqual(framesOf(quoted, message, 'Error'), { lines: own, areOwn: true })
     const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
     assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, areOwn: true })
+    // node:vm puts the line of the script before the name.
+    const script = `/srv/rule.js:2\n  throw new Error('no')\n  ^\n\n${stackOf('Error: no', ...own)}`
+    assert.deepEqual(framesOf(script, 'no', 'Error'), { lines: own, areOwn: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)
     assert.deepEqual(framesOf(node, 'ctx: no', 'TypeError'), { lines: own, areOwn: true })
     for (const header of ['Error', 'news.Missing', 'TypeError [ERR_X]']) {
@@ -126,6 +133,9 @@ describe('framesOf()', () => {
 
   it('returns the last block if the message was replaced, which may have frames of the message', () => {
     const stack = stackOf('Error: x\n    at forged (/srv/f.js:1:1)\nsecond line', ...own)
+    for (const message of ['replaced', 'an x\n    at f', 'x\n    at f...']) {
+      assert.equal(framesOf(stack, message, 'Error').areOwn, false, message)
+    }
     assert.deepEqual(framesOf(stack, 'replaced', 'Error'), { lines: own, areOwn: false })
     assert.deepEqual(framesOf('', 'x', 'Error'), { lines: [], areOwn: false })
   })
