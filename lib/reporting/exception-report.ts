@@ -1,4 +1,4 @@
-import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
+import { codeOf, isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
@@ -71,11 +71,11 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const message = read(value, 'message')
     const cause = withoutMethod(read(value, 'cause'))
     const code = codeOf(value)
-    const errors = errorsOf(value, read)
+    const errors = errorsOf(value)
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
     if (hasCause) left--
-    const shown = isDeepest ? [] : firstOf(errors, MAX_ERRORS, read).slice(0, left)
+    const shown = isDeepest ? [] : firstOf(errors, MAX_ERRORS).slice(0, left)
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
     const name = textOr('Error', read(value, 'name'))
@@ -105,32 +105,22 @@ export function withInner(raw: RawException): RawException[] {
   return [raw, ...(previous === null ? errors : [previous, ...errors]).flatMap(withInner)]
 }
 
-/** Lists the cause and the first errors of an exception. Calls no getter: a report reads each property once. */
+/** Lists the cause and the first errors of an exception. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
-  const errors = errorsOf(exception, dataOf)
-  const cause = withoutMethod(dataOf(exception, 'cause'))
-  const items = firstOf(errors, Math.min(countOf(errors), max), dataOf)
-  return cause === undefined ? items : [cause, ...items]
+  const errors = errorsOf(exception)
+  const cause = withoutMethod(read(exception, 'cause'))
+  return [cause, ...firstOf(errors, Math.min(countOf(errors), max))]
 }
 
 // The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
-function errorsOf(exception: unknown, get: typeof read): unknown {
-  const suppressed = get(exception, 'suppressed')
-  return isError(suppressed) ? [suppressed, get(exception, 'error')] : get(exception, 'errors')
+function errorsOf(exception: unknown): unknown {
+  const both = [read(exception, 'suppressed'), read(exception, 'error')]
+  return both.every((each) => Object(each) === each) ? both : read(exception, 'errors')
 }
 
 // The class of an exception may have a method of this name: all exceptions would share it.
 function withoutMethod(cause: unknown): unknown {
   return typeof cause === 'function' ? undefined : cause
-}
-
-function dataOf(value: unknown, name: string): unknown {
-  try {
-    return Object.getOwnPropertyDescriptor(value, name)?.value
-  } catch {
-    // A proxy may throw.
-    return undefined
-  }
 }
 
 /** Lists the texts of one exception that a report shows; messages last, because they may be long. */
@@ -167,15 +157,25 @@ export function toExceptionReport(
 }
 
 // Returns the first items of a list. Reads by index: the iterator of an untrusted value may throw.
-function firstOf(list: unknown, length: number, get: typeof read): readonly unknown[] {
-  const items = Array.from({ length }, (_, i) => get(list, String(i)))
+function firstOf(list: unknown, length: number): readonly unknown[] {
+  const items = Array.from({ length }, (_, i) => read(list, String(i)))
   return items.filter((item) => item !== undefined)
 }
 
 function countOf(errors: unknown): number {
   // The length of any other object may be a value.
-  const length = isInstance(Array, errors) ? read(errors, 'length') : 0
+  const length = isList(errors) ? read(errors, 'length') : 0
   return Number.isSafeInteger(length) ? Number(length) : 0
+}
+
+// Also of another realm, such as that of `node:vm`.
+function isList(value: unknown): boolean {
+  try {
+    return Array.isArray(value)
+  } catch {
+    // A proxy may have been revoked.
+    return false
+  }
 }
 
 /** Returns the name of the class of an exception, which is code and no value; `Error` if it has none. */

@@ -66,7 +66,9 @@ type Claimant = Pick<HttpRequest, 'id' | 'controller'>
 
 // Requests share an exception if they await the same promise, and it may quote a value of the first one.
 const owners = new WeakMap<object, Owner>()
-const MAX_OWNED = 100
+const MAX_OWNED = 1_000
+// Maximum exceptions of a report that is searched for the values of a request.
+const MAX_SEARCHED = 100
 
 /**
  * Makes a request the owner of its exceptions, and of their causes and errors, unless they have one. Without it, the
@@ -82,17 +84,16 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
   let isShared = false
   let left = MAX_OWNED
   for (const value of values) {
-    if (left-- === 0) return true
+    if (left-- === 0) break
     const owned = ownedPart(value)
     if (Object(owned) !== owned || claimName(value, request)) continue
     const id = request?.id ?? ''
     const owner = owners.get(owned as object) ?? { id: nameClaims.has(value as object) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id
-    // Adds one more than is left, if there are so many, and the loop returns true.
-    for (const inner of causesOf(owned, left + 1)) values.add(inner)
+    for (const inner of causesOf(owned, left)) values.add(inner)
   }
-  return isShared
+  return isShared || values.size > MAX_SEARCHED
 }
 
 // Claims the error for the controller name of the request by a mark, which takes less time than an owner. Returns whether the
