@@ -34,6 +34,7 @@ const forms = {
   '65 kB of combining marks': `a=\n&amp;%252525252541${'\u0301\uff9e'.repeat(13_000)}`,
   '18 kB of short pieces that are not ASCII': `a=\n&b=${'đ,'.repeat(7_000)}`,
   '65 kB of ideographs between commas': `a=\n&b=${',中'.repeat(16_000)}`,
+  '60 kB of one piece, which is not ASCII': `b=${'%C3%A91+\\='.repeat(6_000)}&c=1`,
   'empty fields, `&&...`': ['', '&'],
   '64 lists of 16 kB': fields((i) => (i < 64 ? `a${i}=b${'a,'.repeat(8_000)}a` : '')),
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
@@ -93,7 +94,7 @@ async function measureCpu() {
       const body = filled(form)
       rows.push([`POST, ${name}`, ...(await costs(server, (path) => post(path, body)))])
     }
-    for (const part of ['abcdefgh', '%25', '%2525', '+', 'a+%ff']) {
+    for (const part of ['abcdefgh', '%25', '%2525', '+', 'a+%ff', ',=%25.%E4%B8%AD=']) {
       rows.push([
         `GET of 24 kB, \`${part}\` repeated`,
         ...(await costs(server, (path) => get(path, part))),

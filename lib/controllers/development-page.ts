@@ -41,13 +41,6 @@ ${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}
 ${link && renderLink(link)}
 ${renderFrames(exception)}
 ${renderInner(exception)}
-<h2>Request</h2>
-<dl>
-<dt>Method</dt><dd>${method}</dd>
-<dt>Module</dt><dd>${module}</dd>
-<dt>Controller</dt><dd>${controller}</dd>
-<dt>Action</dt><dd>${action}</dd>
-</dl>
 ${renderParams(params, values)}
 <h2>Registered actions</h2>
 ${renderList(routes.map(renderRoute))}

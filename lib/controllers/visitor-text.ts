@@ -15,13 +15,10 @@ const TEXTS: Readonly<Record<number, VisitorText>> = {
   410: ['This page was removed', 'There is no longer a page at this address.'],
   413: ['The data is too large', 'Send a shorter text or a smaller file.'],
   414: ['The address is too long', 'Check the address, and shorten it.'],
-  415: ['The format is not supported', 'Send the data in another format.'],
   422: ['The data is not valid', 'Check what you typed into the form.'],
   429: ['Too many requests', 'Wait a moment, and try again.'],
   431: ['The request is too large', 'Delete the cookies of this site, and try again.'],
-  501: ['This is not supported', 'The server cannot do what was requested.'],
   503: ['The service is busy', 'Wait a few minutes, and try again.'],
-  504: ['The service is too slow', 'Wait a few minutes, and try again.'],
 }
 
 const REJECTED = ['The request was rejected', 'Go back to the page that you came from.'] as const

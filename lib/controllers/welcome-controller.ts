@@ -11,8 +11,7 @@ const STYLE =
 
 const PAGE = html`${startOfPage(TITLE, STYLE)}
 <h1>${TITLE}</h1>
-<p>The server runs, but your application has no controller yet. Two controllers are built in: <code>index</code>
-shows this page, and <code>error</code> responds to every other request.</p>
+<p>The server runs, but your application has no controller yet.</p>
 <h2>A first controller</h2>
 <p>Put this into <code>controllers/news.js</code>:</p>
 <pre><code>export function list(request, response) {

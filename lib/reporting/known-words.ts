@@ -51,6 +51,7 @@ handshake http2 jws jwt keylog lf maxbuffer paused safe specifier sqlite stdio t
 upgrade`
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024
+const MAX_NAME = 200
 
 /**
  * Returns a text in which each word that is not known is replaced by its shape. The known words are
@@ -100,6 +101,7 @@ function wordSets(): Words {
 
 /** Reports whether a name or a code is one of the system, or consists of known words, such as `TimeoutError`. */
 export function isKnownName(name: string): boolean {
+  if (name.length > MAX_NAME) return false
   if (wordSets().systemCodes.has(name)) return true
   if (!CLASS.test(name) && !CODE.test(name)) return false
   const parts = CODE.test(name)

@@ -13,7 +13,7 @@ const MAX_SEARCHED = 65_536
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
-// The cost of a value that is too short to be searched for.
+// The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
 
 /**
@@ -78,7 +78,9 @@ function coverValues(
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
-    if (covered.has(value)) return
+    // It has been split, and perhaps decoded.
+    if (covered.has(value)) left -= SHORT_COST
+    if (covered.has(value) || left < 0) return
     covered.add(value)
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

@@ -82,16 +82,15 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
   if (exceptions.every((exception) => claimName(exception, request))) return false
   const values = new Set(exceptions)
   let isShared = false
-  let left = MAX_OWNED
   for (const value of values) {
-    if (left-- === 0) break
     const owned = ownedPart(value)
     if (Object(owned) !== owned || claimName(value, request)) continue
     const id = request?.id ?? ''
     const owner = owners.get(owned as object) ?? { id: nameClaims.has(value as object) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id
-    for (const inner of causesOf(owned, left)) values.add(inner)
+    if (values.size >= MAX_OWNED) continue
+    for (const inner of causesOf(owned, MAX_OWNED)) values.add(inner)
   }
   return isShared || values.size > MAX_SEARCHED
 }
@@ -222,8 +221,14 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
   }
 }
 
+// A validation error may quote a value 20 times: to hash all texts would take longer than the search.
 function searchedTextsOf(raw: RawException): readonly string[] {
-  return textsOf(raw).filter(isSearched)
+  let length = 0
+  return textsOf(raw).filter((text) => {
+    if (!isSearched(text)) return false
+    length += text.length
+    return length <= 2 * MAX_TEXT
+  })
 }
 
 // Excludes long texts, because a Map would hash all of them.

@@ -113,7 +113,9 @@ describe('isKnownName()', () => {
     for (const name of known.split(' ')) assert.equal(isKnownName(name), true, name)
     const unknown =
       'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO Hunter2PasswordError HunterError hunter2 reset'
-    for (const name of unknown.split(' ')) assert.equal(isKnownName(name), false, name)
+    for (const name of [...unknown.split(' '), `ERR_${'ERROR_'.repeat(50)}ERROR`]) {
+      assert.equal(isKnownName(name), false, name)
+    }
   })
 
   it('is true for the codes of node:dns', () => {

@@ -675,6 +675,18 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll([TOKEN], few), [TOKEN])
   })
 
+  it('searches no text where a value repeats a piece thousands of times', () => {
+    const repeated = (part: string, bytes: number): HttpRequest =>
+      new HttpRequest({
+        target: '/a?a='.padEnd(bytes, part),
+        headers: { cookie: 'a='.padEnd(2 * bytes, part) },
+      })
+    for (const part of [',=%25.%E4%B8%AD=', ',=%25.,']) {
+      assert.deepEqual(scrubAll(['No article'], repeated(part, 7_900)), [undefined])
+      assert.deepEqual(scrubAll(['No article'], repeated(part, 300)), ['No article'])
+    }
+  })
+
   it('charges the head of a request with a session as that of any other', () => {
     const target = `/a?${'a=b&'.repeat(3_000)}`
     const withSession = (data: string): string | undefined => {
