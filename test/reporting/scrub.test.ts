@@ -682,7 +682,7 @@ describe('scrubAll()', () => {
         headers: { cookie: 'a='.padEnd(2 * bytes, part) },
       })
     for (const part of [',=%25.%E4%B8%AD=', ',=%25.,']) {
-      assert.deepEqual(scrubAll(['No article'], repeated(part, 7_900)), [undefined])
+      assert.deepEqual(scrubAll(['No article'], repeated(part, 3_000)), [undefined])
       assert.deepEqual(scrubAll(['No article'], repeated(part, 300)), ['No article'])
     }
   })
