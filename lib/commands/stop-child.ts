@@ -1,18 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { KILL_MESSAGE, STOP_MESSAGE, STOP_SIGNALS } from '../process/child.ts'
-import type { Config } from '../process/settings.ts'
 
 const RESEND_MS = 100
-
-/** Returns the milliseconds that a child process may take to stop: its drain delay, its close timeout, and 3 more seconds. */
-export function stopTimeoutMs({
-  drainDelayMs,
-  closeTimeoutMs,
-}: Pick<Config, 'drainDelayMs' | 'closeTimeoutMs'>): number {
-  return Math.min(drainDelayMs + closeTimeoutMs + 3_000, MAX_TIMER_MS)
-}
 
 /** Returns the exit code of a child process: undefined while it runs, 1 if a signal ended it, negative if it was not created. */
 export function exitCodeOf({ exitCode, signalCode }: ChildProcess): number | undefined {

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { stopTimeoutMs } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
 import { rejectInheritedSocket } from '../process/listen.ts'
 import { createLog } from '../process/output.ts'
 import { onHangup, onStopSignal } from '../process/signals.ts'
-import { stopTimeoutMs } from './stop-child.ts'
 import { Watcher } from './watcher.ts'
 
 /**

@@ -1,4 +1,6 @@
 import cluster from 'node:cluster'
+import { MAX_TIMER_MS } from '../http/check-options.ts'
+import type { Config } from './settings.ts'
 
 /** The message that stops a child process. A signal could also come from elsewhere, and twice. */
 export const STOP_MESSAGE = 'portico:stop'
@@ -8,6 +10,14 @@ export const KILL_MESSAGE = 'portico:kill'
 
 /** The signals that end a process that does not listen for them. A terminal sends the last two to all processes. */
 export const STOP_SIGNALS: readonly NodeJS.Signals[] = ['SIGTERM', 'SIGINT', 'SIGHUP']
+
+/** Returns the milliseconds that a child process may take to stop: its drain delay, its close timeout, and 3 more seconds. */
+export function stopTimeoutMs({
+  drainDelayMs,
+  closeTimeoutMs,
+}: Pick<Config, 'drainDelayMs' | 'closeTimeoutMs'>): number {
+  return Math.min(drainDelayMs + closeTimeoutMs + 3_000, MAX_TIMER_MS)
+}
 
 /** Sends a message of a child process to its parent, and waits until it is sent. Ignores a failure: the parent has then ended. */
 export function sendToParent(message: unknown): Promise<void> {

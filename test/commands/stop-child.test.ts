@@ -1,14 +1,7 @@
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { describe, it } from 'node:test'
-import { stopChild, stopTimeoutMs } from '../../lib/commands/stop-child.ts'
-
-describe('stopTimeoutMs()', () => {
-  it('adds the delay, the timeout and 3 seconds, up to the longest timer of Node', () => {
-    assert.equal(stopTimeoutMs({ drainDelayMs: 2_000, closeTimeoutMs: 10_000 }), 15_000)
-    assert.equal(stopTimeoutMs({ drainDelayMs: 0, closeTimeoutMs: 2 ** 31 - 1 }), 2 ** 31 - 1)
-  })
-})
+import { stopChild } from '../../lib/commands/stop-child.ts'
 
 describe('stopChild()', () => {
   for (const [signal, expected] of [
