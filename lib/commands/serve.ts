@@ -71,8 +71,9 @@ export async function run(line: CommandLine): Promise<number> {
   const service = await Promise.race([listen(application, log, onAccess), stopped])
   if (service === undefined) return stopEarly()
   health?.observer.watch(service)
-  // The application may close the service itself.
+  // The application may close the service itself, or its server.
   service.closing.addEventListener('abort', stop)
+  service.server.on('close', stop)
   // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
   const isAppReady = createReadyCheck(app, report)

@@ -44,8 +44,8 @@ ${renderInner(exception)}
 ${renderParams(params, values)}
 <h2>Registered actions</h2>
 ${renderList(routes.map(renderRoute))}
-${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: run the program with <code>--routes</code></p>`}
-<footer><p><small>This page is for development. In production the action <code>error/error</code> responds: your own, or the built-in one.</small></p>
+${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: see <code>--routes</code></p>`}
+<footer><p><small>In production, the action <code>error/error</code> responds.</small></p>
 ${id && html`<p><small>Error id <code>${id}</code></small></p>`}
 </footer></main></html>
 `.toString()

@@ -6,7 +6,6 @@ import { startOfPage } from './error-page.ts'
 const TITLE = 'Welcome to Portico'
 const STYLE =
   'body{max-width:42rem;margin:12vh auto;padding:0 1.5rem}' +
-  'h1{font-weight:650;letter-spacing:-.02em}' +
   'pre{padding:1rem;overflow-x:auto;border-radius:.5rem;background:#8882}'
 
 const PAGE = html`${startOfPage(TITLE, STYLE)}
@@ -18,8 +17,7 @@ const PAGE = html`${startOfPage(TITLE, STYLE)}
   response.json({ page: request.param('page') ?? '1' })
 }
 </code></pre>
-<p>Start the server with <code>--controllers controllers</code>, and request <code>/news/list?page=2</code>.
-This page is then gone: a file <code>index.js</code> in the same folder can replace it.</p>
+<p>Start the server with <code>--controllers controllers</code>, and request <code>/news/list?page=2</code>.</p>
 </main>
 </html>
 `.toString()

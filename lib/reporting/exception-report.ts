@@ -1,4 +1,4 @@
-import { codeOf, isInstance, read } from '../http/exceptions.ts'
+import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
@@ -105,17 +105,18 @@ export function withInner(raw: RawException): RawException[] {
   return [raw, ...(previous === null ? errors : [previous, ...errors]).flatMap(withInner)]
 }
 
-/** Lists the cause and the first errors of an exception. */
+/** Lists the cause and the first errors of an exception; the items of a list that is a cause. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
-  const errors = errorsOf(exception)
+  const itemsOf = (list: unknown): readonly unknown[] => firstOf(list, Math.min(countOf(list), max))
   const cause = withoutMethod(read(exception, 'cause'))
-  return [cause, ...firstOf(errors, Math.min(countOf(errors), max))]
+  const errors = itemsOf(errorsOf(exception))
+  return [...(cause === undefined ? [] : [cause]), ...errors, ...itemsOf(exception)]
 }
 
 // The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
 function errorsOf(exception: unknown): unknown {
   const both = [read(exception, 'suppressed'), read(exception, 'error')]
-  return both.every((each) => Object(each) === each) ? both : read(exception, 'errors')
+  return both.some(isError) && !both.includes(undefined) ? both : read(exception, 'errors')
 }
 
 // The class of an exception may have a method of this name: all exceptions would share it.

@@ -1,12 +1,11 @@
-import type { ErrorType } from '../http/errors.ts'
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { copyOf } from '../http/params.ts'
-import { type HttpRequest, stateOf } from '../http/request.ts'
+import { stateOf } from '../http/request.ts'
 import { type RawException, type Scrubber, shownClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
 import { isKnownName } from './known-words.ts'
-import { type SafeNames, safeNames } from './request-names.ts'
+import { safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
 import { safeName } from './shape.ts'
 import { SignInError } from './sign-in-hint.ts'
@@ -23,21 +22,20 @@ export function fingerprintOf(failure: Failure): string {
   if (second !== undefined) return faultOf(second, failure, 'error/error')
   if (request === undefined) return faultOf(first, failure, '')
   const type = typeOf(first)
-  const { module, controller, action } = namesOf(request, type)
+  const { resolve } = stateOf(request).settings
+  // The other types mean that there is no action. To resolve the names takes 1 % of the time of a 404.
+  const registered = type === 'EXCEPTION_OTHER' ? resolve?.(request).registered : undefined
+  // A client may make up others for `__call`, and under `names: 'zf1'`.
+  const { module, controller, action } = registered ?? safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     const signIn = signInOf(first)
     return `${type} ${signIn && `${signIn} `}${names}`
   }
+  // A hook may fail for a request without an action, whose names a client may make up too.
+  if (resolve && registered === undefined) return faultOf(first, failure, '')
   const names = [controller, action].map((name) => foldName(withoutLength(name)))
   return faultOf(first, failure, names.join('/'))
-}
-
-// Returns the registered names of the action: a client may make up others for `__call`, and under `names: 'zf1'`.
-function namesOf(request: HttpRequest, type: ErrorType): SafeNames {
-  // The other types mean that there is no action. To resolve the names takes 1 % of the time of a 404.
-  if (type !== 'EXCEPTION_OTHER') return safeNames(request)
-  return stateOf(request).settings.resolve?.(request).registered ?? safeNames(request)
 }
 
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {

@@ -14,6 +14,8 @@ const MAX_FRAMES = 8
 const MAX_STACK = 16_384
 // The stack begins with the name of the class and the message.
 const MAX_HEADER = 1_024
+// The characters at both ends of a changed message that are compared with the stack.
+const MAX_COMPARED = 4_096
 
 /** Frames of a stack. */
 export interface Frames {
@@ -87,24 +89,45 @@ function endOfMessage(stack: string, message: string, name: string): number | un
   return start && endOfChangedMessage(stack, message, start)
 }
 
-// Returns the index of the end of a message that begins at an index of the stack, and stands near the begin or the end of the
-// changed message.
+// Returns the index of the end of a message that begins at an index of the stack, and stands in the changed message: the longest
+// beginning of the rest of the stack that the message has, so that no frame in the message counts.
 function endOfChangedMessage(stack: string, message: string, start: number): number | undefined {
   const own = stack.slice(start)
-  // Only the beginnings: to search a long text for another long text takes quadratic time.
-  const firstLine = (own.split('\n', 1)[0] ?? '').slice(0, MAX_HEADER / 2)
-  const lastPart = Math.max(0, message.length - MAX_HEADER)
-  // The added text may have the line too.
-  const places = [
-    message.slice(0, MAX_HEADER).indexOf(firstLine),
-    lastPart + message.slice(lastPart).lastIndexOf(firstLine),
-  ]
-  const lengths = places.map((from) => commonLength(message.slice(from), own))
-  const length = Math.max(...lengths)
-  if (firstLine === '' || length < firstLine.length) return undefined
-  const end = start + length
+  const tail = Math.max(0, message.length - MAX_COMPARED)
+  const lengths = [0, tail].map((from) => {
+    const rest = message.slice(from)
+    const place = placeOf(own.slice(0, MAX_COMPARED), rest.slice(0, MAX_COMPARED))
+    return commonLength(rest.slice(place), own)
+  })
+  const common = own.slice(0, Math.max(...lengths))
+  const { length } = common.trimEnd()
+  if (length === 0) return undefined
   // The added text may begin with a line break, and with spaces, too.
-  return endOfLine(stack, end) ?? endOfLine(stack, start + own.slice(0, length).trimEnd().length)
+  return endOfLine(stack, start + common.length) ?? endOfLine(stack, start + length)
+}
+
+// Returns the index in a text of the longest beginning of another text, in linear time (Knuth, Morris and Pratt).
+function placeOf(pattern: string, text: string): number {
+  const borders = new Uint16Array(pattern.length + 1)
+  // Returns the length of the beginning of the pattern that a text ends with, if it had `length` before this character.
+  const extend = (length: number, char: string): number => {
+    let matched = length
+    while (matched > 0 && pattern[matched] !== char) matched = borders[matched] as number
+    return pattern[matched] === char ? matched + 1 : 0
+  }
+  for (let i = 1; i < pattern.length; i++) {
+    borders[i + 1] = extend(borders[i] as number, pattern[i] as string)
+  }
+  let longest = 0
+  let place = 0
+  let matched = 0
+  for (let i = 0; i < text.length; i++) {
+    matched = extend(matched, text[i] as string)
+    if (matched <= longest) continue
+    longest = matched
+    place = i + 1 - matched
+  }
+  return place
 }
 
 // Returns the index behind the name and the code that a stack begins with, as in `TypeError [ERR_X]: no`. Node writes the name that

@@ -82,6 +82,7 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
   if (exceptions.every((exception) => claimName(exception, request))) return false
   const values = new Set(exceptions)
   let isShared = false
+  let left = MAX_OWNED
   for (const value of values) {
     const owned = ownedPart(value)
     if (Object(owned) !== owned || claimName(value, request)) continue
@@ -89,8 +90,11 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
     const owner = owners.get(owned as object) ?? { id: nameClaims.has(value as object) ? '' : id }
     owners.set(owned as object, owner)
     isShared ||= owner.id !== id
-    if (values.size >= MAX_OWNED) continue
-    for (const inner of causesOf(owned, MAX_OWNED)) values.add(inner)
+    if (left <= 0) continue
+    const inner = causesOf(owned, left)
+    // Exceptions may share their errors, which are read again for each of them.
+    left -= inner.length
+    for (const each of inner) values.add(each)
   }
   return isShared || values.size > MAX_SEARCHED
 }

@@ -157,6 +157,20 @@ describe('fingerprintOf()', () => {
     )
   })
 
+  it('has no names for a fault of a hook without an action, whatever names a client makes up', async () => {
+    const { onReport, reports } = collectReports()
+    const preDispatch = (): never => {
+      throw new TypeError('broken')
+    }
+    const front = createFront({ news: { list() {} } }, { onReport, plugins: [{ preDispatch }] })
+    for (const target of ['/one/two', '/news/made-up', '/three', '/news/list']) {
+      await front.handle(new HttpRequest({ target }))
+    }
+    const names = reports.map(({ fingerprint }) => fingerprint.replace(/\S+:\d+:\d+/, 'file'))
+    const fault = 'EXCEPTION_OTHER TypeError file'
+    assert.deepEqual(names, [fault, fault, fault, `${fault} news/list`])
+  })
+
   it('has the registered name of `__call`, whatever names a client makes up', async () => {
     const { reports, onReport } = collectReports()
     const __call = (request: HttpRequest): void => {

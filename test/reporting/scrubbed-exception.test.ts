@@ -187,6 +187,9 @@ describe('scrubException()', () => {
       Object.defineProperty(new HttpError(404, 'none'), 'cause', { get: () => error }),
     'a SuppressedError with a thrown object': (error) =>
       Object.assign(new Error('none'), { error, suppressed: { message: 'none' } }),
+    'a SuppressedError with a thrown text': (error) =>
+      Object.assign(new Error('none'), { error: 'none', suppressed: error }),
+    'a list that is a cause': (error) => new Error('none', { cause: [new Error('none'), error] }),
   }
   for (const [what, hold] of Object.entries(holding)) {
     it(`knows the first request of an exception in ${what}, although its error was only counted`, async () => {
@@ -269,6 +272,22 @@ describe('scrubException()', () => {
       cyclic,
     ].map((exception) => report({ request, exceptions: [exception] }).message)
     assert.deepEqual(messages, ['no word(7)', 'no word(7)', 'cyclic'])
+  })
+
+  it('reads a list that a thousand exceptions share only a few times', () => {
+    let reads = 0
+    const errors: unknown[] = []
+    const list = new Proxy(errors, {
+      get(target, name) {
+        if (name === '0') reads++
+        return Reflect.get(target, name)
+      },
+    })
+    for (let i = 0; i < 1_000; i++) errors.push(Object.assign(new Error('x'), { errors: list }))
+    const request = new HttpRequest({ target: '/' })
+    const exceptions = [Object.assign(new Error('no grandma'), { errors: list })]
+    assert.equal(report({ request, exceptions }).message, 'no word(7)')
+    assert.ok(reads < 20, `${reads} reads`)
   })
 
   for (const status of [500, 404]) {

@@ -214,7 +214,7 @@ describe('No sink contains a secret', () => {
       current = each
       const init = { headers: { host: '127.0.0.1', accept: 'text/html' } }
       const page = await client.send(back, init)
-      assert.match(page.body, /This page is for development/)
+      assert.match(page.body, /Registered actions/)
       assertNoSecret({ ...app, exceptions: [] }, [page], app.provider.secrets)
     }
     current = { routeShutdown: fail }

@@ -307,14 +307,17 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     })
   }
 
-  for (const when of ['at once', 'later']) {
-    it(`stops with 0 if the application closes the service ${when}`, async (t) => {
+  const closings = {
+    'closes the service at once': 'service.close()',
+    'closes the service later': 'setTimeout(() => service.close(), 20)',
+    'closes the server': 'setTimeout(() => service.server.close(), 20)',
+  }
+  for (const [what, close] of Object.entries(closings)) {
+    it(`stops with 0 if the application ${what}`, async (t) => {
       const [healthPort] = await findFreePorts(1)
       const source = `
         export default {}
-        export function started(service) {
-          ${when === 'later' ? 'setTimeout(() => service.close(), 20)' : 'service.close()'}
-        }
+        export function started(service) { ${close} }
         export function close() { process.stdout.write('closed\\n') }
       `
       const app = join(createApp(t, source), 'app.js')
