@@ -23,7 +23,6 @@ export class Pipeline {
   #inFlight: readonly ServerResponse[] = []
   // Functions that start the requests that wait, in order of arrival.
   #queued: (() => void)[] = []
-  #nextTurn: NodeJS.Immediate | undefined
   #resumeReading: (() => void) | undefined
 
   /** @param active The response that is active when the first pipelined request arrives. */
@@ -70,14 +69,7 @@ export class Pipeline {
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
       this.#inFlight = this.#inFlight.filter((other) => other !== out)
-      if (this.isWaiting) this.#startInNextTurn()
-    })
-  }
-
-  // Thousands of requests that end at once must not keep other connections waiting.
-  #startInNextTurn(): void {
-    this.#nextTurn ??= setImmediate(() => {
-      this.#nextTurn = undefined
+      // In this turn: in the next one, the bytes of all other connections would have been parsed, and their requests would wait too.
       this.#startQueued()
     })
   }
