@@ -1,7 +1,8 @@
+import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeApp, createReadyCheck, startApp } from '../process/app-file.ts'
 import { loadApplication } from '../process/application.ts'
-import { onStopMessage } from '../process/child.ts'
+import { onParentEnd, onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
 import { listen, logStart } from '../process/listen.ts'
 import { loadHealth } from '../process/load-health.ts'
@@ -11,7 +12,7 @@ import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
 import {
   answerReady,
-  isWorker,
+  isSupervised,
   leaveCluster,
   reportListen,
   reportUrl,
@@ -37,7 +38,7 @@ export async function run(line: CommandLine): Promise<number> {
   let reason = ''
   const stopEarly = async (): Promise<number> => {
     await delay(REPORT_MS)
-    if (!isWorker) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
+    if (!isSupervised) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
     return reason === '' ? 0 : EXIT_FAILURE
   }
   const health = await loadHealth(line.config)
@@ -50,7 +51,6 @@ export async function run(line: CommandLine): Promise<number> {
   }
   let isServing = true
   let stop = (): void => {}
-  // Begins before the first request may come.
   const stopped = new Promise<void>((resolve) => {
     stop = resolve
   })
@@ -62,6 +62,7 @@ export async function run(line: CommandLine): Promise<number> {
     reason = ' by an exception outside of any request'
     stop()
   }
+  // Begins before the first request may come.
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
   requested.then(stop)
   reportListen()
@@ -89,11 +90,11 @@ export async function run(line: CommandLine): Promise<number> {
       report(error)
     }
   }
-  if (!isWorker) attempt(() => logStart(log, service.url))
+  if (!isSupervised) attempt(() => logStart(log, service.url))
   await stopped
   isServing = false
   await delay(config.drainDelayMs)
-  if (isWorker) {
+  if (isSupervised) {
     await acceptWaiting(service.server, untilTurn)
     // Closes the port before the clients are told to close their connections, because they connect again at once. node:cluster
     // loses the connections that it sends to a worker after the worker has closed its port.
@@ -111,7 +112,7 @@ export async function run(line: CommandLine): Promise<number> {
   })
   await delay(REPORT_MS)
   health?.close()
-  if (!isWorker || connections > 0) {
+  if (!isSupervised || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
     attempt(() => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`))
   }
@@ -121,7 +122,8 @@ export async function run(line: CommandLine): Promise<number> {
 // Waits for a signal, or for the message of a parent process that decides in place of a signal.
 function untilStopRequested(log: Logger): Promise<void> {
   return new Promise((stop) => {
-    if (isWorker || isWatched()) return onStopMessage(stop)
+    if (isSupervised || isWatched()) return onStopMessage(stop)
+    if (cluster.isWorker) onParentEnd(stop)
     onStopSignal(stop)
     onHangup(log, stop)
   })

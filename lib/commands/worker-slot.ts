@@ -205,7 +205,7 @@ export class WorkerError extends Error {
 // Node emits an error with EMFILE and some other codes, and throws the others, such as ENOMEM.
 function fork(): Worker {
   try {
-    return cluster.fork({ [SUPERVISOR_VARIABLE]: '1' })
+    return cluster.fork({ [SUPERVISOR_VARIABLE]: process.pid })
   } catch (error) {
     const { errno, code } = error as NodeJS.ErrnoException
     // The error of a missing permission has no number.

@@ -14,7 +14,6 @@ const TEXTS: Readonly<Record<number, VisitorText>> = {
   ],
   410: ['This page was removed', 'There is no longer a page at this address.'],
   413: ['The data is too large', 'Send a shorter text or a smaller file.'],
-  414: ['The address is too long', 'Check the address, and shorten it.'],
   422: ['The data is not valid', 'Check what you typed into the form.'],
   429: ['Too many requests', 'Wait a moment, and try again.'],
   431: ['The request is too large', 'Delete the cookies of this site, and try again.'],

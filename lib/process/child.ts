@@ -41,8 +41,13 @@ export function onStopMessage(stop: () => void, kill = (): void => {}): void {
     if (message === STOP_MESSAGE) stop()
     if (message === KILL_MESSAGE) kill()
   })
-  // Without the listener, a failed write to the supervisor would be an exception. Without the property, node:cluster would end the
-  // worker at once when the supervisor dies.
+  onParentEnd(stop)
+}
+
+/** Calls `stop` when the parent process ends, and lets a worker of `node:cluster` complete its requests then. */
+export function onParentEnd(stop: () => void): void {
+  // Without the listener, a failed write to the parent would be an exception. Without the property, node:cluster would end the
+  // worker at once when the parent dies.
   if (cluster.worker) cluster.worker.on('error', () => {}).exitedAfterDisconnect = true
   process.on('disconnect', stop)
   // The parent may have ended while the controllers were loading.

@@ -10,7 +10,7 @@ import { failToListen } from './listen.ts'
 import { watchProcess } from './process-facts.ts'
 import { type Config, settings } from './settings.ts'
 import { version } from './version.ts'
-import { ask, isWorker } from './worker.ts'
+import { ask, isSupervised } from './worker.ts'
 
 // The program loads this file only with --health-port: without it, no request is counted.
 
@@ -33,7 +33,7 @@ export class Health {
   constructor(config: Config) {
     this.#config = config
     this.observer = createObserver({ processFacts: watchProcess(version()) })
-    if (!isWorker) return
+    if (!isSupervised) return
     process.on('message', (message) => {
       if (message === ASK_MESSAGE) this.#send()
     })
@@ -44,7 +44,7 @@ export class Health {
     isReady: IsReady,
     snapshot: () => Snapshot | Promise<Snapshot> = this.observer.snapshot,
   ): Promise<void> {
-    if (isWorker) return
+    if (isSupervised) return
     const { healthPort: port = 0, healthHost, host: mainHost } = this.#config
     const host = healthHost ?? mainHost
     const isLocalOnly = healthHost === undefined
@@ -65,7 +65,7 @@ export class Health {
   async reportLast(): Promise<void> {
     // The connections that the server has destroyed close after it.
     await immediate()
-    if (isWorker && process.connected) await this.#send()
+    if (isSupervised && process.connected) await this.#send()
   }
 
   close(): void {

@@ -1,11 +1,15 @@
 import cluster, { type Worker } from 'node:cluster'
 import { contentOf, sendToParent } from './child.ts'
 
-/** Set in the environment of the workers of a supervisor. */
+/** Holds the process id of the supervisor, in the environment of its workers. */
 export const SUPERVISOR_VARIABLE = 'PORTICO_SUPERVISOR'
 
-/** Whether a supervisor started this process. A process manager that uses node:cluster, such as PM2, sends no messages of one. */
-export const isWorker: boolean = cluster.isWorker && process.env[SUPERVISOR_VARIABLE] !== undefined
+/**
+ * Whether a supervisor started this process. A process manager that uses `node:cluster`, such as PM2, does not send the messages of
+ * a supervisor.
+ */
+export const isSupervised: boolean =
+  cluster.isWorker && process.env[SUPERVISOR_VARIABLE] === String(process.ppid)
 
 /** The message of a worker that is about to listen. */
 export const LISTEN_MESSAGE = 'portico:listen'
@@ -15,7 +19,7 @@ export const REPLACE_MESSAGE = 'portico:replace'
 
 /** Reports to the supervisor, if there is one, that this process is about to listen. */
 export function reportListen(): void {
-  if (isWorker) sendToParent(LISTEN_MESSAGE)
+  if (isSupervised) sendToParent(LISTEN_MESSAGE)
 }
 
 /** The name in a message that has the URL of a worker. The event `listening` also comes from servers of the application. */
@@ -23,7 +27,7 @@ export const URL_MESSAGE = 'portico:url'
 
 /** Reports to the supervisor, if there is one, the URL that this process listens on. */
 export function reportUrl(url: string): void {
-  if (isWorker) sendToParent({ [URL_MESSAGE]: url })
+  if (isSupervised) sendToParent({ [URL_MESSAGE]: url })
 }
 
 /**
@@ -33,7 +37,7 @@ export function reportUrl(url: string): void {
  * @returns false if there is no supervisor.
  */
 export function requestSuccessor(): boolean {
-  if (!isWorker || !process.connected) return false
+  if (!isSupervised || !process.connected) return false
   sendToParent(REPLACE_MESSAGE)
   return true
 }
@@ -67,7 +71,7 @@ const READY_TIMEOUT_MS = 2_500
 
 /** Answers the supervisor, if there is one, when it asks whether this process is ready. */
 export function answerReady(isReady: () => Promise<boolean>): void {
-  if (!isWorker) return
+  if (!isSupervised) return
   process.on('message', async (message) => {
     if (message === READY_MESSAGE) sendToParent({ [READY_MESSAGE]: await isReady() })
   })

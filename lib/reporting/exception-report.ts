@@ -105,7 +105,7 @@ export function withInner(raw: RawException): RawException[] {
   return [raw, ...(previous === null ? errors : [previous, ...errors]).flatMap(withInner)]
 }
 
-/** Lists the cause and the first errors of an exception; the items of a list that is a cause. */
+/** Lists the cause and the first errors of an exception, and the items, if the value is a list. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
   const itemsOf = (list: unknown): readonly unknown[] => firstOf(list, Math.min(countOf(list), max))
   const cause = withoutMethod(read(exception, 'cause'))
@@ -115,8 +115,11 @@ export function causesOf(exception: unknown, max: number): readonly unknown[] {
 
 // The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
 function errorsOf(exception: unknown): unknown {
-  const both = [read(exception, 'suppressed'), read(exception, 'error')]
-  return both.some(isError) && !both.includes(undefined) ? both : read(exception, 'errors')
+  const suppressed = read(exception, 'suppressed')
+  const error = read(exception, 'error')
+  // The block may have thrown another object.
+  const isBoth = isError(suppressed) || (isError(error) && Object(suppressed) === suppressed)
+  return isBoth ? [suppressed, error] : read(exception, 'errors')
 }
 
 // The class of an exception may have a method of this name: all exceptions would share it.
@@ -170,7 +173,7 @@ function countOf(errors: unknown): number {
 }
 
 // Also of another realm, such as that of `node:vm`.
-function isList(value: unknown): boolean {
+function isList(value: unknown): value is unknown[] {
   try {
     return Array.isArray(value)
   } catch {
@@ -191,7 +194,7 @@ function classNameOf(value: unknown): unknown {
 }
 
 function firstIssues(issues: unknown): readonly ValidationIssue[] {
-  return !Array.isArray(issues)
+  return !isList(issues)
     ? []
     : issues.slice(0, MAX_ISSUES).map((issue) => ({
         path: textOr('', read(issue, 'path')),

@@ -76,8 +76,8 @@ function endOfMessage(stack: string, message: string, name: string): number | un
     return endOfLine(stack, nameEnd + (stack.startsWith(']: ', nameEnd - 1) ? 2 : 0))
   }
   const start = nameEnd !== undefined && stack.startsWith(': ', nameEnd) ? nameEnd + 2 : undefined
-  // Text may stand before the name too: the line of a SyntaxError, or of a script of node:vm, which may contain the message. So may
-  // the name.
+  // Text may stand before the name too: the line of a SyntaxError, or of a script of node:vm. That line and the name may contain the
+  // message.
   const header = stack.slice(0, MAX_HEADER)
   const begin = message.slice(0, MAX_HEADER / 2)
   for (const at of [start ?? -1, header.indexOf(begin), header.lastIndexOf(begin)]) {
@@ -89,15 +89,15 @@ function endOfMessage(stack: string, message: string, name: string): number | un
   return start && endOfChangedMessage(stack, message, start)
 }
 
-// Returns the index of the end of a message that begins at an index of the stack, and stands in the changed message: the longest
-// beginning of the rest of the stack that the message has, so that no frame in the message counts.
+// Returns the index of the end of a message that begins at an index of the stack, and stands in the changed message as a whole: the
+// longest beginning of the rest of the stack that the message has, so that no frame in that part counts.
 function endOfChangedMessage(stack: string, message: string, start: number): number | undefined {
   const own = stack.slice(start)
   const tail = Math.max(0, message.length - MAX_COMPARED)
   const lengths = [0, tail].map((from) => {
     const rest = message.slice(from)
-    const place = placeOf(own.slice(0, MAX_COMPARED), rest.slice(0, MAX_COMPARED))
-    return commonLength(rest.slice(place), own)
+    const index = indexOfLongestPrefix(own.slice(0, MAX_COMPARED), rest.slice(0, MAX_COMPARED))
+    return commonLength(rest.slice(index), own)
   })
   const common = own.slice(0, Math.max(...lengths))
   const { length } = common.trimEnd()
@@ -107,7 +107,7 @@ function endOfChangedMessage(stack: string, message: string, start: number): num
 }
 
 // Returns the index in a text of the longest beginning of another text, in linear time (Knuth, Morris and Pratt).
-function placeOf(pattern: string, text: string): number {
+function indexOfLongestPrefix(pattern: string, text: string): number {
   const borders = new Uint16Array(pattern.length + 1)
   // Returns the length of the beginning of the pattern that a text ends with, if it had `length` before this character.
   const extend = (length: number, char: string): number => {

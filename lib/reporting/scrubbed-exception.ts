@@ -66,9 +66,9 @@ type Claimant = Pick<HttpRequest, 'id' | 'controller'>
 
 // Requests share an exception if they await the same promise, and it may quote a value of the first one.
 const owners = new WeakMap<object, Owner>()
-const MAX_OWNED = 1_000
+const MAX_OWNED = 300
 // Maximum exceptions of a report that is searched for the values of a request.
-const MAX_SEARCHED = 100
+const MAX_SEARCHED_EXCEPTIONS = 100
 
 /**
  * Makes a request the owner of its exceptions, and of their causes and errors, unless they have one. Without it, the
@@ -96,7 +96,7 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
     left -= inner.length
     for (const each of inner) values.add(each)
   }
-  return isShared || values.size > MAX_SEARCHED
+  return isShared || values.size > MAX_SEARCHED_EXCEPTIONS
 }
 
 // Claims the error for the controller name of the request by a mark, which takes less time than an owner. Returns whether the

@@ -22,7 +22,7 @@ const MAX_AGE_MS = 1_000
 const TIME_STEP_MS = 2_000
 // A deployment may replace a file, by a rename, between the steps in which it is opened and checked.
 const MAX_ATTEMPTS = 5
-const MOVED = 'It was moved'
+const REPLACED = missing('It was replaced')
 
 /** Counts the bytes of the contents in memory. */
 export interface CacheUse {
@@ -59,7 +59,7 @@ export class StoredFile {
 
   /** Opens the file, for one that is not in memory. */
   open(): Promise<OpenFile> {
-    return unlessMoved(() => this.#open())
+    return unlessReplaced(() => this.#open())
   }
 
   async #open(): Promise<OpenFile> {
@@ -74,7 +74,9 @@ export class StoredFile {
   }
 
   async #refresh(): Promise<FileState> {
-    const state = await unlessMoved(async () => this.#describe(await fs.promises.stat(this.#file)))
+    const state = await unlessReplaced(async () =>
+      this.#describe(await fs.promises.stat(this.#file)),
+    )
     if (this.#state?.id !== state.id) await this.#load(state)
     this.#checkedAt = performance.now()
     return this.#state ?? state
@@ -104,9 +106,9 @@ export class StoredFile {
   // A link may have replaced the file, or a folder above it, since the start.
   async #checkPlace(id: string, { dev, ino }: Stats): Promise<void> {
     if (id === this.#checkedId) return
-    const isReal = (await fs.promises.realpath(this.#file)) === this.#file
+    if ((await fs.promises.realpath(this.#file)) !== this.#file) throw missing('Behind a link')
     const found = await fs.promises.lstat(this.#file)
-    if (!isReal || found.ino !== ino || found.dev !== dev) throw missing(MOVED)
+    if (found.ino !== ino || found.dev !== dev) throw REPLACED
     this.#checkedId = id
   }
 
@@ -126,13 +128,13 @@ export class StoredFile {
   }
 }
 
-// Tries again while another file takes the place of the one that was checked.
-async function unlessMoved<T>(attempt: () => Promise<T>): Promise<T> {
+// Tries again while other files take the place of the one that is checked.
+async function unlessReplaced<T>(attempt: () => Promise<T>): Promise<T> {
   for (let left = MAX_ATTEMPTS; ; ) {
     try {
       return await attempt()
     } catch (error) {
-      if (--left === 0 || (error as Error).message !== MOVED) throw error
+      if (--left === 0 || error !== REPLACED) throw error
     }
   }
 }

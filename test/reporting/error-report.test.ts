@@ -168,8 +168,22 @@ describe('makeReport()', () => {
       errors.map((each) => each.message),
       ['query', 'rollback'],
     )
-    const other = Object.assign(new Error('x'), { suppressed: true, error: 'CANARY' })
-    assert.equal(report({ exceptions: [other] }).errors, undefined)
+    const error = new Error('rollback')
+    const table: [facts: object, shown: string[] | undefined][] = [
+      [{ suppressed: new Error('query'), error: 'text' }, ['query', 'text']],
+      [{ suppressed: new Error('query'), error: undefined }, ['query']],
+      [{ suppressed: { message: 'query' }, error }, ['query', 'rollback']],
+      [{ suppressed: true, error: 'CANARY' }, undefined],
+      [{ suppressed: null, error, errors: [new Error('own')] }, ['own']],
+      [{ suppressed: [], errors: [new Error('own')] }, ['own']],
+    ]
+    for (const [facts, shown] of table) {
+      const { errors } = report({ exceptions: [Object.assign(new Error('x'), facts)] })
+      assert.deepEqual(
+        errors?.map((each) => each.message),
+        shown,
+      )
+    }
   })
 
   it('has 12 exceptions at most, and counts the others', () => {

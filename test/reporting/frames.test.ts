@@ -72,10 +72,10 @@ describe('framesOf()', () => {
     assert.deepEqual(framesOf(quoted, message, 'Error'), { lines: own, areOwn: true })
     const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
     assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, areOwn: true })
-    // node:vm puts the line of the script before the name.
     // A client may have begun the message with letters that the added text has too.
     const short = stackOf(`Error: i${forged}\ni`, ...own)
     assert.deepEqual(framesOf(short, `Failing: i${forged}\ni`, 'Error').lines, own)
+    // node:vm puts the line of the script before the name.
     const script = `/srv/rule.js:2\n  throw new Error('no')\n  ^\n\n${stackOf('Error: no', ...own)}`
     assert.deepEqual(framesOf(script, 'no', 'Error'), { lines: own, areOwn: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)

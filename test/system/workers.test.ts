@@ -389,26 +389,26 @@ import cluster from 'node:cluster'
 const [exec, ...args] = process.argv.slice(2)
 cluster.setupPrimary({ exec, args })
 const worker = cluster.fork()
+process.stdout.write('worker ' + worker.process.pid + ';')
 worker.on('exit', (code) => process.exit(code))
 process.on('SIGTERM', () => worker.process.kill('SIGTERM'))
 `
 
 describe('node server.js as a worker of another program of node:cluster', () => {
+  const startManager = (t: TestContext, ...more: string[]): ServerProcess => {
+    const folder = createFolder(t, { 'manager.mjs': MANAGER, 'controllers/app.mjs': APP })
+    const args = [repositoryFile('dist/server.js'), `--controllers=${folder}/controllers`]
+    const program = { file: `${folder}/manager.mjs`, folder }
+    return new ServerProcess(t, [...args, '--port=0', ...more], {}, program)
+  }
+
   it(
     'stops on a signal with 0, and with 1 on an exception outside of a request',
     LIMIT,
     async (t) => {
-      const folder = createFolder(t, { 'manager.mjs': MANAGER, 'controllers/app.mjs': APP })
       const [healthPort = 0] = await findFreePorts(1)
-      const args = [
-        repositoryFile('dist/server.js'),
-        `--controllers=${folder}/controllers`,
-        '--port=0',
-        `--health-port=${healthPort}`,
-      ]
       for (const expected of [0, 1]) {
-        const program = { file: `${folder}/manager.mjs`, folder }
-        const server = new ServerProcess(t, args, {}, program)
+        const server = startManager(t, `--health-port=${healthPort}`)
         const port = await server.port()
         assert.equal((await exchange(healthPort, { target: '/readyz' })).status, 200)
         const { body } = await exchange(port, { target: '/app/who' })
@@ -416,10 +416,21 @@ describe('node server.js as a worker of another program of node:cluster', () => 
         else await crash(port, Number(body))
         const { code, stdout } = await server.ended
         assert.equal(code, expected)
-        assert.equal(logLinesOf(stdout).at(-1).event, 'stop')
+        assert.match(stdout, /"event":"stop".*\n$/)
       }
     },
   )
+
+  it('completes the request in flight when the other program is killed', LIMIT, async (t) => {
+    const server = startManager(t)
+    const port = await server.port()
+    const pid = Number(/\d+/.exec(await server.printed(/worker \d+;/))?.[0])
+    const response = exchange(port, { target: '/app/late' })
+    await server.printed(/late started/)
+    server.child.kill('SIGKILL')
+    assert.equal((await response).body, 'whole')
+    while (isRunning(pid)) await new Promise(setImmediate)
+  })
 })
 
 describe('node server.js --watch --workers', () => {
