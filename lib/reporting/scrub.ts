@@ -78,9 +78,11 @@ function coverValues(
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
-    // It has been split, and perhaps decoded.
-    if (covered.has(value)) left -= SHORT_COST
-    if (covered.has(value) || left < 0) return
+    if (covered.has(value)) {
+      // To find it again has taken time too.
+      left -= SHORT_COST
+      return
+    }
     covered.add(value)
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD

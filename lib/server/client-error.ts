@@ -76,7 +76,7 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
     if (hasArrived || connection.isDetached || socket.destroyed) return
     const limitMs = isReceivingBody ? server.requestTimeout : server.headersTimeout
     const since = resumedAt ?? Number.NEGATIVE_INFINITY
-    const restMs = pipeline?.isWaiting ? limitMs : limitMs - (monotonicMs() - since)
+    const restMs = pipeline?.isWaiting ? limitMs : since + limitMs - monotonicMs()
     if (restMs > 0) {
       timer = setTimeout(check, restMs).unref()
       connection.onClose.add(stop)

@@ -191,6 +191,12 @@ describe('scrubException()', () => {
       Object.assign(new Error('none'), { error: 'none', suppressed: error }),
     'a list that is a cause': (error) => new Error('none', { cause: [new Error('none'), error] }),
   }
+  // The report of the second request shows the shared exception among these, so that of the third one shows its text too.
+  const shownBefore = [
+    'an AggregateError of another realm',
+    'a SuppressedError with a thrown object',
+    'a SuppressedError with a thrown text',
+  ]
   for (const [what, hold] of Object.entries(holding)) {
     it(`knows the first request of an exception in ${what}, although its error was only counted`, async () => {
       const shared = new HttpError(404, `no article ${CANARY}`)
@@ -210,7 +216,10 @@ describe('scrubException()', () => {
       for (const target of ['/news/view', `/news/view?id=${CANARY}`, '/news/print?id=another']) {
         await front.handle(new HttpRequest({ target }))
       }
-      assert.match(shown.join(), /no (?:word\(7\) token\(12\)|article \[id\])/)
+      assert.match(
+        shown.join(),
+        shownBefore.includes(what) ? /no article \[id\]/ : /no word\(7\) token\(12\)/,
+      )
       assert.doesNotMatch(shown.join(), /c4n4ry/)
     })
   }
