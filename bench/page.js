@@ -5,7 +5,7 @@ const ENTITIES = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '
 const STYLE =
   ':root{color-scheme:light dark;font:1.0625rem/1.6 system-ui,sans-serif}' +
   'body{max-width:42rem;margin:16vh auto 4rem;padding:0 1.5rem}' +
-  'h1{margin:0;font-size:1.75rem;line-height:1.25;letter-spacing:-.02em}' +
+  'h1{margin:0;font-size:1.75rem;line-height:1.25}' +
   'p,li{overflow-wrap:anywhere}small{opacity:.75}code{font-size:.85em}' +
   'footer{margin-top:2.5rem;padding-top:.5rem;border-top:1px solid #8884}'
 

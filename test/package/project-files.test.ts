@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
+import { collectLog } from '../support/collectors.ts'
 import { createFolder } from '../support/folder.ts'
+import { createFront } from '../support/front.ts'
 import { blocksOf } from '../support/markdown.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { runNode } from '../support/run-node.ts'
+import { startServing } from '../support/serving.ts'
 
 describe('The linter', () => {
   it('checks the files of the project, and not those that a reader of the README adds', async (t) => {
@@ -75,6 +78,15 @@ describe('The lock files', () => {
     ]) {
       assert.equal(supports(range, [20, 19]), false, range)
     }
+  })
+})
+
+describe('The benchmark', () => {
+  it('expects the error page that Portico sends, because the other servers send a copy of it', async (t) => {
+    const { checkResponse } = await import(repositoryFile('bench/same-bytes.js'))
+    const front = createFront({ news: { list() {} } }, { logger: collectLog().logger })
+    const { port } = await startServing(t, front)
+    await checkResponse('portico', 'W4', port)
   })
 })
 
