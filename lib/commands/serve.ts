@@ -25,6 +25,9 @@ import { acceptWaiting, closePort } from '../server/drain.ts'
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
 
+// Maximum time to accept the connections that wait, in a worker. The time in which a child process must stop includes it.
+const ACCEPT_MS = 500
+
 // Within this time, an exception of the last turn is reported.
 const REPORT_MS = 10
 
@@ -95,7 +98,7 @@ export async function run(line: CommandLine): Promise<number> {
   isServing = false
   await delay(config.drainDelayMs)
   if (isSupervised) {
-    await acceptWaiting(service.server, untilTurn)
+    await acceptWaiting(service.server, ACCEPT_MS, untilTurn)
     // Closes the port before the clients are told to close their connections, because they connect again at once. node:cluster
     // loses the connections that it sends to a worker after the worker has closed its port.
     closePort(service.server)

@@ -87,7 +87,7 @@ export async function drain(
   let timer = setTimeout(setImmediate, Math.min(timeoutMs, MAX_TIMER_MS), endAll)
   const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
-  await acceptWaiting(server)
+  await acceptWaiting(server, timeoutMs / 2)
   await new Promise<void>((resolve) => closePort(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)
@@ -111,21 +111,24 @@ export function closePort(server: Server, onClose?: () => void): void {
 
 /**
  * Accepts the connections that wait: closing the port would reset them, and libuv accepts one in each turn of the event loop.
+ * Ends after `timeoutMs`: clients that connect again at once would never let it end, and a busy turn is long.
  *
  * @param turn Waits for one turn.
  * @internal
  */
 export async function acceptWaiting(
   server: Server,
+  timeoutMs: number,
   turn: () => Promise<unknown> = nextTurn,
 ): Promise<void> {
+  const endsAt = performance.now() + timeoutMs
   let quietTurns = 0
   const onConnection = (): void => {
     quietTurns = 0
   }
   server.on('connection', onConnection)
   // The first turn may be half over.
-  for (let i = 0; quietTurns < 2 && i < MAX_WAITING; i++) {
+  for (let i = 0; quietTurns < 2 && i < MAX_WAITING && performance.now() < endsAt; i++) {
     await turn()
     quietTurns++
   }

@@ -203,14 +203,11 @@ describe('Log', () => {
     )
   })
 
-  it('escapes nothing of what it removes, and 1 MB of controls in 0.2 s', (t) => {
+  it('escapes nothing of what it removes, and 1 MB of controls', (t) => {
     const { log, sink } = logging(t)
     const long = '\u007f'.repeat(1_000_000)
-    const before = process.cpuUsage()
     log.error({ errors: [], stack: [], previous: 1, hint: 'h', params: { long }, id: '1' }, 'm')
     log.error({ errors: [], stack: [], previous: 1, hint: 'h', id: '2', long }, 'm')
-    const ms = process.cpuUsage(before).user / 1_000
-    assert.ok(ms < 700, `${ms} ms`)
     const [removed, escaped] = sink.lines
     assert.match(
       removed ?? '',

@@ -81,6 +81,25 @@ describe('drain()', () => {
     for (const each of await Promise.all(received)) assert.match(each, /^HTTP\/1\.1 \d+/)
   })
 
+  it('accepts none after half of its time, although each client connects again at once', async (t) => {
+    const { port, service } = await startServing(t, createFront({}), { closeTimeoutMs: 200 })
+    let accepted = 0
+    const connectAgain = (): void => {
+      const socket = connect(port, '127.0.0.1').on('error', () => {})
+      t.after(() => socket.destroy())
+    }
+    service.server.on('connection', () => {
+      accepted++
+      blockEventLoop(5)
+      connectAgain()
+    })
+    connectAgain()
+    await new Promise(nextTick)
+    await service.close()
+    // Without the limit, 511 turns of the event loop accept as many.
+    assert.ok(accepted > 1 && accepted <= 50, `${accepted}`)
+  })
+
   it('responds to a request that arrived on an idle connection while the event loop was blocked', async (t) => {
     const { port, service } = await startServing(t, createFront({ index: {} }))
     const socket = connect(port, '127.0.0.1')
