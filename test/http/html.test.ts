@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { escapeHtml, html, Markup } from '../../lib/http/html.ts'
-import { cpuRatio } from '../support/cpu.ts'
+import { timeRatio } from '../support/time-ratio.ts'
 
 describe('escapeHtml()', () => {
   it('escapes characters that could end an element or an attribute', () => {
@@ -43,7 +43,7 @@ describe('html``', () => {
     for (let depth = 0; depth < 1_500; depth++) nested = ['<', nested]
     const textOf = (list: unknown): string => html`${list}`.toString()
     assert.equal(textOf(nested), textOf(flat))
-    const ratio = cpuRatio(
+    const ratio = timeRatio(
       () => textOf(nested),
       () => textOf(flat),
     )

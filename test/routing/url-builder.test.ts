@@ -5,10 +5,10 @@ import fc from 'fast-check'
 import { stateOf } from '../../lib/http/request.ts'
 import type { UrlOptions, UrlParams } from '../../lib/http/route.ts'
 import { HttpRequest } from '../../lib/index.ts'
-import { cpuRatio } from '../support/cpu.ts'
 import { createFront } from '../support/front.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { checkUrls, found, type Routing, routing } from '../support/routing.ts'
+import { timeRatio } from '../support/time-ratio.ts'
 
 const route = routing()
 const start = route('/')
@@ -105,7 +105,7 @@ describe('HttpRequest.urlFor() with a query', () => {
     const urlOf = (tag: unknown): string =>
       route('/news/list').urlFor({}, { query: { tag: tag as string[] } })
     assert.equal(urlOf(nested), urlOf(flat))
-    const ratio = cpuRatio(
+    const ratio = timeRatio(
       () => urlOf(nested),
       () => urlOf(flat),
     )

@@ -122,9 +122,15 @@ async function heapOfConnection(t: TestContext, kind: string): Promise<number> {
   const server = await HeapServer.start(t, kind)
   // The first requests also create objects that do not belong to a connection.
   for (let i = 0; i < 500; i++) await server.ask({ target: '/app/list' }, server.control)
-  const before = await server.heapUsed()
-  await Promise.all(Array.from({ length: CONNECTIONS }, () => server.ask({ target: '/app/list' })))
-  return ((await server.heapUsed()) - before) / CONNECTIONS
+  const grown: number[] = []
+  // V8 may compile code during one of the batches.
+  for (let batch = 0; batch < 3; batch++) {
+    const before = await server.heapUsed()
+    const asked = Array.from({ length: CONNECTIONS }, () => server.ask({ target: '/app/list' }))
+    await Promise.all(asked)
+    grown.push((await server.heapUsed()) - before)
+  }
+  return Math.min(...grown) / CONNECTIONS
 }
 
 /** The server of heap-server.ts in another process, with idle connections to it. */
