@@ -100,7 +100,7 @@ function ignoreErrors(body: Readable): Readable {
 function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (stream.readableEnded) throw new Error(READ_ALREADY)
-    if (stream.destroyed) throw new ClientGoneError()
+    if (stream.destroyed) throw faultOf(stream.errored)
     const collected = new Collector()
     const stop = listen(stream, maxBytes, {
       take: (chunk) => collected.add(chunk),
@@ -173,7 +173,7 @@ function limitStream(source: Readable, maxBytes: number): Readable {
   }
   const stop = listen(source.pause(), maxBytes, { take, end, fail })
   if (source.readableEnded) end()
-  else if (source.destroyed) fail(new ClientGoneError())
+  else if (source.destroyed) fail(faultOf(source.errored))
   return ignoreErrors(body)
 }
 
@@ -186,16 +186,19 @@ function listen(source: Readable, maxBytes: number, { take, end, fail }: BodyRea
     if (bytes > maxBytes) fail(tooLarge(maxBytes))
     else take(chunk)
   }
-  // An HttpError describes a fault of the message. Any other error means that the client left.
-  const onError = (error: Error): void =>
-    fail(error instanceof HttpError ? error : new ClientGoneError())
+  const onError = (error: Error): void => fail(faultOf(error))
   const onClose = (): void => {
-    if (!source.readableEnded) fail(new ClientGoneError())
+    if (!source.readableEnded) fail(faultOf(source.errored))
   }
   source.on('data', onData).on('end', end).on('error', onError).on('close', onClose)
   return () => {
     source.off('data', onData).off('end', end).off('error', onError).off('close', onClose).pause()
   }
+}
+
+// When a client leaves, node:http ends its message with this code. The stream of an application may fail with any other error.
+function faultOf(error: NodeJS.ErrnoException | null): Error {
+  return error && error.code !== 'ECONNRESET' ? error : new ClientGoneError()
 }
 
 function toBuffer(chunk: Uint8Array | string): Buffer {

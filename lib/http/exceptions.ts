@@ -53,9 +53,11 @@ export function statusOf(exception: Error): number {
 
 /** Reports whether an exception means only that the client has gone away, or that its event stream has been ended. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
-  if (isInstance(ClientGoneError, exception)) return true
-  if (request === undefined || !stateOf(request).message.aborted) return false
-  return isInstance(ServerClosingError, exception) || isAbort(exception)
+  const isGone = isInstance(ClientGoneError, exception)
+  if (request === undefined) return isGone
+  // Code may have passed the signal of another request on.
+  if (!stateOf(request).message.aborted) return false
+  return isGone || isInstance(ServerClosingError, exception) || isAbort(exception)
 }
 
 /** Reports whether an exception is an AbortError, or one that node:stream has joined with another error. */

@@ -190,8 +190,6 @@ export class HttpResponse {
   /**
    * Adds the name of a request header to `Vary`, unless it is there: a cache then keeps one copy for each of its values.
    *
-   * @example
-   * response.vary('Origin').vary('Cookie')
    * @throws {TypeError} If it is not a valid name of a header.
    */
   vary(name: string): this {

@@ -13,6 +13,8 @@ const tooLargeFor = (maxBytes: number) => ({
   status: 413,
   message: `The body is larger than ${maxBytes} bytes`,
 })
+// As node:http ends the message of a client that leaves.
+const aborted = Object.assign(new Error('aborted'), { code: 'ECONNRESET' })
 const gone = { name: 'ClientGoneError', status: 400, message: 'The client has gone away' }
 
 async function reading(source: BodySource, maxBytes: number): Promise<Buffer> {
@@ -48,8 +50,8 @@ describe('readBody()', () => {
     )
   })
 
-  it('throws a 400 if the stream fails or closes before its end', async (t) => {
-    for (const error of [new Error('reset'), undefined]) {
+  it('throws a 400 if the client leaves or the stream closes before its end', async (t) => {
+    for (const error of [aborted, undefined]) {
       const stream = incoming(t)
       const read = reading(stream, 8)
       stream.write('123')
@@ -57,6 +59,16 @@ describe('readBody()', () => {
       await assert.rejects(read, gone)
       await assert.rejects(reading(stream, 8), gone)
     }
+  })
+
+  it('throws any other error of the stream', async (t) => {
+    const error = new Error('not in gzip format')
+    const stream = incoming(t)
+    const read = reading(stream, 8)
+    stream.destroy(error)
+    await assert.rejects(read, error)
+    await assert.rejects(reading(stream, 8), error)
+    await assert.rejects(text(streamBody(stream, 8)), error)
   })
 
   it('rejects a second read of a body', async () => {
@@ -183,8 +195,8 @@ describe('streamBody()', () => {
     await assert.rejects(text(streamBody(new Uint8Array(5), 4)), tooLargeFor(4))
   })
 
-  it('fails with a 400 if its source fails or closes before its end', async (t) => {
-    for (const error of [new Error('reset'), undefined]) {
+  it('fails with a 400 if the client leaves or its source closes before its end', async (t) => {
+    for (const error of [aborted, undefined]) {
       const source = incoming(t)
       const read = text(streamBody(source, 4))
       source.write('123')

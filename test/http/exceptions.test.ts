@@ -193,13 +193,15 @@ describe('The HttpError of another copy of the package', async () => {
 })
 
 describe('isClientGone()', () => {
-  it('recognizes the error of the signal, and an AbortError after the client has gone', () => {
+  it('recognizes the errors of the signal and an AbortError, after the client has gone', () => {
     const here = new HttpRequest({ target: '/' })
     const gone = new HttpRequest({ target: '/', aborted: true })
     const abort = Object.assign(new Error('x'), { name: 'AbortError' })
     const table: [Error, HttpRequest | undefined, boolean][] = [
       [new ClientGoneError(), undefined, true],
-      [new ClientGoneError(), here, true],
+      [new ClientGoneError(), gone, true],
+      // The signal of another request aborted.
+      [new ClientGoneError(), here, false],
       [abort, gone, true],
       [abort, here, false],
       // node:stream joins an AbortError and the end of the connection.

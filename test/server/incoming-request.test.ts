@@ -292,6 +292,28 @@ describe('IncomingRequest.signal', () => {
     socket.destroy()
     await aborted.promise
   })
+
+  it('has an error that is reported if a request fails with it whose client has not left', async (t) => {
+    const [first, second] = [deferred(), deferred()]
+    let shared: Promise<unknown> | undefined
+    const { port, reports } = await serveActions(t, {
+      async wait({ signal }) {
+        const started = shared ? second : first
+        shared ??= once(signal, 'abort').then(() => Promise.reject(signal.reason))
+        started.resolve()
+        await shared
+      },
+    })
+    const socket = connect(port, '127.0.0.1')
+    socket.write(bytesOf({ target: '/app/wait' }))
+    await first.promise
+    const other = exchange(port, { target: '/app/wait' })
+    await second.promise
+    socket.destroy()
+    assert.equal((await other).status, 400)
+    const messages = reports.map(({ message }) => message)
+    assert.deepEqual(messages, ['The client has gone away'])
+  })
 })
 
 describe('IncomingRequest.remoteAddress', () => {
