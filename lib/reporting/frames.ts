@@ -1,7 +1,7 @@
 import { isName } from './shape.ts'
 
 // The folder of lib/ and of the program. A bundle of the application may have no such folder.
-const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/[\w-]+)\.[jt]s$)/.exec(
+const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/core)\.[jt]s$)/.exec(
   import.meta.url,
 )?.[0]
 const OWN_FILES = OWN_FOLDER === undefined ? [] : [`${OWN_FOLDER}lib/`, `${OWN_FOLDER}server.js`]

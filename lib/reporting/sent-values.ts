@@ -39,6 +39,9 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
+// A proxy may add a name to the list of those before it.
+const MAX_SERVER_NAMES = 64
+
 type IsSafe = (name: string) => boolean
 
 /** A value of a request, and the label that replaces it in a text. */
@@ -246,5 +249,6 @@ export function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<str
   const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
   const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
   const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded]
-  return new Set(fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? []))
+  const names = fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? [])
+  return new Set(names.slice(0, MAX_SERVER_NAMES))
 }

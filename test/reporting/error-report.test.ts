@@ -234,6 +234,8 @@ describe('makeReport()', () => {
     assert.deepEqual([result.second?.name, result.second?.message], ['TypeError', 'second [dsh]'])
     assert.ok((result.second?.stack?.length ?? 0) > 0)
     assert.equal('second' in report({ exceptions: [first] }), false)
+    const missing = report({ exceptions: [first, new NoRouteError()] })
+    assert.equal(missing.second?.message, 'No route matched the request')
   })
 
   it('has the frames of the stack, for a 5xx', () => {

@@ -389,6 +389,15 @@ describe('scrub()', () => {
     assert.equal(long.length, 1)
   })
 
+  it('leaves the first 64 names of the server', () => {
+    const names = Array.from({ length: 70 }, (_, i) => `shop${i}.example`)
+    const request = requestOf({
+      headers: { 'x-forwarded-host': names.join(), 'x-key': names.join() },
+    })
+    const shown = names.filter((name) => scrub(name, request) === name)
+    assert.deepEqual(shown, names.slice(0, 64))
+  })
+
   it('searches no texts or values that are long when they are decoded and folded', () => {
     const hangul = (length: number): string =>
       Array.from({ length }, (_, i) => String.fromCharCode(0xac00 + (i % 11_000))).join('')
@@ -685,6 +694,15 @@ describe('scrubAll()', () => {
       assert.deepEqual(scrubAll(['No article'], repeated(part, 3_000)), [undefined])
       assert.deepEqual(scrubAll(['No article'], repeated(part, 300)), ['No article'])
     }
+  })
+
+  it('searches no text where hundreds of names are long', () => {
+    const named = (count: number): HttpRequest => {
+      const fields = Array.from({ length: count }, (_, i) => `${'TheAndOther'.repeat(5)}${i}=1`)
+      return new HttpRequest({ target: `/a?${fields.join('&')}` })
+    }
+    assert.deepEqual(scrubAll(['No article'], named(300)), [undefined])
+    assert.deepEqual(scrubAll(['No article'], named(200)), ['No article'])
   })
 
   it('charges the head of a request with a session as that of any other', () => {

@@ -437,6 +437,7 @@ describe('createStrangler()', () => {
       ['POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n', 501],
       ['TRACE /news/list HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405],
       ['OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 204],
+      ['GET http://a/old HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 404],
     ] as const) {
       assert.equal(parse(await send(portOf(url), lines)).status, status, lines)
     }
