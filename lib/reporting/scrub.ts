@@ -1,6 +1,6 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { decodings, isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
+import { isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
@@ -15,6 +15,8 @@ const MAX_SESSIONS = 6_144
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
+// A URL may contain a URL that contains a URL, and each level adds an encoding.
+const MAX_DECODINGS = 6
 
 /**
  * Removes the values of a request from texts: parameters, path segments past the action, headers
@@ -122,6 +124,17 @@ function coverValues(
     }
   }
   return true
+}
+
+// Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too.
+function* decodings(value: string): Generator<string> {
+  let decoded = value.toWellFormed()
+  for (let i = 0; i <= MAX_DECODINGS; i++) {
+    yield decoded
+    const next = decodePercent(decoded)
+    if (next === decoded) return
+    decoded = next
+  }
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.

@@ -9,9 +9,6 @@ import { isLongWhenFolded } from './text-mask.ts'
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret: they are guessed at once.
 const MIN_VALUE_LENGTH = 4
 
-// A URL may contain a URL that contains a URL, and each level adds an encoding.
-const MAX_DECODINGS = 6
-
 // Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
   [
@@ -227,17 +224,6 @@ export function numbersIn(value: string): readonly string[] {
   const number = abs(Number(digits))
   const numbers = [number, floor(number), ceil(number), abs(Number.parseFloat(digits))]
   return [...new Set(numbers.map(String))].filter((text) => text !== value)
-}
-
-/** Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too. */
-export function* decodings(value: string): Generator<string> {
-  let decoded = value.toWellFormed()
-  for (let i = 0; i <= MAX_DECODINGS; i++) {
-    yield decoded
-    const next = decodePercent(decoded)
-    if (next === decoded) return
-    decoded = next
-  }
 }
 
 function labelOf(name: string, isSafe: IsSafe = isName): string {
