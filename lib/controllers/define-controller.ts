@@ -10,7 +10,7 @@ type State =
 export type Members = Readonly<Record<string, Action | State>>
 
 /**
- * Returns a controller unchanged. TypeScript infers the types of the request and the response of its
+ * Returns a controller unchanged. TypeScript infers the types of request and response of its
  * actions, and rejects functions that are not actions.
  *
  * @example

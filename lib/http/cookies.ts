@@ -9,7 +9,7 @@ export interface CookieAttributes {
   readonly path?: string | undefined
   /** The domain whose hosts receive the cookie (default: only the host of the request). */
   readonly domain?: string | undefined
-  /** Seconds that the client keeps the cookie, a whole number; 0 removes it (default: until the browser closes). */
+  /** Whole seconds that the client keeps the cookie; 0 removes it (default: until the browser closes). */
   readonly maxAgeSeconds?: number | undefined
   /** The date until which the client keeps the cookie. `maxAgeSeconds` takes precedence. */
   readonly expires?: Date | undefined

@@ -145,7 +145,7 @@ export class HttpResponse {
     return this.#fill('text/plain; charset=utf-8', text)
   }
 
-  /** Sets an HTML body. Values from a request must be escaped in it, as the template tag `html` does. */
+  /** Sets an HTML body. Escape values from a request in it, as the template tag `html` does. */
   html(page: string | Markup): this {
     const text = page && !(page instanceof Promise) ? String(page) : page
     return this.#fill('text/html; charset=utf-8', text)

@@ -5,7 +5,7 @@ import type { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
-import { isAbort } from '../http/exceptions.ts'
+import { isClientGone } from '../http/exceptions.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { linger } from './close-slowly.ts'
@@ -111,9 +111,11 @@ function writeStream(
   const { out, connection } = incoming
   const length = declared === undefined ? undefined : Number(declared)
   let isTruncated = false
-  body.once('close', () => {
-    isTruncated = !body.readableEnded && !incoming.aborted
-  })
+  // Before pipeline() closes the connection.
+  const watch = (): void => {
+    isTruncated ||= !body.readableEnded && !incoming.aborted
+  }
+  body.once('error', watch).once('close', watch)
   const destroyBody = (): void => void body.destroy()
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
@@ -128,10 +130,9 @@ function writeStream(
       connection.removeOnClose(destroyBody)
       // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
       const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
-      const isStopped = (): boolean => incoming.signal.reason instanceof ServerClosingError
-      if (!error || !isReported || isStopped()) return
-      // The connection is closed by now, so an AbortError would be regarded as that of a client that has left.
-      const isOwnAbort = isTruncated && isAbort(error)
+      if (!error || !isReported || incoming.signal.reason instanceof ServerClosingError) return
+      // The connection is closed by now, so the error would be regarded as that of a client that has left.
+      const isOwnAbort = isTruncated && isClientGone(error, response.request)
       target.report(
         isOwnAbort ? new Error('The body was aborted', { cause: error }) : error,
         response,

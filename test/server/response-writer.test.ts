@@ -4,7 +4,7 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Action } from '../../lib/index.ts'
+import { type Action, ClientGoneError } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
 import { keepAliveBytesOf, listenWithActions, serveActions, settled } from '../support/wire.ts'
@@ -268,6 +268,28 @@ describe('writeResponse() with a stream', () => {
     assert.doesNotMatch(body, LAST_CHUNK)
     assert.equal(reports[0]?.previous?.name, 'AbortError')
   })
+
+  for (const [what, error] of [
+    ['an AbortError', new DOMException('x', 'AbortError')],
+    ['the error of another client', new ClientGoneError()],
+  ] as const) {
+    it(`reports one that fails with ${what} after its first bytes`, async (t) => {
+      const { port, reports } = await serveActions(t, {
+        fails(_, response) {
+          response.body = (async function* () {
+            yield 'text'
+            throw error
+          })()
+        },
+      })
+      const { body } = await exchange(port, { target: '/app/fails' })
+      assert.doesNotMatch(body, LAST_CHUNK)
+      assert.deepEqual(
+        reports.map(({ previous }) => previous?.name),
+        [error.name],
+      )
+    })
+  }
 
   it('reports one that fails after its first bytes, but not a client that leaves', async (t) => {
     const closed = deferred()
