@@ -25,7 +25,7 @@ import { acceptWaiting, closePort } from '../server/drain.ts'
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
 
-// Maximum time to accept the connections that wait, in a worker. The time in which a child process must stop includes it.
+// Maximum time to accept the connections that wait, in a worker: one of the parts of stopTimeoutMs() beyond the close timeout.
 const ACCEPT_MS = 500
 
 // Within this time, an exception of the last turn is reported.

@@ -90,8 +90,7 @@ export class FrontController {
   }
 
   /**
-   * Reports whether there is an action for the target of a request. Runs no plugin, reads no body, and reports nothing. A
-   * rejected target, such as a malformed path, also has names, which are looked up.
+   * Reports whether there is an action for the target of a request. Runs no plugin, reads no body, and reports nothing.
    *
    * @example
    * front.serves(new HttpRequest({ target: '/news/list' }))

@@ -196,7 +196,8 @@ function listen(source: Readable, maxBytes: number, { take, end, fail }: BodyRea
   }
 }
 
-// When a client leaves, node:http ends its message with this code. The stream of an application may fail with any other error.
+// node:http fails a message with this code when the client leaves. A stream of the application may fail with any other error, but one
+// that fails with this code counts as a client that has left.
 function faultOf(error: NodeJS.ErrnoException | null): Error {
   return error && error.code !== 'ECONNRESET' ? error : new ClientGoneError()
 }

@@ -173,7 +173,7 @@ export class NoRouteError extends HttpError {
   }
 }
 
-/** The error if the client has gone away. `request.signal` aborts with it. Not reported. */
+/** The error if the client has gone away. `request.signal` aborts with it. */
 export class ClientGoneError extends HttpError {
   constructor() {
     super(400, 'The client has gone away')

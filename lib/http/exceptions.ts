@@ -55,7 +55,7 @@ export function statusOf(exception: Error): number {
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
   const isGone = isInstance(ClientGoneError, exception)
   if (request === undefined) return isGone
-  // Code may have passed the signal of another request on.
+  // The error may come from the signal of another request, which the application has passed on.
   if (!stateOf(request).message.aborted) return false
   return isGone || isInstance(ServerClosingError, exception) || isAbort(exception)
 }

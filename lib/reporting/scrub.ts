@@ -103,8 +103,7 @@ function coverValues(
     }
   }
   for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
-    // A long name has taken time to judge.
-    left -= Math.max(SHORT_COST, 2 * label.length)
+    left -= SHORT_COST
     if (left < 0) return false
     for (const decoded of decodings(value)) {
       // A short value is folded too, and so is each piece.

@@ -151,7 +151,7 @@ function scrubTogether(
     exceptions,
     (exception) => [exception, readException(exception, hasStack)] as const,
   )
-  // Messages about names are safe as they are: a scanner's 404 needs no search. A stack does.
+  // Messages about names are safe as they are: a scanner's 404 needs no search. A stack needs one.
   const unsafe = raws.filter(
     ([exception]) => hasStack || messageAboutNames(exception, request) === undefined,
   )

@@ -36,7 +36,7 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
-// A proxy may add a name to the list of those before it.
+// Each proxy may add its name to the list. To compare thousands of names takes time.
 const MAX_SERVER_NAMES = 64
 
 type IsSafe = (name: string) => boolean
@@ -114,7 +114,8 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   // A forward may have replaced the variables of a named route.
   const first = (route !== firstRoute && firstRoute?.pairs) || ''
   const replaced = typeof first === 'string' ? parsePairs(first) : first
-  for (const [name, value] of [...pairs, ...replaced]) yield [labelOf(name, isSafe), value]
+  for (const [name, value] of pairs) yield [keys.has(name) ? name : 'value', value]
+  for (const [name, value] of replaced) yield [labelOf(name, isSafe), value]
 }
 
 // Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
@@ -141,9 +142,9 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
     const equals = field.indexOf('=')
     const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
     // A field without a name may be a token.
-    if (!isSafe(name)) yield ['name', name]
-    const value = equals < 0 ? '' : field.slice(equals + 1)
-    yield [labelOf(name, isSafe), value]
+    const label = labelOf(name, isSafe)
+    if (label !== name) yield ['name', name]
+    yield [label, equals < 0 ? '' : field.slice(equals + 1)]
   }
 }
 

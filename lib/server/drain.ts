@@ -111,7 +111,7 @@ export function closePort(server: Server, onClose?: () => void): void {
 
 /**
  * Accepts the connections that wait: closing the port would reset them, and libuv accepts one in each turn of the event loop.
- * Ends after `timeoutMs`: clients that connect again at once would never let it end, and a busy turn is long.
+ * Ends after `timeoutMs`: clients that connect again at once would never let it end, and one turn may take seconds.
  *
  * @param turn Waits for one turn.
  * @internal

@@ -42,9 +42,7 @@ export class IncomingRequest implements HttpRequestInit {
   readonly method: string
   readonly target: string
   readonly rejection: HttpError | undefined
-  /**
-   * Whether no other request may follow: a proxy may have read a rejected message differently, and an upgrade leads to another protocol.
-   */
+  /** Whether no other request may follow: a proxy may have read a rejected message differently; an upgrade changes the protocol. */
   readonly mustBeLast: boolean
   readonly #bodyBytes: number | undefined
   #bodyState: BodyState
@@ -172,7 +170,10 @@ export class IncomingRequest implements HttpRequestInit {
   }
 
   get aborted(): boolean {
-    return this.connection.socket.destroyed || this.#abortReason !== undefined
+    const { fault, socket } = this.connection
+    // Behind other responses, the socket of a client that has left within this message is still open.
+    const isCut = fault instanceof ClientGoneError && !this.message.complete
+    return isCut || socket.destroyed || this.#abortReason !== undefined
   }
 
   /**

@@ -132,9 +132,9 @@ function writeStream(
       const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
       if (!error || !isReported || incoming.signal.reason instanceof ServerClosingError) return
       // The connection is closed by now, so the error would be regarded as that of a client that has left.
-      const isOwnAbort = isTruncated && isClientGone(error, response.request)
+      const isOwnFault = isTruncated && isClientGone(error, response.request)
       target.report(
-        isOwnAbort ? new Error('The body was aborted', { cause: error }) : error,
+        isOwnFault ? new Error('The body has failed', { cause: error }) : error,
         response,
       )
     })

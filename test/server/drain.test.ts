@@ -82,7 +82,7 @@ describe('drain()', () => {
   })
 
   it('accepts none after half of its time, although each client connects again at once', async (t) => {
-    const { port, service } = await startServing(t, createFront({}), { closeTimeoutMs: 200 })
+    const { port, service } = await startServing(t, createFront({}), { closeTimeoutMs: 1_000 })
     let accepted = 0
     const connectAgain = (): void => {
       const socket = connect(port, '127.0.0.1').on('error', () => {})
@@ -94,10 +94,10 @@ describe('drain()', () => {
       connectAgain()
     })
     connectAgain()
-    await new Promise(nextTick)
+    await once(service.server, 'connection')
     await service.close()
     // Without the limit, 511 turns of the event loop accept as many.
-    assert.ok(accepted > 1 && accepted <= 50, `${accepted}`)
+    assert.ok(accepted <= 150, `${accepted}`)
   })
 
   it('responds to a request that arrived on an idle connection while the event loop was blocked', async (t) => {

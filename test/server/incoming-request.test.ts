@@ -316,6 +316,28 @@ describe('IncomingRequest.signal', () => {
   })
 })
 
+describe('IncomingRequest.aborted', () => {
+  it('is true if the client leaves within the message, also behind a response that waits', async (t) => {
+    const [started, finish] = [deferred(), deferred()]
+    const { port, reports } = await serveActions(t, {
+      async slow() {
+        started.resolve()
+        await finish.promise
+      },
+      async read({ body }) {
+        await text(body).finally(finish.resolve)
+      },
+    })
+    const socket = connect(port, '127.0.0.1').on('error', () => {})
+    const post = bytesOf({ method: 'POST', target: '/app/read', body: 'all or a part' })
+    socket.write(keepAliveBytesOf({ target: '/app/slow' }) + post.replace(' or a part', ''))
+    await started.promise
+    socket.end()
+    await once(socket.resume(), 'close')
+    assert.deepEqual(reports, [])
+  })
+})
+
 describe('IncomingRequest.remoteAddress', () => {
   it('is the address of the client', async (t) => {
     const { port } = await serveActions(t, {

@@ -11,7 +11,7 @@ import { parse, type RawRequest } from '../support/http.ts'
 import { startNode } from '../support/run-node.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
-const CONNECTIONS = 1_000
+const CONNECTIONS = 400
 
 describe('An idle connection', () => {
   const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
