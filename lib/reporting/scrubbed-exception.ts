@@ -152,9 +152,9 @@ function scrubTogether(
     (exception) => [exception, readException(exception, hasStack)] as const,
   )
   // Messages about names are safe as they are: a scanner's 404 needs no search. A stack needs one.
-  const unsafe = raws.filter(
-    ([exception]) => hasStack || messageAboutNames(exception, request) === undefined,
-  )
+  const unsafe = hasStack
+    ? raws
+    : raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
   const inner = unsafe.flatMap(([, raw]) => withInner(raw))
   const isShared = claim([...exceptions, ...inner.map(({ value }) => value)], request)
   const scrubber = scrubberOf(searchOf(inner, request, isShared), isShared ? shapesAlone : withheld)

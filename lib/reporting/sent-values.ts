@@ -114,7 +114,7 @@ function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledVa
   // A forward may have replaced the variables of a named route.
   const first = (route !== firstRoute && firstRoute?.pairs) || ''
   const replaced = typeof first === 'string' ? parsePairs(first) : first
-  for (const [name, value] of pairs) yield [keys.has(name) ? name : 'value', value]
+  for (const [name, value] of pairs) yield [labelOf(name, (each) => keys.has(each)), value]
   for (const [name, value] of replaced) yield [labelOf(name, isSafe), value]
 }
 
@@ -141,8 +141,8 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
     if (field === '') continue
     const equals = field.indexOf('=')
     const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
-    // A field without a name may be a token.
     const label = labelOf(name, isSafe)
+    // A field without a name may be a token.
     if (label !== name) yield ['name', name]
     yield [label, equals < 0 ? '' : field.slice(equals + 1)]
   }
