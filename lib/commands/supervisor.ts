@@ -2,8 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { LISTEN_MESSAGE } from '../process/worker.ts'
-import { stopChild } from './stop-child.ts'
-import { WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
+import { stopWorker, WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
 
 /** Options of a {@link Supervisor}. */
 export interface SupervisorOptions extends WorkerSlotOptions {
@@ -96,9 +95,7 @@ export class Supervisor {
     this.#stopping = true
     for (const slot of this.#slots) slot.stop()
     const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined)
-    const codes = await Promise.all(
-      workers.map(({ process }) => stopChild(process, this.#options.stopTimeoutMs)),
-    )
+    const codes = await Promise.all(workers.map((worker) => stopWorker(worker, this.#options)))
     return Math.max(0, ...codes)
   }
 

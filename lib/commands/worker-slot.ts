@@ -179,8 +179,28 @@ export class WorkerSlot {
   #retire(): void {
     const worker = this.#worker
     this.#worker = undefined
-    if (worker?.isDead() === false) stopChild(worker.process, this.#options.stopTimeoutMs)
+    if (worker?.isDead() === false) stopWorker(worker, this.#options)
   }
+}
+
+/**
+ * Stops a worker, and logs it if the worker had to be killed: its requests in flight are lost.
+ *
+ * @returns Its exit code, as that of {@link stopChild}.
+ */
+export async function stopWorker(
+  { process: child }: Worker,
+  { logger, stopTimeoutMs }: WorkerSlotOptions,
+): Promise<number> {
+  const code = await stopChild(child, stopTimeoutMs)
+  const { pid, signalCode: signal } = child
+  if (signal === 'SIGKILL') {
+    logger.error(
+      { event: 'worker', pid, signal },
+      `Worker ${pid} ended (${signal}) while it stopped`,
+    )
+  }
+  return code
 }
 
 type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>> & {

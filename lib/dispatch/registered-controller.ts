@@ -67,11 +67,15 @@ export function registerController(
   }
   const actions = new Map<string, RegisteredAction>()
   const actionNames = new Map<string, string>()
+  const owned = fullName({ module, controller, action: '' })
   for (const [property, run] of functions) {
     if (isReservedForHook(property)) continue
     const action = actionName(property)
     checks.run(() =>
-      actions.set(register(actionNames, 'action', action, toKey(action)), registered(action, run)),
+      actions.set(
+        register(actionNames, 'action', action, toKey(action), owned),
+        registered(action, run),
+      ),
     )
   }
   const ownCall = functions.get(CALL)
@@ -101,6 +105,7 @@ function throwNoAction({ action }: HttpRequest): never {
 /**
  * Adds a name by its key, and returns the key.
  *
+ * @param prefix Stands before the names in a message, such as `news/` (default nothing).
  * @throws {TypeError} If no URL can contain the name, or another name has the same key.
  */
 export function register(
@@ -108,15 +113,16 @@ export function register(
   kind: string,
   name: string,
   key: string,
+  prefix = '',
 ): string {
-  if (key === '' || /[/?#\s]/.test(name))
-    throw new TypeError(`No URL can name the ${kind} "${name}"`)
+  const described = `the ${kind} "${prefix}${name}"`
+  if (key === '' || /[/?#\s]/.test(name)) throw new TypeError(`No URL can name ${described}`)
   const other = names.get(key)
   if (other !== undefined) {
     throw new TypeError(
       name === other
-        ? `The ${kind} "${name}" exists already`
-        : `No URL can distinguish the ${kind} "${name}" from "${other}"`,
+        ? `There is a second definition of ${described}`
+        : `No URL can distinguish ${described} from "${prefix}${other}"`,
     )
   }
   names.set(key, name)

@@ -33,7 +33,7 @@ export interface HttpRequestInit {
   readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined
-  /** Whether the client has closed the connection (default: whether the signal is aborted). */
+  /** Whether the client has closed the connection (default: whether the signal or the body is aborted). */
   readonly aborted?: boolean | undefined
   /** The address of the peer (default ''). */
   readonly remoteAddress?: string | undefined
@@ -166,7 +166,8 @@ export class Message {
   get aborted(): boolean {
     const { source } = this
     // Not by destructuring: over a connection, reading `signal` creates one, which took a quarter of W4.
-    return source.aborted ?? source.signal?.aborted ?? false
+    const known = source.aborted ?? source.signal?.aborted
+    return known ?? (source.body as Partial<Readable> | undefined)?.readableAborted ?? false
   }
 
   get query(): URLSearchParams {

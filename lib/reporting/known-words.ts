@@ -41,13 +41,13 @@ const ENDINGS: readonly (readonly [ending: RegExp, stem: string])[] = [
 ]
 const SIGNS = new Set(['-', '=', '=>', '->', ':', '', '...'])
 
-// Names of classes, and the codes of Node and of its parser of HTTP.
+// Names of classes, and the codes of Node, of its parser of HTTP and of undici.
 const CLASS = /^(?:[A-Z][a-z]+|JSON|HTTP|URI){0,6}(?:Error|Exception)$/
-const CODE = /^(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
+const CODE = /^(?:ERR|HPE|UND|ABORT|MODULE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
 // Words of these names and codes only.
 const NAME_WORDS = `
-aggregate arg args bounds cb cert char clone cr crypto cycle dir dom equal esm eval extension extensions fs h2
-handshake http2 jws jwt keylog lf maxbuffer paused safe specifier sqlite stdio transfer truncated
+aggregate arg args bounds cb cert char clone cr crypto cycle dir dom equal err esm eval extension extensions fs h2
+handshake http2 jws jwt keylog lf max maxbuffer origins paused req res safe specifier sqlite stdio transfer truncated
 upgrade`
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024

@@ -95,12 +95,14 @@ describe('Supervisor', () => {
     assert.equal(await other.stop(), 3)
   })
 
-  it('kills a worker that does not stop in time', async (t) => {
-    const { supervisor } = supervised(t, { deaf: true }, { stopTimeoutMs: 20 })
+  it('kills a worker that does not stop in time, and logs it', async (t) => {
+    const { supervisor, lines } = supervised(t, { deaf: true }, { stopTimeoutMs: 20 })
     await supervisor.start()
+    const expected = pids().map((pid) => `Worker ${pid} ended (SIGKILL) while it stopped`)
     const ended = workers().map((worker) => once(worker, 'exit'))
     assert.equal(await supervisor.stop(), 1)
     for (const [, signal] of await Promise.all(ended)) assert.equal(signal, 'SIGKILL')
+    assert.deepEqual(lines.toSorted(), expected.toSorted())
   })
 
   it('replaces a worker that ends, and logs it', async (t) => {

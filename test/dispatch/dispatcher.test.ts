@@ -44,7 +44,7 @@ describe('new Dispatcher()', () => {
       message: 'No URL can distinguish the controller "USER.ADMIN" from "user-admin"',
     })
     assert.throws(() => dispatcher({ news: { fooBar() {}, 'foo-bar'() {} } }), {
-      message: 'The action "foo-bar" exists already',
+      message: 'There is a second definition of the action "news/foo-bar"',
     })
     const modules = ['admin', 'ADMIN'].map((name) => [name, new Map()] as const)
     assert.doesNotThrow(() => new Dispatcher(modules, nameKeys.exact))

@@ -148,14 +148,19 @@ describe('FormBody', () => {
 })
 
 describe('Message.aborted', () => {
-  it('reads the message, or else the signal', () => {
+  it('reads the message, or else the signal, or else the body', () => {
     const aborted = AbortSignal.abort()
+    const cut = new Readable({ read() {} })
+    cut.destroy()
     const table: [Partial<HttpRequestInit>, boolean][] = [
       [{}, false],
       [{ signal: new AbortController().signal }, false],
       [{ signal: aborted }, true],
       [{ aborted: true }, true],
       [{ aborted: false, signal: aborted }, false],
+      [{ body: cut }, true],
+      [{ body: Readable.from(['a=1']) }, false],
+      [{ body: 'a=1' }, false],
     ]
     for (const [init, expected] of table)
       assert.equal(new Message({ target: '/', ...init }).aborted, expected)

@@ -109,10 +109,11 @@ describe('isKnownName()', () => {
       'ERR_MODULE_NOT_FOUND ERR_UNHANDLED_REJECTION ERR_TLS_CERT_ALTNAME_INVALID HPE_INVALID_METHOD HPE_HEADER_OVERFLOW ' +
       'Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError AbortError TimeoutError ' +
       'HttpError NoControllerError NoActionError NoRouteError ThrownValueError ValidationError MalformedMessageError ' +
-      'ClientGoneError ServerClosingError'
+      'ClientGoneError ServerClosingError ABORT_ERR MODULE_NOT_FOUND UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT ' +
+      'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH UND_ERR_MAX_ORIGINS_REACHED'
     for (const name of known.split(' ')) assert.equal(isKnownName(name), true, name)
     const unknown =
-      'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO Hunter2PasswordError HunterError hunter2 reset'
+      'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO UND_HUNTER Hunter2PasswordError HunterError hunter2 reset'
     for (const name of [...unknown.split(' '), `ERR_${'ERROR_'.repeat(50)}ERROR`]) {
       assert.equal(isKnownName(name), false, name)
     }
