@@ -53,15 +53,19 @@ export function statusOf(exception: Error): number {
 
 /** Reports whether an exception means only that the client has gone away, or that its event stream has been ended. */
 export function isClientGone(exception: Error, request: HttpRequest | undefined): boolean {
-  const isGone = isInstance(ClientGoneError, exception)
-  if (request === undefined) return isGone
+  if (request === undefined) return isInstance(ClientGoneError, exception)
   // The error may come from the signal of another request, which the application has passed on.
   if (!stateOf(request).message.aborted) return false
-  return isGone || isInstance(ServerClosingError, exception) || isAbort(exception)
+  // fetch() wraps the error of the body that it sends.
+  const cause = isInstance(TypeError, exception) && read(exception, 'cause')
+  const types = [ClientGoneError, ServerClosingError]
+  return [exception, cause].some(
+    (each) => isAbort(each) || types.some((type) => isInstance(type, each)),
+  )
 }
 
 /** Reports whether an exception is an AbortError, or one that node:stream has joined with another error. */
-export function isAbort(exception: Error): boolean {
+export function isAbort(exception: unknown): boolean {
   return read(exception, 'name') === 'AbortError' || read(exception, 'code') === 'ABORT_ERR'
 }
 

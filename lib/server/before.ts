@@ -25,6 +25,17 @@ export function checkedBefore(
   return before.length === 0 ? undefined : [...before]
 }
 
+/** Lets a response that a middleware sends have `Connection: close` if `isLast` returns true when its head is written. */
+export function closeIf(out: ServerResponse, isLast: () => boolean): void {
+  let keepsAlive = out.shouldKeepAlive
+  Object.defineProperty(out, 'shouldKeepAlive', {
+    get: () => keepsAlive && !isLast(),
+    set(value: boolean) {
+      keepsAlive = value
+    },
+  })
+}
+
 /**
  * Calls middlewares in order, each when the one before it calls `next()`.
  *

@@ -17,19 +17,22 @@ const LISTENER: unique symbol = Symbol('portico:end')
 // message that pipeline() of node:stream has destroyed has no socket.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
-type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
+type Watched = ServerResponse & {
+  [LISTENER]?: EndListener
+  [CONNECTION]?: Connection
+  /** Whether `node:http` closes the connection after it: its head has `Connection: close`. The types of Node do not declare it. */
+  readonly _last?: boolean
+}
 
 /** The state that the exchanges on one socket share. When it closes, a response behind another one emits no `close`. */
 export class Connection {
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
-  latest: ServerResponse | undefined
+  latest: Watched | undefined
   /** Number of requests that have arrived. */
   requests = 0
   /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
   pipeline: Pipeline | undefined
-  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
-  hasLastRequest = false
   // Each of these four takes no memory until it is set, which is seldom: they are declared only.
   /** When reading last went on after a request had waited, by {@link monotonicMs}. */
   declare resumedAt: number | undefined
@@ -42,6 +45,7 @@ export class Connection {
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
   #onClose: Set<() => void> | undefined
+  #hasLastRequest = false
 
   constructor(socket: Socket) {
     this.socket = socket
@@ -66,6 +70,16 @@ export class Connection {
     this.pipeline?.close()
     for (const listener of this.#onClose ?? []) listener()
     this.#onClose?.clear()
+  }
+
+  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
+  get hasLastRequest(): boolean {
+    // A middleware may have written the head of the latest response.
+    return this.#hasLastRequest || this.latest?._last === true
+  }
+
+  set hasLastRequest(has: boolean) {
+    this.#hasLastRequest = has
   }
 
   /** The latest response; undefined if it has been sent, or if there is none. */
@@ -174,4 +188,9 @@ function releaseResponse(this: Watched): void {
 export function connectionOf(socket: Socket & { [CONNECTION]?: Connection }): Connection {
   socket[CONNECTION] ??= new Connection(socket)
   return socket[CONNECTION]
+}
+
+/** Returns the protocol of a connection: only a socket of `node:tls` is encrypted. */
+export function protocolOf(socket: Socket & { readonly encrypted?: boolean }): 'http' | 'https' {
+  return socket.encrypted === true ? 'https' : 'http'
 }

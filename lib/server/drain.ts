@@ -5,9 +5,8 @@ import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { TOO_LATE } from './client-error.ts'
 import { LINGER_MS } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
+import { GRACE_MS } from './server-stop.ts'
 
-// A client may just have sent a request on an idle connection. That request gets a response.
-const IDLE_GRACE_MS = 600
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
@@ -48,7 +47,7 @@ export async function drain(
     result.actions += inFlight - Number(isReceivingBody && !pipeline?.isWaiting)
     socket.destroy()
   }
-  const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()
+  const observed = new Map<Socket, { readonly state: string; readonly since: number }>()
   // Repeats: a response that started before the stop leaves its connection open. Does not use
   // closeIdleConnections(): it regards a response as complete when it is queued, not when sent.
   const sweep = (): void => {
@@ -56,13 +55,15 @@ export async function drain(
     const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
       const activity = activityOf(socket, idle)
+      // A busy connection may be idle each time that it is looked at.
+      const state = `${activity} ${connectionOf(socket).requests}`
       const last = observed.get(socket)
-      if (last?.activity !== activity) {
-        observed.set(socket, { activity, since: now })
+      if (last?.state !== state) {
+        observed.set(socket, { state, since: now })
         continue
       }
       const elapsedMs = now - last.since
-      if (activity === 'idle' && elapsedMs >= IDLE_GRACE_MS) socket.destroy()
+      if (activity === 'idle' && elapsedMs >= GRACE_MS) socket.destroy()
       if (activity === 'receiving-head' && elapsedMs >= HEAD_GRACE_MS) timeOut(server, socket)
     }
   }

@@ -8,18 +8,18 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { HttpResponse, isResponse, responseLifecycle } from '../http/response.ts'
-import { runBefore } from './before.ts'
+import { closeIf, runBefore } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
-import type { EventStreams } from './event-streams.ts'
 import { closesByTrailer, type HeaderLimits, readFraming } from './framing.ts'
 import { type Access, type Handler, type ListenerOptions, respondBy } from './handler.ts'
 import { IncomingRequest } from './incoming-request.ts'
 import { type ResponseTarget, writeResponse } from './response-writer.ts'
+import type { ServerStop } from './server-stop.ts'
 
 interface ExchangeOptions extends ListenerOptions {
   readonly headerLimits: HeaderLimits
-  readonly eventStreams: EventStreams
+  readonly stop: ServerStop
 }
 
 /** One message of `node:http` and its response. */
@@ -38,12 +38,13 @@ export class Exchange implements ResponseTarget, EndListener {
     handler: Handler,
     options: ExchangeOptions,
   ) {
-    const { headerLimits, expectsContinue } = options
+    const { headerLimits, expectsContinue, stop } = options
     const framing = readFraming(message, headerLimits)
     const isExpecting = expectsContinue?.has(message) === true
     const { maxTargetBytes } = headerLimits
     this.incoming = new IncomingRequest(message, out, framing, isExpecting, maxTargetBytes)
-    this.incoming.connection.recordRequest(out, this.incoming.mustBeLast)
+    const { connection, mustBeLast } = this.incoming
+    connection.recordRequest(out, mustBeLast || stop.isGraceOver)
     if (framing.upgrades) watchEnd(message)
     this.#handler = handler
     this.#options = options
@@ -51,19 +52,20 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   get isLast(): boolean {
-    const { isReceived, mustBeLast, message, connection, out } = this.incoming
     // The rest of an unread body must not be read as the next request.
-    if (!isReceived || mustBeLast || closesByTrailer(message)) return true
+    return !this.incoming.isReceived || this.#endsConnection
+  }
+
+  // Whether no message follows, also if the rest of an unread body is read.
+  get #endsConnection(): boolean {
+    const { isReceived, mustBeLast, message, connection, out } = this.incoming
+    if (mustBeLast || closesByTrailer(message) || (connection.fault && !isReceived)) return true
     // A server that is stopping still responds to the requests that were pipelined behind this one.
-    return this.#isClosing() && connection.latest === out && !connection.isDetached
+    return this.stop.hasBegun && connection.latest === out && !connection.isDetached
   }
 
-  get eventStreams(): EventStreams {
-    return this.#options.eventStreams
-  }
-
-  #isClosing(): boolean {
-    return this.#options.closing?.aborted === true
+  get stop(): ServerStop {
+    return this.#options.stop
   }
 
   /** Calls the handler, or queues the request if too many pipelined ones are in flight. */
@@ -76,20 +78,21 @@ export class Exchange implements ResponseTarget, EndListener {
   // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived
   // with the headers, so `body` can return them synchronously.
   #start(): void {
-    if (this.incoming.isReceived) this.#begin()
+    // While the server is stopping, only the last response of a connection ends it: node:http must first parse what has arrived.
+    if (this.stop.hasBegun) setImmediate(() => this.#begin())
+    else if (this.incoming.isReceived) this.#begin()
     else nextTick(() => this.#begin())
   }
 
   // Calls the middlewares of `before`, if there are any, and then the handler.
   #begin(): void {
     const { before } = this.#options
-    const { rejection, message, out, mustBeLast, connection } = this.incoming
+    const { rejection, message, out, connection } = this.incoming
     if (before === undefined || rejection !== undefined) {
       this.#respond()
       return
     }
-    // For a response of a middleware. Our own responses have `Connection: close`.
-    if (mustBeLast) out.shouldKeepAlive = false
+    closeIf(out, () => this.#endsConnection)
     let isPassedOn = false
     const report = (): void => {
       if (isPassedOn || this.#response !== undefined) return
@@ -134,9 +137,8 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   #deliver(response: HttpResponse): void {
-    // While the server is stopping, only the last response of a connection closes it. node:http
-    // must first parse the requests that have arrived.
-    if (this.#isClosing()) setImmediate(() => this.#send(response))
+    // As in #start(): the stop may have begun meanwhile.
+    if (this.stop.hasBegun) setImmediate(() => this.#send(response))
     else this.#send(response)
   }
 

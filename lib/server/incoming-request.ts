@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { type BodySource, consumedBody, failedBody } from '../http/body.ts'
 import { ClientGoneError, type HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
 import { closeAtOnce } from './close-slowly.ts'
-import { type Connection, connectionOf } from './connection.ts'
+import { type Connection, connectionOf, protocolOf } from './connection.ts'
 import type { Framing } from './framing.ts'
 import { watchHalfClose } from './half-close.ts'
 
@@ -173,7 +172,9 @@ export class IncomingRequest implements HttpRequestInit {
     const { fault, socket } = this.connection
     // Behind other responses, the socket of a client that has left within this message is still open.
     const isCut = fault instanceof ClientGoneError && !this.message.complete
-    return isCut || socket.destroyed || this.#abortReason !== undefined
+    // After the whole response, the end of the connection ends no work.
+    const isGone = socket.destroyed && !this.out.writableFinished
+    return isCut || isGone || this.#abortReason !== undefined
   }
 
   /**
@@ -221,11 +222,6 @@ export class IncomingRequest implements HttpRequestInit {
     // It would keep any other one, with its headers, until the next request of the connection.
     new ReadMessage(message)
   }
-}
-
-/** Returns the protocol of a connection: only a socket of `node:tls` is encrypted. */
-export function protocolOf(socket: Socket & { readonly encrypted?: boolean }): 'http' | 'https' {
-  return socket.encrypted === true ? 'https' : 'http'
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { BOOLEAN, checkObject, checkOptions } from '../http/check-options.ts'
 import { HttpRequest } from '../http/request.ts'
+import { protocolOf } from './connection.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
-import { protocolOf } from './incoming-request.ts'
 import { createRequestListener } from './request-listener.ts'
 
 /** A middleware as Express, Polka, Connect and `@fastify/middie` accept it. */

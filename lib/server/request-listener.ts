@@ -10,10 +10,10 @@ import {
 import { canHoldId } from '../http/response-headers.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
-import { EventStreams } from './event-streams.ts'
 import { Exchange } from './exchange.ts'
 import { DEFAULT_HEADER_LIMITS } from './framing.ts'
 import type { Handler, ListenerOptions } from './handler.ts'
+import { ServerStop } from './server-stop.ts'
 
 const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
   headerLimits: OBJECT,
@@ -46,9 +46,9 @@ export function createRequestListener(
     )
   }
   const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
-  const eventStreams = new EventStreams(options.closing)
+  const stop = new ServerStop(options.closing)
   const before = checkedBefore(options.before)
-  const exchangeOptions = { ...options, headerLimits, eventStreams, before }
+  const exchangeOptions = { ...options, headerLimits, stop, before }
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()

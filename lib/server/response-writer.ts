@@ -9,8 +9,8 @@ import { isClientGone } from '../http/exceptions.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { linger } from './close-slowly.ts'
-import type { EventStreams } from './event-streams.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
+import type { ServerStop } from './server-stop.ts'
 
 // Responses with these statuses have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
 const BODILESS: readonly number[] = [204, 205, 304]
@@ -20,7 +20,7 @@ export interface ResponseTarget {
   readonly incoming: IncomingRequest
   /** Whether the connection ends with this response. */
   readonly isLast: boolean
-  readonly eventStreams: EventStreams
+  readonly stop: ServerStop
   /** Number of bytes of the body that have been written. */
   bytes: number
   /** Receives the error from a body that fails after the headers have been sent. */
@@ -120,13 +120,13 @@ function writeStream(
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {
-    target.eventStreams.add(incoming, response)
+    target.stop.addStream(incoming, response)
     // The headers have been sent, so an error can only end the connection. pipeline() does that.
     // The error is left out: the socket would emit it as one of the client, and its message may quote values.
     const { destroy } = out
     out.destroy = () => destroy.call(out)
     pipeline(body, count, out, (error) => {
-      target.eventStreams.delete(incoming)
+      target.stop.deleteStream(incoming)
       connection.removeOnClose(destroyBody)
       // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
       const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'

@@ -211,6 +211,11 @@ describe('isClientGone()', () => {
       [new ServerClosingError(), here, false],
       [new Error('x'), gone, false],
       [new HttpError(400, 'The client has gone away'), here, false],
+      // fetch() that sends the body of the request.
+      [new TypeError('fetch failed', { cause: new ClientGoneError() }), gone, true],
+      [new TypeError('fetch failed', { cause: new ClientGoneError() }), here, false],
+      [new TypeError('fetch failed', { cause: new Error('x') }), gone, false],
+      [new Error('The body has failed', { cause: new ClientGoneError() }), gone, false],
     ]
     for (const [exception, request, expected] of table) {
       assert.equal(isClientGone(exception, request), expected)

@@ -312,6 +312,41 @@ describe('The option "before"', () => {
     }
   })
 
+  for (const [what, chunks] of [
+    ['a broken chunk', 'zz\r\n'],
+    ['a trailer "Connection: close"', '0\r\nConnection: close\r\n\r\n'],
+  ] as const) {
+    it(`may respond after ${what}, and the connection is closed`, async (t) => {
+      const { port } = await serveActions(t, actions, {
+        before: [(_, out) => globalThis.setTimeout(() => out.end('late'), 20)],
+      })
+      const head = keepAliveBytesOf({
+        method: 'POST',
+        target: '/app/short',
+        headers: [['Transfer-Encoding', 'chunked']],
+      })
+      // Returns when the server has closed the connection.
+      const received = await send(port, `${head}${chunks}`)
+      assert.match(received, /^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*Connection: close\r\n/)
+      assert.match(received, /late$/)
+    })
+  }
+
+  it('may end the connection: no request behind the response runs', async (t) => {
+    let calls = 0
+    const { port } = await serveActions(t, actions, {
+      before: [
+        (_, out) => {
+          calls++
+          out.setHeader('Connection', 'close')
+          out.end('x')
+        },
+      ],
+    })
+    await send(port, keepAliveBytesOf({ target: '/app/short' }).repeat(3))
+    assert.equal(calls, 1)
+  })
+
   it('does not run for a message that is rejected for its framing', async (t) => {
     let runs = 0
     const before: Before = [(_, out) => out.end(String(runs++))]

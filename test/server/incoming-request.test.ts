@@ -22,6 +22,7 @@ import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, listening, parse, send } from '../support/http.ts'
+import { startServing } from '../support/serving.ts'
 import {
   keepAliveBytesOf,
   listenWithActions,
@@ -335,6 +336,26 @@ describe('IncomingRequest.aborted', () => {
     socket.end()
     await once(socket.resume(), 'close')
     assert.deepEqual(reports, [])
+  })
+
+  it('is false if the client leaves after its response: an AbortError of later work is reported', async (t) => {
+    const { reports, onReport } = collectReports()
+    const failed = deferred()
+    const run: Action = (request, response) => {
+      incomingMessageOf(request)?.socket.once('close', () => {
+        front.report(new DOMException('x', 'AbortError'), { request })
+        failed.resolve()
+      })
+      return response.text('x')
+    }
+    const front = createFront({ app: { run } }, { onReport })
+    const { port } = await startServing(t, front)
+    await exchange(port, { target: '/app/run' })
+    await failed.promise
+    assert.deepEqual(
+      reports.map(({ name }) => name),
+      ['AbortError'],
+    )
   })
 })
 

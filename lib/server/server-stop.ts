@@ -1,0 +1,50 @@
+import { monotonicMs } from '../http/clock.ts'
+import type { HttpResponse } from '../http/response.ts'
+import type { IncomingRequest } from './incoming-request.ts'
+
+/** The time in which a request that is on its way when the stop begins should arrive, in milliseconds. */
+export const GRACE_MS = 600
+
+/** The stop of a server, as its requests see it. @internal */
+export class ServerStop {
+  /** Whether the stop has begun. From then on, the last response of each connection ends it. */
+  hasBegun = false
+  readonly #closing: AbortSignal | undefined
+  // The requests of the open responses with the type `text/event-stream`.
+  readonly #streams = new Set<IncomingRequest>()
+  #graceEndsAt = Number.POSITIVE_INFINITY
+
+  /** @param closing Aborts when the server begins to stop; undefined if nothing is known about it. */
+  constructor(closing: AbortSignal | undefined) {
+    this.#closing = closing
+    if (closing?.aborted) this.#begin()
+    else closing?.addEventListener('abort', () => this.#begin())
+  }
+
+  #begin(): void {
+    this.hasBegun = true
+    this.#graceEndsAt = monotonicMs() + GRACE_MS
+    for (const incoming of this.#streams) incoming.abort(this.#closing?.reason)
+  }
+
+  /** Whether each new request is the last of its connection: a client that always has a request in flight would never be done. */
+  get isGraceOver(): boolean {
+    return this.hasBegun && monotonicMs() >= this.#graceEndsAt
+  }
+
+  /**
+   * Adds the request of a response whose headers are written, if it is an event stream. Its signal aborts when the stop begins:
+   * such a response never ends by itself, and its client connects again. Any other response can still be completed, so the stop
+   * must not abort its work.
+   */
+  addStream(incoming: IncomingRequest, { headers }: HttpResponse): void {
+    if (!/^text\/event-stream\b/i.test(headers.get('Content-Type') ?? '')) return
+    if (this.hasBegun) incoming.abort(this.#closing?.reason)
+    else this.#streams.add(incoming)
+  }
+
+  /** Removes the request of a response that has ended. */
+  deleteStream(incoming: IncomingRequest): void {
+    this.#streams.delete(incoming)
+  }
+}
