@@ -190,15 +190,23 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
     if (isShort(piece)) continue
-    // The part before the first `=` is a name. A name is only searched for if it has a digit.
-    const [name = '', ...values] = piece.split('=')
-    const first = /\d/.test(name) ? name : ''
-    const hasParts = values.length > 0
-    for (const part of hasParts ? new Set([piece, first, values.join('='), ...values]) : [piece]) {
+    for (const part of partsOf(piece)) {
       if (part !== value && isPiece(part)) yield part
     }
-    if (/[:@./\\!-]/.test(piece)) yield* innerPiecesOf(piece)
+    if (/[:@./\\!-]/.test(piece) && /\d/.test(piece)) yield* innerPiecesOf(piece)
   }
+}
+
+// Returns a piece, and what stands at its signs `=`. The part before the first one is a name, which is only searched for if it has
+// a digit.
+function partsOf(piece: string): Iterable<string> {
+  const equals = piece.indexOf('=')
+  if (equals < 0) return [piece]
+  const name = piece.slice(0, equals)
+  const rest = piece.slice(equals + 1)
+  const parts = new Set([piece, /\d/.test(name) ? name : '', rest])
+  for (const part of rest.split('=')) parts.add(part)
+  return parts
 }
 
 // Words without a digit are parts of every URL and host name.

@@ -45,11 +45,12 @@ const ESCAPES: readonly EscapeKind[] = [
     pattern:
       /\\(?:ud[89ab][\da-f]{2}\\ud[c-f][\da-f]{2}|u[\da-f]{4}|u\{[\da-f]{1,5}\}|x[\da-f]{2}|[^\ud800])/gi,
     decode(escaped) {
+      const code = escaped.slice(1)
+      // Most escapes are of this kind.
+      if (code.length === 1) return CONTROLS[code] ?? code
       if (escaped.length === 12) return JSON.parse(`"${escaped.toLowerCase()}"`)
-      const hex = /^\\[ux]\{?([\da-f]+)/i.exec(escaped)?.[1]
-      if (hex !== undefined) return String.fromCodePoint(Number.parseInt(hex, 16)).toWellFormed()
-      const character = escaped.slice(1)
-      return CONTROLS[character] ?? character
+      const [hex = ''] = /[\da-f]+/i.exec(code) ?? []
+      return String.fromCodePoint(Number.parseInt(hex, 16)).toWellFormed()
     },
   },
   {
