@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isPromiseLike } from '../http/async.ts'
+import { pairsOf } from './incoming-request.ts'
 
 /**
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
@@ -25,15 +26,35 @@ export function checkedBefore(
   return before.length === 0 ? undefined : [...before]
 }
 
-/** Lets a response that a middleware sends have `Connection: close` if `isLast` returns true when its head is written. */
-export function closeIf(out: ServerResponse, isLast: () => boolean): void {
-  let keepsAlive = out.shouldKeepAlive
-  Object.defineProperty(out, 'shouldKeepAlive', {
-    get: () => keepsAlive && !isLast(),
-    set(value: boolean) {
-      keepsAlive = value
-    },
-  })
+/**
+ * Lets a response of a middleware have `Connection: close` if `isLast` returns true when its head is written. A middleware may set
+ * this field itself, as http-proxy does.
+ *
+ * @returns A function that undoes this, for a response of the handler.
+ */
+export function closeIf(out: ServerResponse, isLast: () => boolean): () => void {
+  const { writeHead } = out
+  let isUndone = false
+  // Also called for a head that no middleware writes explicitly.
+  const writeLastHead = (...args: unknown[]): ServerResponse => {
+    const isClosing = !isUndone && isLast()
+    if (isClosing) out.setHeader('Connection', 'close')
+    return Reflect.apply(writeHead, out, isClosing ? args.map(withoutConnection) : args)
+  }
+  out.writeHead = writeLastHead
+  return () => {
+    isUndone = true
+    // Another middleware may have replaced it.
+    if (out.writeHead === writeLastHead) Reflect.deleteProperty(out, 'writeHead')
+  }
+}
+
+// Returns an argument of writeHead(); without `Connection` if it is an object or a list of headers.
+function withoutConnection(argument: unknown): unknown {
+  if (Object(argument) !== argument) return argument
+  const entries = Array.isArray(argument) ? argument : Object.entries(argument as object).flat()
+  const pairs = Array.isArray(entries[0]) ? entries : pairsOf(entries)
+  return pairs.filter(([name]) => !/^connection$/i.test(String(name))).flat()
 }
 
 /**

@@ -92,7 +92,7 @@ export class Exchange implements ResponseTarget, EndListener {
       this.#respond()
       return
     }
-    closeIf(out, () => this.#endsConnection)
+    const undo = closeIf(out, () => this.#endsConnection)
     let isPassedOn = false
     const report = (): void => {
       if (isPassedOn || this.#response !== undefined) return
@@ -104,6 +104,7 @@ export class Exchange implements ResponseTarget, EndListener {
     if (this.#options.onAccess !== undefined) connection.watchOutcome(out, report, report)
     const done = (): void => {
       isPassedOn = true
+      undo()
       this.#respond()
     }
     runBefore(before, message, out, done, (error) => this.#fail(error))

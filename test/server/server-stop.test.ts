@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
+import type { OutgoingHttpHeaders } from 'node:http'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
 import { text } from 'node:stream/consumers'
@@ -82,6 +83,27 @@ describe('service.close()', () => {
       1,
       { before: [(_, out) => setTimeout(() => out.end('x'), 20)] },
     ],
+    [
+      'a middleware responds to with `Connection: keep-alive`',
+      1,
+      { before: [(_, out) => void out.setHeader('Connection', 'keep-alive').end('x')] },
+    ],
+    ...[
+      { Connection: 'keep-alive', 'X-A': ['1', '2'] },
+      ['connection', 'keep-alive', 'X-A', ['1', '2']],
+      [
+        ['CONNECTION', 'keep-alive'],
+        ['X-A', ['1', '2']],
+      ],
+    ].map((headers): [string, number, ServeOptions] => [
+      `a middleware responds to with writeHead(200, 'OK', ${JSON.stringify(headers)})`,
+      1,
+      {
+        before: [
+          (_, out) => void out.writeHead(200, 'OK', headers as OutgoingHttpHeaders).end('x'),
+        ],
+      },
+    ]),
     ['arrive while others are in flight', 2, {}],
     ['arrive while others wait for their turn', 20, {}],
   ] satisfies [string, number, ServeOptions][]) {
@@ -97,6 +119,9 @@ describe('service.close()', () => {
           responses.map(isLast),
           responses.map((_, i) => i === responses.length - 1),
         )
+        const [first = '', last = ''] = [responses[0], responses.at(-1)]
+        assert.doesNotMatch(last, /keep-alive/i)
+        assert.deepEqual(last.match(/^X-A: \d\r$/gm), first.match(/^X-A: \d\r$/gm))
       }
     })
   }
