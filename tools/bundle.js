@@ -38,12 +38,12 @@ const IMPORT_HELPER =
 
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
-// Functions that need no `this`, and that nobody replaces. As variables, they are shorter.
+// Functions that need no `this`, and that nobody replaces. As variables, they are shorter. Their frames have the name alone.
 const FREQUENT = /(?<![\w$.])(Array|JSON|Math|Number|Object|Reflect)\.([a-z]\w+)(?=\()/g
-// Fewer uses than this would not pay for the variable.
-const MIN_USES = 3
+// A single use would not pay for the variable.
+const MIN_USES = 2
 
-// Numbers with shorter names.
+// Names that are longer than their numbers.
 const SHORTER = {
   'Number.POSITIVE_INFINITY': Number.POSITIVE_INFINITY,
   'Number.NEGATIVE_INFINITY': Number.NEGATIVE_INFINITY,

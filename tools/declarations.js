@@ -10,7 +10,8 @@ const DECLARATION =
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /^export (?=(?:declare|interface|type) )/m
 const COMMENT = /\/\*.*?\*\//gs
-const COMMENT_OR_SEMICOLON = new RegExp(`${COMMENT.source}|;$`, 'gms')
+const SHORTER = { ';': '', ': ': ':' }
+const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$|: `, 'gms')
 
 /**
  * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public
@@ -75,7 +76,7 @@ export function publicDeclarations(entryPoints) {
     }
     return Array.from(lists, ([key, list]) => {
       const [word, path] = key.split(' from ')
-      return `${word} { ${list.join(', ')} } from '${path.startsWith('.') ? path : `./${path}`}';\n`
+      return `${word} {${list.join(',')}} from '${path.startsWith('.') ? path : `./${path}`}';\n`
     })
   }
 }
@@ -98,7 +99,7 @@ function importsOf(statements) {
   }
   return Array.from(
     packages,
-    ([from, list]) => `import type { ${[...list].join(', ')} } from '${from}';\n`,
+    ([from, list]) => `import type {${[...list].join(',')}} from '${from}';\n`,
   )
 }
 
@@ -123,18 +124,18 @@ function withoutAsterisk(start) {
   return start.endsWith('/') ? '\n*/' : '\n'
 }
 
-// Without indentation, asterisks of docstrings, empty lines before their tags, and semicolons at the end of a line, the
-// declarations are 11 % shorter.
+// Without indentation, asterisks of docstrings, empty lines before their tags, semicolons at the end of a line, and spaces behind
+// colons, the declarations are 12 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
     return text
       .replace(/^(?: {4})+/gm, '')
-      .replace(COMMENT_OR_SEMICOLON, (found) =>
-        found === ';'
-          ? ''
+      .replace(COMMENT_OR_SIGN, (found) =>
+        found in SHORTER
+          ? SHORTER[found]
           : found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk).replaceAll('\n\n@', '\n@'),
       )
   }
   const written = [...needed].map((name) => names.get(name))
-  return text.replace(/\{[^}]*\}/, `{ ${written.join(', ')} }`)
+  return text.replace(/\{[^}]*\}/, `{${written.join(',')}}`)
 }

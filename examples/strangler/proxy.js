@@ -1,6 +1,6 @@
 import http from 'node:http'
 import https from 'node:https'
-import { HttpError, HttpRequest, HttpResponse } from 'portico'
+import { ClientGoneError, HttpError, HttpRequest, HttpResponse } from 'portico'
 
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Controllers, FrontController, Handler } from 'portico' */
@@ -224,7 +224,10 @@ function mutableCopy(value) {
 function withRejection({ method, target, headers, client, signal }, error) {
   const { address: remoteAddress, protocol } = client
   const rejection = signal.aborted ? signal.reason : toHttpError(error)
-  return new HttpRequest({ method, target, headers, signal, remoteAddress, protocol, rejection })
+  // Else the front controller, which gets no body, would report a client that leaves within its upload.
+  const aborted = rejection instanceof ClientGoneError || undefined
+  const init = { method, target, headers, signal, aborted, remoteAddress, protocol, rejection }
+  return new HttpRequest(init)
 }
 
 /** @param {unknown} cause */

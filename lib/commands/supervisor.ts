@@ -2,10 +2,11 @@ import cluster, { type Worker } from 'node:cluster'
 import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { LISTEN_MESSAGE } from '../process/worker.ts'
-import { stopWorker, WorkerSlot, type WorkerSlotOptions } from './worker-slot.ts'
+import { type StopOptions, stopWorker } from './stop-worker.ts'
+import { WorkerSlot } from './worker-slot.ts'
 
 /** Options of a {@link Supervisor}. */
-export interface SupervisorOptions extends WorkerSlotOptions {
+export interface SupervisorOptions extends StopOptions {
   /** The number of workers. */
   readonly workers: number
   /** The port of the workers; with 0, the supervisor picks a free one. */

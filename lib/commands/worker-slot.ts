@@ -3,15 +3,8 @@ import cluster, { type Worker } from 'node:cluster'
 import { getSystemErrorName } from 'node:util'
 import { contentOf } from '../process/child.ts'
 import { askReady, REPLACE_MESSAGE, SUPERVISOR_VARIABLE, URL_MESSAGE } from '../process/worker.ts'
-import type { Logger } from '../reporting/logger.ts'
-import { keepUnblocked, stopChild, untilExit } from './stop-child.ts'
-
-/** Options of a {@link WorkerSlot}. */
-export interface WorkerSlotOptions {
-  readonly logger: Logger
-  /** Milliseconds that a worker may take to stop; then it is killed. */
-  readonly stopTimeoutMs: number
-}
+import { keepUnblocked, untilExit } from './stop-child.ts'
+import { type StopOptions, stopWorker } from './stop-worker.ts'
 
 const READY_TIMEOUT_MS = 30_000
 const MIN_DELAY_MS = 100
@@ -28,7 +21,7 @@ const STEADY_MS = 10_000
  * successor listens. The delay before a start doubles with each worker in a row that ended soon.
  */
 export class WorkerSlot {
-  readonly #options: WorkerSlotOptions
+  readonly #options: StopOptions
   // The latest worker that listened, until it ends.
   #worker: Worker | undefined
   // The latest worker that ended or asked for a successor.
@@ -42,7 +35,7 @@ export class WorkerSlot {
   #failures = 0
   #isStopped = false
 
-  constructor(options: WorkerSlotOptions) {
+  constructor(options: StopOptions) {
     this.#options = options
   }
 
@@ -181,26 +174,6 @@ export class WorkerSlot {
     this.#worker = undefined
     if (worker?.isDead() === false) stopWorker(worker, this.#options)
   }
-}
-
-/**
- * Stops a worker, and logs it if the worker had to be killed: its requests in flight are lost.
- *
- * @returns Its exit code, as that of {@link stopChild}.
- */
-export async function stopWorker(
-  { process: child }: Worker,
-  { logger, stopTimeoutMs }: WorkerSlotOptions,
-): Promise<number> {
-  const code = await stopChild(child, stopTimeoutMs)
-  const { pid, signalCode: signal } = child
-  if (signal === 'SIGKILL') {
-    logger.error(
-      { event: 'worker', pid, signal },
-      `Worker ${pid} ended (${signal}) while it stopped`,
-    )
-  }
-  return code
 }
 
 type Ended = Partial<Pick<ChildProcess, 'pid' | 'exitCode' | 'signalCode'>> & {

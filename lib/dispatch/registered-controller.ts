@@ -105,7 +105,7 @@ function throwNoAction({ action }: HttpRequest): never {
 /**
  * Adds a name by its key, and returns the key.
  *
- * @param prefix Stands before the names in a message, such as `news/` (default nothing).
+ * @param prefix Text before the names in a message, such as `news/` (default none).
  * @throws {TypeError} If no URL can contain the name, or another name has the same key.
  */
 export function register(

@@ -56,17 +56,24 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   if (request === undefined) return isInstance(ClientGoneError, exception)
   // The error may come from the signal of another request, which the application has passed on.
   if (!stateOf(request).message.aborted) return false
-  // fetch() wraps the error of the body that it sends.
-  const cause = isInstance(TypeError, exception) && read(exception, 'cause')
-  const types = [ClientGoneError, ServerClosingError]
-  return [exception, cause].some(
-    (each) => isAbort(each) || types.some((type) => isInstance(type, each)),
-  )
+  if (isReason(exception) || isAbort(exception)) return true
+  // fetch() and other clients of HTTP wrap the error of the body that they send, most of them with its message.
+  const cause = read(exception, 'cause')
+  const messages: unknown[] = ['fetch failed', read(cause, 'message')]
+  return isReason(cause) && messages.includes(read(exception, 'message'))
 }
 
-/** Reports whether an exception is an AbortError, or one that node:stream has joined with another error. */
-export function isAbort(exception: unknown): boolean {
-  return read(exception, 'name') === 'AbortError' || read(exception, 'code') === 'ABORT_ERR'
+function isReason(value: unknown): boolean {
+  return [ClientGoneError, ServerClosingError].some((type) => isInstance(type, value))
+}
+
+function isAbort(exception: Error): boolean {
+  if (read(exception, 'name') === 'AbortError') return true
+  const code = read(exception, 'code')
+  // node:stream joins an AbortError with another error. The second code is that of axios.
+  if (code === 'ABORT_ERR' || code === 'ERR_CANCELED') return true
+  // The response to a request of node:http that has been aborted.
+  return code === 'ECONNRESET' && read(exception, 'message') === 'aborted'
 }
 
 /** Returns the `code` of a value; 0 if it has none. */

@@ -166,8 +166,9 @@ export class Message {
   get aborted(): boolean {
     const { source } = this
     // Not by destructuring: over a connection, reading `signal` creates one, which took a quarter of W4.
-    const known = source.aborted ?? source.signal?.aborted
-    return known ?? (source.body as Partial<Readable> | undefined)?.readableAborted ?? false
+    if (source.aborted !== undefined) return source.aborted
+    const body = source.body as Partial<Readable> | undefined
+    return source.signal?.aborted || body?.readableAborted || false
   }
 
   get query(): URLSearchParams {

@@ -43,12 +43,12 @@ const SIGNS = new Set(['-', '=', '=>', '->', ':', '', '...'])
 
 // Names of classes, and the codes of Node, of its parser of HTTP and of undici.
 const CLASS = /^(?:[A-Z][a-z]+|JSON|HTTP|URI){0,6}(?:Error|Exception)$/
-const CODE = /^(?:ERR|HPE|UND|ABORT|MODULE)(?:_(?:[A-Z]+|HTTP2)){1,8}$/
+const CODE = /^(?:ABORT_ERR|MODULE_NOT_FOUND|(?:UND_)?(?:ERR|HPE)(?:_(?:[A-Z]+|HTTP2)){1,8})$/
 // Words of these names and codes only.
 const NAME_WORDS = `
-aggregate arg args bounds cb cert char clone cr crypto cycle dir dom equal err esm eval extension extensions fs h2
-handshake http2 jws jwt keylog lf max maxbuffer origins paused req res safe specifier sqlite stdio transfer truncated
-upgrade`
+aggregate arg args bounds bpl cb cert char clone cr crypto cycle dir dom equal err esm eval extension extensions fs h2
+handshake http2 info jws jwt keylog lf max maxbuffer origins paused prx req res safe specifier sqlite stdio tls transfer truncated
+upgrade upstream ws`
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
 const MAX_EXAMINED = 1_024
 const MAX_NAME = 200

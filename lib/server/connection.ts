@@ -17,22 +17,19 @@ const LISTENER: unique symbol = Symbol('portico:end')
 // message that pipeline() of node:stream has destroyed has no socket.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
-type Watched = ServerResponse & {
-  [LISTENER]?: EndListener
-  [CONNECTION]?: Connection
-  /** Whether `node:http` closes the connection after it: its head has `Connection: close`. The types of Node do not declare it. */
-  readonly _last?: boolean
-}
+type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
 
 /** The state that the exchanges on one socket share. When it closes, a response behind another one emits no `close`. */
 export class Connection {
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
-  latest: Watched | undefined
+  latest: ServerResponse | undefined
   /** Number of requests that have arrived. */
   requests = 0
   /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
   pipeline: Pipeline | undefined
+  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
+  hasLastRequest = false
   // Each of these four takes no memory until it is set, which is seldom: they are declared only.
   /** When reading last went on after a request had waited, by {@link monotonicMs}. */
   declare resumedAt: number | undefined
@@ -45,7 +42,6 @@ export class Connection {
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
   #onClose: Set<() => void> | undefined
-  #hasLastRequest = false
 
   constructor(socket: Socket) {
     this.socket = socket
@@ -70,16 +66,6 @@ export class Connection {
     this.pipeline?.close()
     for (const listener of this.#onClose ?? []) listener()
     this.#onClose?.clear()
-  }
-
-  /** Whether the last request of the connection has arrived: everything behind it is ignored. */
-  get hasLastRequest(): boolean {
-    // A middleware may have written the head of the latest response.
-    return this.#hasLastRequest || this.latest?._last === true
-  }
-
-  set hasLastRequest(has: boolean) {
-    this.#hasLastRequest = has
   }
 
   /** The latest response; undefined if it has been sent, or if there is none. */
@@ -114,9 +100,11 @@ export class Connection {
   /**
    * Returns whether a new request is behind the last one, and so gets no response. If it is, reading stops: node:http would keep
    * each further request until the response to the last one has been sent.
+   *
+   * @param out The response to the new request: a middleware of `before` may pass the last request to a second listener.
    */
-  isBehindLast(): boolean {
-    if (!this.hasLastRequest) return false
+  isBehindLast(out: ServerResponse): boolean {
+    if (!this.hasLastRequest || out === this.latest) return false
     stopReading(this.socket)
     // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see in an own server.
     setImmediate(() => {

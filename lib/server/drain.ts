@@ -47,7 +47,7 @@ export async function drain(
     result.actions += inFlight - Number(isReceivingBody && !pipeline?.isWaiting)
     socket.destroy()
   }
-  const observed = new Map<Socket, { readonly state: string; readonly since: number }>()
+  const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()
   // Repeats: a response that started before the stop leaves its connection open. Does not use
   // closeIdleConnections(): it regards a response as complete when it is queued, not when sent.
   const sweep = (): void => {
@@ -55,11 +55,9 @@ export async function drain(
     const idle = idleSocketsOf(server, sockets)
     for (const socket of sockets) {
       const activity = activityOf(socket, idle)
-      // A busy connection may be idle each time that it is looked at.
-      const state = `${activity} ${connectionOf(socket).requests}`
       const last = observed.get(socket)
-      if (last?.state !== state) {
-        observed.set(socket, { state, since: now })
+      if (last?.activity !== activity) {
+        observed.set(socket, { activity, since: now })
         continue
       }
       const elapsedMs = now - last.since
@@ -92,6 +90,7 @@ export async function drain(
   await new Promise<void>((resolve) => closePort(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)
+  endTimeouts(server)
   // The server closes before its last connections do, and a response that was cut is logged when its connection closes.
   for (let turns = 0; sockets.size > 0 && turns < MAX_CLOSING_TURNS; turns++) await nextTurn()
   return result
@@ -108,6 +107,14 @@ export function closePort(server: Server, onClose?: () => void): void {
   // on its way. The server of Bun is not a net.Server.
   const { close } = server instanceof NetServer ? NetServer.prototype : server
   close.call(server, onClose)
+}
+
+// Ends the interval of the timeouts of node:http, which keeps the server and its handler in memory. Only close() of node:http does,
+// and it would emit `close` again.
+function endTimeouts(server: Server): void {
+  const symbols = Object.getOwnPropertySymbols(server)
+  const key = symbols.find(({ description }) => description?.endsWith('CheckingInterval'))
+  if (key) clearInterval(Reflect.get(server, key))
 }
 
 /**

@@ -8,7 +8,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { HttpResponse, isResponse, responseLifecycle } from '../http/response.ts'
-import { closeIf, runBefore } from './before.ts'
+import { runBefore, watchHead } from './before.ts'
 import { watchEnd } from './client-error.ts'
 import type { EndListener } from './connection.ts'
 import { closesByTrailer, type HeaderLimits, readFraming } from './framing.ts'
@@ -92,7 +92,7 @@ export class Exchange implements ResponseTarget, EndListener {
       this.#respond()
       return
     }
-    const undo = closeIf(out, () => this.#endsConnection)
+    const unwatch = watchHead(out, connection, () => this.#endsConnection)
     let isPassedOn = false
     const report = (): void => {
       if (isPassedOn || this.#response !== undefined) return
@@ -104,7 +104,7 @@ export class Exchange implements ResponseTarget, EndListener {
     if (this.#options.onAccess !== undefined) connection.watchOutcome(out, report, report)
     const done = (): void => {
       isPassedOn = true
-      undo()
+      unwatch()
       this.#respond()
     }
     runBefore(before, message, out, done, (error) => this.#fail(error))

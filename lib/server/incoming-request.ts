@@ -148,8 +148,11 @@ export class IncomingRequest implements HttpRequestInit {
       this.#controller = new AbortController()
       if (this.#abortReason !== undefined) this.#controller.abort(this.#abortReason)
       const onGone = (): void => this.abort(new ClientGoneError())
-      this.connection.watchOutcome(this.out, onGone)
-      watchHalfClose(this.connection, this.out, onGone)
+      // After the whole response, the end of the connection ends no work.
+      if (!this.out.writableFinished) {
+        this.connection.watchOutcome(this.out, onGone)
+        watchHalfClose(this.connection, this.out, onGone)
+      }
     }
     return this.#controller.signal
   }
@@ -172,7 +175,6 @@ export class IncomingRequest implements HttpRequestInit {
     const { fault, socket } = this.connection
     // Behind other responses, the socket of a client that has left within this message is still open.
     const isCut = fault instanceof ClientGoneError && !this.message.complete
-    // After the whole response, the end of the connection ends no work.
     const isGone = socket.destroyed && !this.out.writableFinished
     return isCut || isGone || this.#abortReason !== undefined
   }

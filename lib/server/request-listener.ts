@@ -52,7 +52,7 @@ export function createRequestListener(
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()
-    else if (!connectionOf(message.socket).isBehindLast()) {
+    else if (!connectionOf(message.socket).isBehindLast(out)) {
       new Exchange(message, out, handler, exchangeOptions).start()
     }
   }

@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
-import type { ServerResponse } from 'node:http'
+import { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
@@ -50,7 +50,9 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
   out.writeHead(
     status,
-    Object.hasOwn(out, 'writeHead') ? Object.fromEntries(pairsOf(fields)) : fields,
+    out.writeHead === ServerResponse.prototype.writeHead
+      ? fields
+      : Object.fromEntries(pairsOf(fields)),
   )
   // Behind another response, node:http would put a head with bytes in front of a 100. For any other response, a head that is sent
   // alone would make HAProxy 2.6 lose bodies.

@@ -105,6 +105,30 @@ describe('Supervisor', () => {
     assert.deepEqual(lines.toSorted(), expected.toSorted())
   })
 
+  it('kills a worker that a reload replaces and that does not stop in time, and logs it once, also if a stop follows', async (t) => {
+    const { supervisor, behave, lines } = supervised(t, { deaf: true }, { stopTimeoutMs: 500 })
+    await supervisor.start()
+    const [first] = pids()
+    behave({})
+    const listening = once(cluster, 'listening')
+    const reloaded = supervisor.reload()
+    await listening
+    // The successor listens, and the worker that it replaces is stopping.
+    while (workers().length < 3) await new Promise(setImmediate)
+    await supervisor.stop()
+    await reloaded
+    const own = lines.filter((line) => line.startsWith(`Worker ${first} `))
+    assert.deepEqual(own, [`Worker ${first} ended (SIGKILL) while it stopped`])
+  })
+
+  it('logs no worker that stops in time', async (t) => {
+    const { supervisor, lines } = supervised(t)
+    await supervisor.start()
+    workers()[0]?.process.kill('SIGTERM')
+    await supervisor.stop()
+    assert.deepEqual(lines, [])
+  })
+
   it('replaces a worker that ends, and logs it', async (t) => {
     const { supervisor, lines, logged } = supervised(t)
     await supervisor.start()

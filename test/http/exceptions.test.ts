@@ -211,11 +211,20 @@ describe('isClientGone()', () => {
       [new ServerClosingError(), here, false],
       [new Error('x'), gone, false],
       [new HttpError(400, 'The client has gone away'), here, false],
-      // fetch() that sends the body of the request.
+      // fetch() and other clients of HTTP that send the body of the request.
       [new TypeError('fetch failed', { cause: new ClientGoneError() }), gone, true],
+      [new TypeError('fetch failed', { cause: new ServerClosingError() }), gone, true],
       [new TypeError('fetch failed', { cause: new ClientGoneError() }), here, false],
       [new TypeError('fetch failed', { cause: new Error('x') }), gone, false],
+      [new Error('The client has gone away', { cause: new ClientGoneError() }), gone, true],
       [new Error('The body has failed', { cause: new ClientGoneError() }), gone, false],
+      [new TypeError('x is not a function', { cause: abort }), gone, false],
+      // axios and node:http with the signal of the request.
+      [Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }), gone, true],
+      [Object.assign(new Error('aborted'), { code: 'ECONNRESET' }), gone, true],
+      [Object.assign(new Error('aborted'), { code: 'ECONNRESET' }), here, false],
+      [Object.assign(new Error('connection terminated'), { code: 'ECONNRESET' }), gone, false],
+      [Object.defineProperty(new Error('x'), 'cause', throwing), gone, false],
     ]
     for (const [exception, request, expected] of table) {
       assert.equal(isClientGone(exception, request), expected)

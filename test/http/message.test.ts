@@ -159,6 +159,8 @@ describe('Message.aborted', () => {
       [{ aborted: true }, true],
       [{ aborted: false, signal: aborted }, false],
       [{ body: cut }, true],
+      [{ body: cut, signal: new AbortController().signal }, true],
+      [{ body: cut, aborted: false }, false],
       [{ body: Readable.from(['a=1']) }, false],
       [{ body: 'a=1' }, false],
     ]

@@ -110,10 +110,10 @@ describe('isKnownName()', () => {
       'Error TypeError RangeError SyntaxError ReferenceError EvalError URIError AggregateError AbortError TimeoutError ' +
       'HttpError NoControllerError NoActionError NoRouteError ThrownValueError ValidationError MalformedMessageError ' +
       'ClientGoneError ServerClosingError ABORT_ERR MODULE_NOT_FOUND UND_ERR_SOCKET UND_ERR_CONNECT_TIMEOUT ' +
-      'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH UND_ERR_MAX_ORIGINS_REACHED'
+      'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH UND_ERR_MAX_ORIGINS_REACHED UND_ERR_PRX_TLS'
     for (const name of known.split(' ')) assert.equal(isKnownName(name), true, name)
     const unknown =
-      'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO UND_HUNTER Hunter2PasswordError HunterError hunter2 reset'
+      'EXAMPLEPASSWORD EHUNTERTWO ERR_HUNTER_TWO UND_HUNTER UND_TOKEN ABORT_MAX Hunter2PasswordError HunterError hunter2 reset'
     for (const name of [...unknown.split(' '), `ERR_${'ERROR_'.repeat(50)}ERROR`]) {
       assert.equal(isKnownName(name), false, name)
     }

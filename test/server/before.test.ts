@@ -12,9 +12,11 @@ import helmet from 'helmet'
 import { fetch, request } from 'undici'
 import {
   type Access,
+  createMiddleware,
   createRequestListener,
   type ErrorReport,
   type HttpRequest,
+  type HttpResponse,
   type ServeOptions,
   serve,
 } from '../../lib/index.ts'
@@ -332,7 +334,7 @@ describe('The option "before"', () => {
     })
   }
 
-  it('may end the connection: no request behind the response runs', async (t) => {
+  it('may end the connection at once: no request behind it runs', async (t) => {
     let calls = 0
     const { port } = await serveActions(t, actions, {
       before: [
@@ -345,6 +347,45 @@ describe('The option "before"', () => {
     })
     await send(port, keepAliveBytesOf({ target: '/app/short' }).repeat(3))
     assert.equal(calls, 1)
+  })
+
+  it('may end the connection later: no request that arrives then runs, also behind another one', async (t) => {
+    const targets: string[] = []
+    const [started, arrived] = [deferred(), deferred()]
+    const { port } = await serveActions(t, actions, {
+      before: [
+        async ({ url = '' }, out) => {
+          targets.push(url)
+          if (url !== '/first') {
+            arrived.resolve()
+            return out.end('x')
+          }
+          await arrived.promise
+          out.setHeader('Connection', 'close')
+          out.write('x')
+          started.resolve()
+          await setTimeout(50)
+          return out.end('x')
+        },
+      ],
+    })
+    const socket = connect(port, '127.0.0.1')
+    const received = text(socket)
+    for (const target of ['/first', '/second']) socket.write(keepAliveBytesOf({ target }))
+    await started.promise
+    socket.write(keepAliveBytesOf({ target: '/third' }))
+    await received
+    assert.deepEqual(targets, ['/first', '/second'])
+  })
+
+  it('may be another front controller, also for the last request of a connection', async (t) => {
+    const inner = createFront({
+      app: { run: (_: HttpRequest, response: HttpResponse) => response.text('inner') },
+    })
+    const { port } = await serveActions(t, actions, { before: [createMiddleware(inner)] })
+    const fields = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: other'
+    const received = await send(port, `GET /app/run HTTP/1.1\r\n${fields}\r\n\r\n`)
+    assert.match(received, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\ninner$/s)
   })
 
   it('does not run for a message that is rejected for its framing', async (t) => {

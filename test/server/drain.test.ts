@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { nextTick } from 'node:process'
 import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import {
   type CloseResult,
   FrontController,
@@ -192,6 +194,22 @@ describe('drain()', () => {
       assert.equal(accepted.destroyed, destroyed, `${elapsedMs} ms`)
     }
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
+  })
+
+  it('keeps nothing of the server in memory', async () => {
+    setFlagsFromString('--expose_gc')
+    const gc: () => void = runInNewContext('gc')
+    const closed = async (): Promise<WeakRef<Server>> => {
+      const service = await serve(new FrontController(), { port: 0 })
+      await service.close()
+      return new WeakRef(service.server)
+    }
+    const server = await closed()
+    for (let i = 0; i < 50 && server.deref() !== undefined; i++) {
+      await delay(10)
+      gc()
+    }
+    assert.equal(server.deref(), undefined)
   })
 
   it('destroys the connections that are left at the deadline, and counts them and the actions', async (t) => {

@@ -317,6 +317,20 @@ describe('IncomingRequest.signal', () => {
   })
 })
 
+describe('IncomingRequest.signal', () => {
+  it('does not abort if it is first read after the response, and the connection has been closed', async (t) => {
+    const signal = deferred<AbortSignal>()
+    const { port } = await serveActions(t, {
+      run(request, response) {
+        incomingMessageOf(request)?.socket.once('close', () => signal.resolve(request.signal))
+        return response.text('x')
+      },
+    })
+    await exchange(port, { target: '/app/run' })
+    assert.equal((await signal.promise).aborted, false)
+  })
+})
+
 describe('IncomingRequest.aborted', () => {
   it('is true if the client leaves within the message, also behind a response that waits', async (t) => {
     const [started, finish] = [deferred(), deferred()]

@@ -8,8 +8,13 @@ import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Action, ErrorReport, HttpResponse, ServeOptions, Service } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
-import { parse } from '../support/http.ts'
-import { keepAliveBytesOf, serveActions, splitResponses } from '../support/wire.ts'
+import { parse, send } from '../support/http.ts'
+import {
+  keepAliveBytesOf,
+  listenWithActions,
+  serveActions,
+  splitResponses,
+} from '../support/wire.ts'
 
 // Longer than the deadline of the server.
 const FOREVER_MS = 60_000
@@ -52,6 +57,16 @@ describe('service.closing', () => {
     for (let i = 0; i < 100; i++) service.closing.addEventListener('abort', () => {})
     await new Promise(setImmediate)
     assert.deepEqual(warnings, [])
+  })
+})
+
+describe('createRequestListener() with a signal that has aborted', () => {
+  it('ends each connection with its response', async (t) => {
+    const closing = AbortSignal.abort()
+    const run: Action = (_, response) => response.text('x')
+    const { port } = await listenWithActions(t, { run }, { closing })
+    const received = await send(port, keepAliveBytesOf({ target: '/app/run' }))
+    assert.match(received, /\r\nConnection: close\r\n/)
   })
 })
 
