@@ -135,7 +135,7 @@ describe('checkedOptions()', () => {
           /"maxBodyBytes"/,
           /the methods of the action "news\/save"/,
           /"timeoutMs" of the action "news\/save"/,
-          /the action "a b"/,
+          /the action "news\/a b"/,
           /the controller "shop"/,
         ]
         const lines: string[] = message.split('\n')
