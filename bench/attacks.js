@@ -19,7 +19,10 @@ const MIB = 1_048_576
 const BODY_BYTES = MIB
 const PAGE = fileURLToPath(new URL('../docs/security.md', import.meta.url))
 
-// Forms of 1 MiB. Each is hostile to one part of a report.
+// Each entity is one more level of escapes.
+const ENTITIES = `%26${'amp;'.repeat(34)}${'a,'.repeat(200)}`
+
+// Forms of at most 1 MiB. Each is hostile to one part of a report.
 const forms = {
   'one value of letters': 'a=',
   'one value, `%` escaped many times': `a=%22%26%2Bx+y%3D%${'25'.repeat(300)}41`,
@@ -38,6 +41,15 @@ const forms = {
   'empty fields, `&&...`': ['', '&'],
   '64 lists of 16 kB': fields((i) => (i < 64 ? `a${i}=b${'a,'.repeat(8_000)}a` : '')),
   '1,000 fields of `%2525...`': fields((i) => `f${i}=${'%2525'.repeat(200)}${i}`),
+  '54 kB of fields with one value, `&amp;amp;...` and short pieces': fields((i) =>
+    i < 100 ? `f${i}=${ENTITIES}` : '',
+  ),
+  '54 kB of fields, each with one more `amp;`': fields((i) =>
+    i < 160 ? `f${i}=%26${'amp;'.repeat(i)}${'a,'.repeat(10)}` : '',
+  ),
+  '52 kB of values that are escaped seven times, with short pieces': fields((i) =>
+    i < 120 ? `f${i}=${i}%25252525252541${'a,'.repeat(200)}` : '',
+  ),
 }
 
 // Folded, each syllable becomes two or three letters.
@@ -73,6 +85,14 @@ function get(path, part) {
   return Buffer.from(`GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${cookie}\r\n\r\n`)
 }
 
+// 22 kB: fields and headers with one value.
+function getWithEntities(path) {
+  const query = Array.from({ length: 13 }, (_, i) => `f${i}=${ENTITIES}`).join('&')
+  const headers = Array.from({ length: 26 }, (_, i) => `X-${i}: ${ENTITIES.replace('%26', '&')}`)
+  const lines = [`GET ${path}?${query} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers]
+  return Buffer.from([...lines, '', ''].join('\r\n'))
+}
+
 function getWithCookie(target, value) {
   const lines = [`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close', `Cookie: a=${value}`]
   return Buffer.from([...lines, '', ''].join('\r\n'), 'latin1')
@@ -83,6 +103,7 @@ const errors = {
   404: (i) => `/${'n'.repeat(60)}${i}`,
   '400 that quotes the form': () => '/form/reject',
   '500 that quotes the form': () => '/form/fail',
+  '500 that quotes nothing': () => '/form/short',
   '500 with 340 causes': () => '/form/chain',
 }
 
@@ -110,6 +131,10 @@ async function measureCpu() {
         ...(await costs(server, (path) => getWithCookie(path, ''.padEnd(bytes, part)))),
       ])
     }
+    rows.push([
+      'GET of 22 kB, fields and headers with one value, `&amp;amp;...` and short pieces',
+      ...(await costs(server, getWithEntities)),
+    ])
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
     const cookie = `${'-'.repeat(3_000)}%25252525252541`
     rows.push([

@@ -12,6 +12,9 @@ const controller = {
   fail(request) {
     throw new Error(`Cannot save ${request.form.size} fields, such as ${textOf(request)}`)
   },
+  short() {
+    throw new Error('Cannot save the form')
+  },
   reject(request) {
     throw new HttpError(400, `Invalid fields, such as ${textOf(request)}`)
   },

@@ -102,24 +102,27 @@ function coverValues(
       if (left < 0) return
     }
   }
+  // The values that have been split and unescaped. To do so again would take more time than it costs.
+  const done = new Set<string>()
+  const coverUnescaped = (label: string, value: string): void => {
+    if (done.has(value)) left -= SHORT_COST
+    // JSON may contain JSON.
+    for (let plain = value; left >= 0 && !done.has(plain); plain = unescaped(plain)) {
+      done.add(plain)
+      left -= foldCost(plain)
+      if (left >= 0) coverWithPieces(label, plain)
+    }
+  }
+  const sent = new Set<string>()
   for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
     left -= SHORT_COST
     if (left < 0) return false
+    if (sent.has(value)) continue
+    sent.add(value)
     for (const decoded of decodings(value)) {
-      // A short value is folded too, and so is each piece.
-      left -= foldCost(decoded)
-      if (left < 0) return false
       if (isShort(decoded)) break
-      coverWithPieces(label, decoded)
+      coverUnescaped(label, decoded)
       if (left < 0) return false
-      // JSON may contain JSON.
-      let former = decoded
-      for (let plain = unescaped(former); plain !== former; plain = unescaped(former)) {
-        left -= foldCost(plain)
-        coverWithPieces(label, plain)
-        if (left < 0) return false
-        former = plain
-      }
     }
   }
   return true

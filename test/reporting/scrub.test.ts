@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
 import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
+import { timeRatio } from '../support/time-ratio.ts'
 
 const TOKEN = 'c4n4ry-Token'
 
@@ -717,6 +718,23 @@ describe('scrubAll()', () => {
       return scrub(`No group ${groups.at(-1)}`, request)
     }
     assert.deepEqual([scrubbed(150), scrubbed(2_000)], ['No group [groups]', '[list(3)]'])
+  })
+
+  it('splits and unescapes a value once that is repeated, also as the form of another one', () => {
+    const fieldsOf = (count: number, textOf: (i: number) => string): HttpRequest =>
+      requestOf({ form: Array.from({ length: count }, (_, i) => `f${i}=${textOf(i)}`).join('&') })
+    const plain = fieldsOf(1, () => 'abc'.repeat(17_000))
+    const pieces = 'a,'.repeat(200)
+    for (const request of [
+      fieldsOf(100, () => `%26${'amp;'.repeat(34)}${pieces}`),
+      fieldsOf(100, (i) => `%26${'amp;'.repeat(i)}${pieces}`),
+    ]) {
+      const ratio = timeRatio(
+        () => scrub('text', request),
+        () => scrub('text', plain),
+      )
+      assert.ok(ratio < 10, `${ratio}`)
+    }
   })
 
   it('searches 16,384 characters of the texts', () => {
