@@ -199,10 +199,12 @@ export class RequestStages {
 
   readonly withDeadline: WithDeadline = (
     request,
-    promise,
+    thenable,
     limitMs = this.#options.limits.actionTimeoutMs,
-  ) =>
-    this.#deadlinesFor(limitMs).within(promise, () => {
+  ) => {
+    // A thenable may do its work again with each call of then(), or throw.
+    const promise = Promise.resolve(thenable)
+    return this.#deadlinesFor(limitMs).within(promise, () => {
       const { cancellation, message } = stateOf(request)
       const [status, what] = message.source.awaitsBody ? [408, 'whole request'] : [503, 'response']
       const timeout = new HttpError(status, `No ${what} within ${limitMs} milliseconds`)
@@ -210,6 +212,7 @@ export class RequestStages {
       late.set(timeout, cancellation)
       return timeout
     })
+  }
 
   #deadlinesFor(limitMs: number): Deadlines {
     const deadlines = this.#deadlines.get(limitMs) ?? new Deadlines(limitMs)

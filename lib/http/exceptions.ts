@@ -59,7 +59,7 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   if (isReason(exception) || isAbort(exception)) return true
   // fetch() and other clients of HTTP wrap the error of the body that they send, most of them with its message.
   const cause = read(exception, 'cause')
-  const messages: unknown[] = ['fetch failed', read(cause, 'message')]
+  const messages: unknown[] = ['fetch failed', 'terminated', read(cause, 'message')]
   return isReason(cause) && messages.includes(read(exception, 'message'))
 }
 

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isPromiseLike } from '../http/async.ts'
+import { isObject } from '../http/check-options.ts'
 import { pairsOf } from './incoming-request.ts'
 
 /**
@@ -43,9 +44,7 @@ export function watchHead(
 ): () => void {
   const { writeHead } = out
   const watched = (...args: unknown[]): Ending => {
-    const mustEnd = isLast()
-    if (mustEnd) out.setHeader('Connection', 'close')
-    Reflect.apply(writeHead, out, mustEnd ? args.map(withoutConnection) : args)
+    Reflect.apply(writeHead, out, isLast() ? withClose(out, args) : args)
     if (out._last) connection.hasLastRequest = true
     return out
   }
@@ -56,12 +55,20 @@ export function watchHead(
   }
 }
 
-// Returns an argument of writeHead(); without `Connection` if it is an object or a list of headers.
-function withoutConnection(argument: unknown): unknown {
-  if (Object(argument) !== argument) return argument
-  const entries = Array.isArray(argument) ? argument : Object.entries(argument as object).flat()
+// Returns the arguments of writeHead() for a head with `Connection: close`. Sets no header if there is an object or a list of headers:
+// Node 20 would then drop all but one of the same name.
+function withClose(out: ServerResponse, args: readonly unknown[]): readonly unknown[] {
+  const at = args.findIndex(isObject)
+  if (at < 0) {
+    out.setHeader('Connection', 'close')
+    return args
+  }
+  out.removeHeader('Connection')
+  const headers = args[at] as object
+  const entries = Array.isArray(headers) ? headers : Object.entries(headers).flat()
   const pairs = Array.isArray(entries[0]) ? entries : pairsOf(entries)
-  return pairs.filter(([name]) => !/^connection$/i.test(String(name))).flat()
+  const others = pairs.filter(([name]) => !/^connection$/i.test(String(name)))
+  return args.with(at, [...others.flat(), 'Connection', 'close'])
 }
 
 /**

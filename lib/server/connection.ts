@@ -88,11 +88,13 @@ export class Connection {
     const { activeResponse } = this
     out[CONNECTION] = this
     this.requests++
-    if (this.#endListener !== undefined) this.#keepEndListener()
-    this.latest = out
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
-    this.hasLastRequest = mustBeLast
+    if (!this.#isAhead(out)) {
+      if (this.#endListener !== undefined) this.#keepEndListener()
+      this.latest = out
+      this.hasLastRequest = mustBeLast
+    }
     // The response to a request that is not pipelined is not tracked until another request arrives.
     this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this, activeResponse))
   }
@@ -104,13 +106,19 @@ export class Connection {
    * @param out The response to the new request: a middleware of `before` may pass the last request to a second listener.
    */
   isBehindLast(out: ServerResponse): boolean {
-    if (!this.hasLastRequest || out === this.latest) return false
+    if (!this.hasLastRequest || out === this.latest || this.#isAhead(out)) return false
     stopReading(this.socket)
     // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see in an own server.
     setImmediate(() => {
       if (!this.isDetached) leaveToListener(this.socket)
     })
     return true
+  }
+
+  // Whether a request has arrived before the latest one, which has overtaken it: a middleware in front of the listener may keep it.
+  // node:http gives the socket to the responses in the order of their requests.
+  #isAhead(out: ServerResponse): boolean {
+    return this.activeResponse !== undefined && out !== this.latest && out.socket !== null
   }
 
   /** Calls a listener once when a response has been sent, or when the client has left before. */

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type { RequestListener } from 'node:http'
 import {
   checkedLimits,
@@ -49,11 +50,17 @@ export function createRequestListener(
   const stop = new ServerStop(options.closing)
   const before = checkedBefore(options.before)
   const exchangeOptions = { ...options, headerLimits, stop, before }
+  const respond: RequestListener = (message, out) =>
+    new Exchange(message, out, handler, exchangeOptions).start()
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()
-    else if (!connectionOf(message.socket).isBehindLast(out)) {
-      new Exchange(message, out, handler, exchangeOptions).start()
-    }
+    else if (!connectionOf(message.socket).isBehindLast(out)) respond(message, out)
+    // If it gets the socket, the last request has overtaken it.
+    else if (out.socket === null)
+      out.once(
+        'socket',
+        AsyncResource.bind(() => respond(message, out)),
+      )
   }
 }

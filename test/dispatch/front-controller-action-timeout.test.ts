@@ -29,6 +29,20 @@ describe('FrontController.handle() past limits.actionTimeoutMs', () => {
     assert.equal(run.errorRequest.signal.aborted, false)
   })
 
+  it('calls then() of a thenable once, also if it throws', async () => {
+    let calls = 0
+    const thenable = (work: () => void) => ({
+      // biome-ignore lint/suspicious/noThenProperty: a query builder is such a thenable.
+      then() {
+        calls++
+        work()
+      },
+    })
+    const slow = await expectError({ list: () => thenable(() => {}) }, '/news/list', { limits })
+    const fails = await expectError({ list: () => thenable(fail) }, '/news/list', { limits })
+    assert.deepEqual([slow[1].status, fails[1].status, calls], [503, 500, 2])
+  })
+
   it('aborts the signal of each request in its own AsyncLocalStorage context', async () => {
     const current = new AsyncLocalStorage<string>()
     const seen = new Map<string, unknown>()

@@ -214,6 +214,7 @@ describe('isClientGone()', () => {
       // fetch() and other clients of HTTP that send the body of the request.
       [new TypeError('fetch failed', { cause: new ClientGoneError() }), gone, true],
       [new TypeError('fetch failed', { cause: new ServerClosingError() }), gone, true],
+      [new TypeError('terminated', { cause: new ClientGoneError() }), gone, true],
       [new TypeError('fetch failed', { cause: new ClientGoneError() }), here, false],
       [new TypeError('fetch failed', { cause: new Error('x') }), gone, false],
       [new Error('The client has gone away', { cause: new ClientGoneError() }), gone, true],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { createServer, IncomingMessage } from 'node:http'
+import { createServer, request as httpRequest, IncomingMessage } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
@@ -275,6 +275,18 @@ describe('IncomingRequest.body', () => {
 })
 
 describe('IncomingRequest.signal', () => {
+  it('does not abort if it is first read after the response, and the connection has been closed', async (t) => {
+    const signal = deferred<AbortSignal>()
+    const { port } = await serveActions(t, {
+      run(request, response) {
+        incomingMessageOf(request)?.socket.once('close', () => signal.resolve(request.signal))
+        return response.text('x')
+      },
+    })
+    await exchange(port, { target: '/app/run' })
+    assert.equal((await signal.promise).aborted, false)
+  })
+
   it('aborts when the client leaves, also for a request behind another', async (t) => {
     const started = deferred()
     const aborted = deferred()
@@ -317,18 +329,37 @@ describe('IncomingRequest.signal', () => {
   })
 })
 
-describe('IncomingRequest.signal', () => {
-  it('does not abort if it is first read after the response, and the connection has been closed', async (t) => {
-    const signal = deferred<AbortSignal>()
-    const { port } = await serveActions(t, {
-      run(request, response) {
-        incomingMessageOf(request)?.socket.once('close', () => signal.resolve(request.signal))
-        return response.text('x')
-      },
+describe('The body of a client that leaves', () => {
+  // An error without a listener would end the process, and so fail the test.
+  for (const [how, leave] of [
+    ['resets the connection', (client: Socket) => void client.resetAndDestroy()],
+    ['closes it', (client: Socket) => void client.destroy()],
+  ] as const) {
+    it(`fails for a pipeline to a request with the signal, if the client ${how}`, async (t) => {
+      const upstream = createServer((message) => void message.resume())
+      const to = await listening(t, upstream)
+      const [started, failed] = [deferred(), deferred<unknown>()]
+      const { port, reports } = await listenWithActions(t, {
+        async upload({ body, signal }) {
+          const request = httpRequest({ port: to, method: 'POST', signal })
+          request.once('socket', () => started.resolve())
+          await pipeline(body, request).catch((error) => {
+            failed.resolve(error)
+            throw error
+          })
+        },
+      })
+      const client = connect(port, '127.0.0.1').on('error', () => {})
+      client.write(`${post('upload', 'Content-Length: 9\r\n')}a=1`)
+      await started.promise
+      await sleep(20)
+      leave(client)
+      await failed.promise
+      // The message emits its error some ticks later.
+      await sleep(20)
+      assert.deepEqual(reports, [])
     })
-    await exchange(port, { target: '/app/run' })
-    assert.equal((await signal.promise).aborted, false)
-  })
+  }
 })
 
 describe('IncomingRequest.aborted', () => {

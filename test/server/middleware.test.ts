@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as sleep } from 'node:timers/promises'
 import middie from '@fastify/middie'
 import express from 'express'
 import fastify from 'fastify'
@@ -16,7 +17,15 @@ import {
 } from '../../lib/index.ts'
 import { collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
-import { exchange, listening, type RawRequest, type RawResponse } from '../support/http.ts'
+import {
+  exchange,
+  listening,
+  parse,
+  type RawRequest,
+  type RawResponse,
+  send,
+} from '../support/http.ts'
+import { keepAliveBytesOf, splitResponses } from '../support/wire.ts'
 
 const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
 
@@ -195,6 +204,43 @@ describe('createMiddleware()', () => {
     assert.deepEqual(await ask('/app/nowhere'), [200, 'next'])
     assert.deepEqual(await ask('/here'), [200, 'next'])
     assert.deepEqual(await ask('/app/throws'), [500, ''])
+  })
+
+  it('responds to requests that the last one of their connection has overtaken', async (t) => {
+    const front = createFront({
+      app: {
+        async run({ params }: HttpRequest, response: HttpResponse) {
+          await sleep(Number(params.ms ?? 0))
+          return response.text(`${params.id}`)
+        },
+      },
+    })
+    const middleware = createMiddleware(front)
+    // Keeps the second request, as a middleware does that reads its session.
+    const server = createServer((message, out) => {
+      const pass = (): void => middleware(message, out, () => out.end('passed on'))
+      if (message.url?.includes('kept')) setTimeout(pass, 20)
+      else pass()
+    })
+    const port = await listening(t, server)
+    const first = keepAliveBytesOf({ target: '/app/run?id=1&ms=60' })
+    const kept = keepAliveBytesOf({ target: '/app/run?id=2&kept' })
+    // No request may follow one that offers an upgrade.
+    const last =
+      'GET /app/run?id=3 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n'
+    const behind = keepAliveBytesOf({ target: '/app/run?id=4' })
+    for (const [requests, ids] of [
+      [[kept, last, behind], '23'],
+      [[first, kept, last, behind], '123'],
+    ] as const) {
+      const received = await send(port, requests.join(''))
+      assert.equal(
+        splitResponses(received)
+          .map((each) => parse(each).body)
+          .join(''),
+        ids,
+      )
+    }
   })
 
   it('rejects the option fallThrough for a handler without a function "serves"', () => {

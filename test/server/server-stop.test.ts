@@ -106,6 +106,7 @@ describe('service.close()', () => {
     ...[
       { Connection: 'keep-alive', 'X-A': ['1', '2'] },
       ['connection', 'keep-alive', 'X-A', ['1', '2']],
+      ['Connection', 'keep-alive', 'X-A', '1', 'X-A', '2'],
       [
         ['CONNECTION', 'keep-alive'],
         ['X-A', ['1', '2']],
