@@ -223,7 +223,8 @@ describe('streamBody()', () => {
     source.write('12345')
     await failed
     assert.deepEqual([source.isPaused(), source.destroyed], [true, false])
-    assert.deepEqual(listeners(), before)
+    // A listener for `error` stays: node:http emits an error some ticks after it has looked for one.
+    assert.deepEqual(listeners(), before.with(2, (before[2] ?? 0) + 1))
     source.write('6789')
     await new Promise(setImmediate)
     assert.equal(source.readableLength, 4)
