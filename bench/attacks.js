@@ -89,12 +89,15 @@ function get(path, part) {
 function getWithEntities(path) {
   const query = Array.from({ length: 13 }, (_, i) => `f${i}=${ENTITIES}`).join('&')
   const headers = Array.from({ length: 26 }, (_, i) => `X-${i}: ${ENTITIES.replace('%26', '&')}`)
-  const lines = [`GET ${path}?${query} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers]
-  return Buffer.from([...lines, '', ''].join('\r\n'))
+  return getWith(`${path}?${query}`, headers)
 }
 
 function getWithCookie(target, value) {
-  const lines = [`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close', `Cookie: a=${value}`]
+  return getWith(target, [`Cookie: a=${value}`])
+}
+
+function getWith(target, headers) {
+  const lines = [`GET ${target} HTTP/1.1`, 'Host: a', 'Connection: close', ...headers]
   return Buffer.from([...lines, '', ''].join('\r\n'), 'latin1')
 }
 

@@ -63,8 +63,9 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   return isReason(cause) && messages.includes(read(exception, 'message'))
 }
 
+// Reports whether a value is the reason of an aborted `request.signal`.
 function isReason(value: unknown): boolean {
-  return [ClientGoneError, ServerClosingError].some((type) => isInstance(type, value))
+  return isInstance(ClientGoneError, value) || isInstance(ServerClosingError, value)
 }
 
 function isAbort(exception: Error): boolean {

@@ -102,7 +102,7 @@ function coverValues(
       if (left < 0) return
     }
   }
-  // The values that have been split and unescaped. To do so again would take more time than it costs.
+  // The values that have been split and unescaped. To do so again would take more time than the budget counts for it.
   const done = new Set<string>()
   const coverUnescaped = (label: string, value: string): void => {
     if (done.has(value)) left -= SHORT_COST

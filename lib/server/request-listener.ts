@@ -56,7 +56,7 @@ export function createRequestListener(
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()
     else if (!connectionOf(message.socket).isBehindLast(out)) respond(message, out)
-    // If it gets the socket, the last request has overtaken it.
+    // A response that gets the socket later belongs to a request that the last one has overtaken.
     else if (out.socket === null)
       out.once(
         'socket',

@@ -3,9 +3,8 @@ import { once } from 'node:events'
 import { nextTick } from 'node:process'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { type BodySource, failedBody, readBody, streamBody, tooLarge } from '../../lib/http/body.ts'
+import { garbageCollector } from '../support/gc.ts'
 import { incoming, text } from '../support/streams.ts'
 
 const tooLargeFor = (maxBytes: number) => ({
@@ -105,8 +104,7 @@ describe('readBody()', () => {
   })
 
   it('keeps at most twice the body and 64 KiB of chunks of one byte', async () => {
-    setFlagsFromString('--expose_gc')
-    const collectGarbage: () => void = runInNewContext('gc')
+    const collectGarbage = garbageCollector()
     const used = (): number => {
       collectGarbage()
       const { heapUsed, arrayBuffers } = process.memoryUsage()

@@ -5,14 +5,13 @@ import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { HttpError, HttpRequest, type HttpResponse } from '../../lib/index.ts'
 import { toMetrics } from '../../lib/observe/exposition.ts'
 import { createObserver, type Observer } from '../../lib/observe/observer.ts'
 import type { Snapshot } from '../../lib/observe/snapshot.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
+import { garbageCollector } from '../support/gc.ts'
 import { exchange, send } from '../support/http.ts'
 import { problemsOf, samplesOf, sumOf } from '../support/metrics.ts'
 import { startServing } from '../support/serving.ts'
@@ -317,8 +316,7 @@ describe('An observer', () => {
 
 describe('The size of what an observer keeps', () => {
   it('is bounded for 100,000 requests to 100,000 random paths, with exact totals', async () => {
-    setFlagsFromString('--expose-gc')
-    const collect: () => void = runInNewContext('gc')
+    const collect = garbageCollector()
     const observer = createObserver()
     const front = createFront(controllers)
     let n = 0

@@ -7,8 +7,6 @@ import { PassThrough, Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as delay } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import {
   type CloseResult,
   FrontController,
@@ -20,6 +18,7 @@ import {
 import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
+import { garbageCollector } from '../support/gc.ts'
 import { bytesOf, parse, send } from '../support/http.ts'
 import { portOf, startServing } from '../support/serving.ts'
 import { keepAliveBytesOf, settled } from '../support/wire.ts'
@@ -197,8 +196,7 @@ describe('drain()', () => {
   })
 
   it('keeps nothing of the server in memory', async () => {
-    setFlagsFromString('--expose_gc')
-    const gc: () => void = runInNewContext('gc')
+    const gc = garbageCollector()
     const closed = async (): Promise<WeakRef<Server>> => {
       const service = await serve(new FrontController(), { port: 0 })
       await service.close()

@@ -172,29 +172,25 @@ describe('request.signal', () => {
     assert.deepEqual(reports, [])
   })
 
-  it('may let the event stream fail with an error of another kind, as a request of node:http does', async (t) => {
-    const { service, reports } = await startStream(t, ({ signal }, response) => {
-      response.headers.set('Content-Type', 'text/event-stream')
-      const body = new PassThrough()
-      body.write('data: 1\n\n')
-      signal.addEventListener('abort', () => body.destroy(new Error('aborted')))
-      response.body = body
+  for (const [what, end] of [
+    [
+      'let the event stream fail with an error of another kind, as a request of node:http does',
+      (body: PassThrough) => body.destroy(new Error('aborted')),
+    ],
+    ['destroy the event stream', (body: PassThrough) => body.destroy()],
+  ] as const) {
+    it(`may ${what}`, async (t) => {
+      const { service, reports } = await startStream(t, ({ signal }, response) => {
+        response.headers.set('Content-Type', 'text/event-stream')
+        const body = new PassThrough()
+        body.write('data: 1\n\n')
+        signal.addEventListener('abort', () => end(body))
+        response.body = body
+      })
+      assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+      assert.deepEqual(reports, [])
     })
-    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
-    assert.deepEqual(reports, [])
-  })
-
-  it('may destroy the event stream', async (t) => {
-    const { service, reports } = await startStream(t, ({ signal }, response) => {
-      response.headers.set('Content-Type', 'text/event-stream')
-      const body = new PassThrough()
-      body.write('data: 1\n\n')
-      signal.addEventListener('abort', () => body.destroy())
-      response.body = body
-    })
-    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
-    assert.deepEqual(reports, [])
-  })
+  }
 
   it('lets an event stream end in an orderly way', async (t) => {
     const { service, received } = await startStream(t, ({ signal }, response) => {
