@@ -10,8 +10,7 @@ const DECLARATION =
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /^export (?=(?:declare|interface|type) )/m
 const COMMENT = /\/\*.*?\*\//gs
-const SHORTER = { ';': '', ': ': ':' }
-const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$|: `, 'gms')
+const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$| ?(?:[:,|&=?]|=>) `, 'gms')
 
 /**
  * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public
@@ -124,16 +123,16 @@ function withoutAsterisk(start) {
   return start.endsWith('/') ? '\n*/' : '\n'
 }
 
-// Without indentation, asterisks of docstrings, empty lines before their tags, semicolons at the end of a line, and spaces behind
-// colons, the declarations are 12 % shorter.
+// Without indentation, asterisks of docstrings, empty lines before their tags, semicolons at the end of a line, and spaces around
+// signs, the declarations are 13 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
     return text
       .replace(/^(?: {4})+/gm, '')
       .replace(COMMENT_OR_SIGN, (found) =>
-        found in SHORTER
-          ? SHORTER[found]
-          : found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk).replaceAll('\n\n@', '\n@'),
+        found.startsWith('/*')
+          ? found.replace(/\n +\*(?:\/| ?)/g, withoutAsterisk).replaceAll('\n\n@', '\n@')
+          : found.replace(/[ ;]/g, ''),
       )
   }
   const written = [...needed].map((name) => names.get(name))
