@@ -57,9 +57,18 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   // The error may come from the signal of another request, which the application has passed on.
   if (!stateOf(request).message.aborted) return false
   if (isReason(exception) || isAbort(exception)) return true
+  // node:stream joins the error of a stream with that of the closed response.
+  const errors = read(exception, 'errors')
+  if (isAbort(read(errors, '0')) && codeOf(read(errors, '1')) === 'ERR_STREAM_PREMATURE_CLOSE')
+    return true
   // fetch() and other clients of HTTP wrap the error of the body that they send, most of them with its message.
   const cause = read(exception, 'cause')
-  const messages: unknown[] = ['fetch failed', 'terminated', read(cause, 'message')]
+  const messages: unknown[] = [
+    'fetch failed',
+    'terminated',
+    'Network Error',
+    read(cause, 'message'),
+  ]
   return isReason(cause) && messages.includes(read(exception, 'message'))
 }
 
@@ -68,13 +77,14 @@ function isReason(value: unknown): boolean {
   return isInstance(ClientGoneError, value) || isInstance(ServerClosingError, value)
 }
 
-function isAbort(exception: Error): boolean {
+function isAbort(exception: unknown): boolean {
   if (read(exception, 'name') === 'AbortError') return true
   const code = read(exception, 'code')
   // node:stream joins an AbortError with another error. The second code is that of axios.
   if (code === 'ABORT_ERR' || code === 'ERR_CANCELED') return true
-  // The response to a request of node:http that has been aborted.
-  return code === 'ECONNRESET' && read(exception, 'message') === 'aborted'
+  // A request of node:http that has been destroyed before its response, or within it.
+  const message = read(exception, 'message')
+  return code === 'ECONNRESET' && (message === 'aborted' || message === 'socket hang up')
 }
 
 /** Returns the `code` of a value; 0 if it has none. */

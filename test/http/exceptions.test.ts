@@ -197,6 +197,7 @@ describe('isClientGone()', () => {
     const here = new HttpRequest({ target: '/' })
     const gone = new HttpRequest({ target: '/', aborted: true })
     const abort = Object.assign(new Error('x'), { name: 'AbortError' })
+    const premature = Object.assign(new Error('x'), { code: 'ERR_STREAM_PREMATURE_CLOSE' })
     const table: [Error, HttpRequest | undefined, boolean][] = [
       [new ClientGoneError(), undefined, true],
       [new ClientGoneError(), gone, true],
@@ -206,6 +207,12 @@ describe('isClientGone()', () => {
       [abort, here, false],
       // node:stream joins an AbortError and the end of the connection.
       [Object.assign(new AggregateError([abort]), { code: 'ABORT_ERR' }), gone, true],
+      // The same with an error that has no code, or another one: node-fetch, undici.request().
+      [new AggregateError([abort, premature]), gone, true],
+      [new AggregateError([abort, premature]), here, false],
+      [new AggregateError([abort, new Error('x')]), gone, false],
+      [new AggregateError([new Error('x'), premature]), gone, false],
+      [Object.defineProperty(new Error('x'), 'errors', throwing), gone, false],
       [abort, undefined, false],
       [new ServerClosingError(), gone, true],
       [new ServerClosingError(), here, false],
@@ -224,6 +231,8 @@ describe('isClientGone()', () => {
       [Object.assign(new Error('canceled'), { code: 'ERR_CANCELED' }), gone, true],
       [Object.assign(new Error('aborted'), { code: 'ECONNRESET' }), gone, true],
       [Object.assign(new Error('aborted'), { code: 'ECONNRESET' }), here, false],
+      [Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' }), gone, true],
+      [new Error('Network Error', { cause: new ClientGoneError() }), gone, true],
       [Object.assign(new Error('connection terminated'), { code: 'ECONNRESET' }), gone, false],
       [Object.defineProperty(new Error('x'), 'cause', throwing), gone, false],
     ]
