@@ -88,6 +88,11 @@ export class FolderWatch {
     this.#watchers.clear()
   }
 
+  /** Watches the folders as they are now. While one is missing, its nearest parent is watched. */
+  async update(): Promise<void> {
+    await this.#watchAll().catch(() => {})
+  }
+
   // Runs after every change: a folder may have been added or removed.
   async #watchAll(): Promise<void> {
     const folders = new Map<string, Folder>()
@@ -128,7 +133,7 @@ export class FolderWatch {
 
   async #settle(): Promise<void> {
     // A checkout may remove the folder for a short time. When the folder is back, that is another change.
-    await this.#watchAll().catch(() => {})
+    await this.update()
     this.#isQuiet = true
     this.#events.emit('quiet')
   }

@@ -139,7 +139,8 @@ export class Watcher {
       try {
         if (!/[\\/]node_modules[\\/]/.test(file)) this.#watch?.addFile(file)
       } catch {
-        // The folder of the file was removed in the meantime.
+        // The folder of the file is missing.
+        void this.#watch?.update()
       }
     }
   }

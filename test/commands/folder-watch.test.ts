@@ -160,6 +160,21 @@ describe('FolderWatch', () => {
     })
   }
 
+  it('watches the nearest parent of a file whose folder is missing', async (t) => {
+    const other = await mkdtemp(join(tmpdir(), 'portico-'))
+    t.after(() => rm(other, { recursive: true }))
+    const { watch } = await watched(t)
+    const file = join(other, 'db', 'a.js')
+    assert.throws(() => watch.addFile(file), { code: 'ENOENT' })
+    await watch.update()
+    await mkdir(join(other, 'db'))
+    await watch.changed()
+    assert.deepEqual(watch.take(), [join(other, 'db')])
+    await writeFile(file, '')
+    await watch.changed()
+    assert.deepEqual(watch.take(), [file])
+  })
+
   it('rejects a folder that does not exist', async () => {
     await assert.rejects(FolderWatch.open('/no/such'), { code: 'ENOENT' })
   })
