@@ -147,6 +147,9 @@ export class Connection {
     }
     listener?.onEnd()
     forgetLastMatch()
+    const { req } = out
+    // node:http keeps a message that a reader has left, with its headers, until the next request.
+    if (req.complete && !req.readableEnded && req.listenerCount('data') === 0) req.resume()
   }
 
   /** Calls `onSent` when a response is sent, or `onGone` if the client leaves before that. */

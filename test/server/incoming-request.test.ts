@@ -231,6 +231,30 @@ describe('IncomingRequest.body', () => {
     assert.deepEqual([parse(first).body, parse(second).status], ['a=1', 400])
   })
 
+  it('is not kept after the response if the action has left it before its end', async (t) => {
+    const [isLeft, isWhole] = [deferred(), deferred()]
+    let message: IncomingMessage | undefined
+    const { port } = await serveActions(t, {
+      async run(request, response) {
+        for await (const _ of request.body) break
+        isLeft.resolve()
+        await isWhole.promise
+        message = incomingMessageOf(request)
+        response.text('left')
+      },
+    })
+    const client = connect(port, '127.0.0.1')
+    t.after(() => void client.destroy())
+    client.write(`${post('run', 'Content-Length: 5000\r\n')}1`)
+    await isLeft.promise
+    client.write('2'.repeat(4_999))
+    await sleep(50)
+    isWhole.resolve()
+    await once(client, 'data')
+    await new Promise(setImmediate)
+    assert.deepEqual([message?.complete, message?.readableEnded], [true, true])
+  })
+
   it('has the bytes of a form as they were sent, and those of any other type', async (t) => {
     const { port } = await listenWithActions(t, {
       async echo(request, response) {
