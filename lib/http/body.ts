@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream'
 import { isObject } from './check-options.ts'
 import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
+import { PLUS, parseSearch, SPACE } from './params.ts'
 
 const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
@@ -19,6 +20,37 @@ interface BodyReader {
   readonly take: (chunk: Buffer) => void
   readonly end: () => void
   readonly fail: (error: Error) => void
+}
+
+/** The bytes of a form body. The fields are parsed when they are first read. */
+export class FormBody {
+  readonly bytes: Buffer
+  #fields: URLSearchParams | undefined
+  #text: string | undefined
+
+  constructor(bytes: Buffer) {
+    this.bytes = bytes
+  }
+
+  // Keeps only a text with invalid UTF-8: 1 MB of it takes 10 ms to decode, and an error needs the text several times. Any other
+  // text would take as much memory as the bytes, and save little time.
+  get text(): string {
+    const text = this.#text ?? this.bytes.toString()
+    if (text.includes('\ufffd')) this.#text = text
+    return text
+  }
+
+  get fields(): URLSearchParams {
+    this.#fields ??= parseSearch(spacesForPlus(this.bytes).toString())
+    return this.#fields
+  }
+}
+
+// Replaces each `+` by a space, which means the same: URLSearchParams takes 60 ms for 1 MB of plus signs, and 3 ms for spaces.
+function spacesForPlus(bytes: Buffer): Buffer {
+  const copy = Buffer.from(bytes)
+  for (let i = 0; i < copy.length; i++) if (copy[i] === PLUS) copy[i] = SPACE
+  return copy
 }
 
 /** Reports whether a body is an async iterable that is not a Node.js stream. */
@@ -103,6 +135,7 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (stream.readableEnded) throw new Error(READ_ALREADY)
     if (stream.destroyed) throw faultOf(stream.errored)
+    if (stream.readableDidRead) throw new Error(READ_ALREADY)
     const collected = new Collector()
     const stop = listen(stream, maxBytes, {
       take: (chunk) => collected.add(chunk),

@@ -1,10 +1,10 @@
 import { BlockList } from 'node:net'
 import type { Readable } from 'node:stream'
-import { failedBody, streamBody, tooLarge } from './body.ts'
+import type { FormBody } from './body.ts'
 import { checkNames, isObject } from './check-options.ts'
 import type { HttpError } from './errors.ts'
 import { type Client, clientOf, type ProxyIds, proxyIdsOf } from './forwarded.ts'
-import type { FormBody, Message } from './message.ts'
+import type { Message } from './message.ts'
 import {
   eachDecoded,
   eachField,
@@ -191,10 +191,7 @@ export class RequestState<ErrorHandler> {
 
   /** The body as a stream, within its limit. */
   get body(): Readable {
-    const { form, message, settings, maxBodyBytes = settings.maxBodyBytes } = this
-    if (form !== undefined) return streamBody(form.bytes, maxBodyBytes)
-    if (message.isDeclaredLonger(maxBodyBytes)) return failedBody(tooLarge(maxBodyBytes))
-    return message.streamOf(maxBodyBytes)
+    return this.message.streamOf(this.maxBodyBytes ?? this.settings.maxBodyBytes, this.form)
   }
 
   /** Aborts when the client closes the connection; the deadline of the action aborts it too. */

@@ -60,15 +60,22 @@ const MAX_ERRORS = 3
 // Without this limit, a report of exceptions that are nested four deep could have 341.
 const MAX_EXCEPTIONS = 12
 const MAX_ISSUES = 20
-// Characters of all stacks, each with its message. V8 copies a long message into its stack, which takes 2 ms for a million characters.
-const MAX_STACKS = 3_000_000
+// Characters of all messages, and of all stacks, each with its message. V8 copies a text in parts before it is read: 2 ms for a million
+// characters.
+const MAX_CHARS = 3_000_000
 
 /** Reads an exception, its causes and its errors. Reads each property once: a getter may change. */
 export function readException(exception: unknown, hasStack: boolean): RawException {
   let left = MAX_EXCEPTIONS - 1
-  let stackChars = 0
+  let chars = MAX_CHARS
+  const withoutLong = (text: unknown): unknown => {
+    const { length } = textOr('', text)
+    if (length > chars) return `[text(${length})]`
+    chars -= length
+    return text
+  }
   const readAll = (value: unknown, depth: number): RawException => {
-    const message = read(value, 'message')
+    const message = withoutLong(read(value, 'message'))
     const cause = withoutMethod(read(value, 'cause'))
     const code = codeOf(value)
     const errors = errorsOf(value)
@@ -79,8 +86,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
     const name = textOr('Error', read(value, 'name'))
-    const stack = hasStack && stackChars < MAX_STACKS ? textOr('', read(value, 'stack')) : ''
-    stackChars += stack.length
+    const stack = hasStack ? textOr('', withoutLong(read(value, 'stack'))) : ''
     const frames = framesOf(stack, textOr('', message), name)
     return {
       value,

@@ -1,8 +1,11 @@
+import { SPACE } from '../http/params.ts'
 import { letterPairScore } from './letter-pairs.ts'
 
 // The shape of a form field of 1 MB must not take longer than that of a short one.
 const MAX_EXAMINED = 1_024
 const MAX_LIST = 16_384
+
+const COMMA = 0x2c
 
 /** The shape of a value without its length, such as `token()`. */
 export type ShapeKind =
@@ -54,7 +57,8 @@ function countItems(list: string): number {
   let items = 0
   let isWithin = false
   for (let i = 0; i < list.length; i++) {
-    const isSeparator = list[i] === ' ' || list[i] === ','
+    const code = list.charCodeAt(i)
+    const isSeparator = code === SPACE || code === COMMA
     if (!isSeparator && !isWithin) items++
     isWithin = !isSeparator
   }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
@@ -68,6 +69,13 @@ describe('readJson()', () => {
         message: 'The body has already been read: keep the result of the first read',
       })
     }
+  })
+
+  it('rejects a body that the application has begun to read', async () => {
+    const request = new HttpRequest({ target: '/', headers: JSON_TYPE, body: '[1]' })
+    request.body.once('data', () => request.body.pause())
+    await once(request.body, 'data')
+    await assert.rejects(readJson(request), { status: 500, message: /already been read/ })
   })
 
   it('respects the limit of the front controller, over a socket', async (t) => {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { FormBody, type HttpRequestInit, Message } from '../../lib/http/message.ts'
+import { FormBody } from '../../lib/http/body.ts'
+import { type HttpRequestInit, Message } from '../../lib/http/message.ts'
 import { ResponseHeaders } from '../../lib/http/response-headers.ts'
 
 describe('Message', () => {

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
+import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import { FormBody, type HttpRequestInit } from '../../lib/http/message.ts'
+import { FormBody } from '../../lib/http/body.ts'
+import type { HttpRequestInit } from '../../lib/http/message.ts'
 import type { ErrorHandler } from '../../lib/http/request.ts'
 import { HttpRequest, isRequest, stateOf, withState } from '../../lib/http/request.ts'
 import type { StatePatch } from '../../lib/http/request-state.ts'
@@ -93,6 +95,29 @@ describe('HttpRequest', () => {
     )
     const form = routed({ form: new FormBody(Buffer.from('a=1')) }, { body: 'gone' })
     assert.deepEqual([await read(form), await read(form)], ['a=1', 'a=1'])
+  })
+
+  it('returns one body until it ends, also one past the limit, and one that is being read', async () => {
+    const body = Readable.from(['one', 'two'], { objectMode: false })
+    const headers = { 'content-length': '101' }
+    for (const [request, expected] of [
+      [routed({ form: new FormBody(Buffer.from('a=1')) }), 'a=1'],
+      [routed({}, { body }), 'onetwo'],
+      [routed({}, { headers }), 'The body is larger than 100 bytes'],
+    ] as const) {
+      // As an application reads a stream by its events.
+      const text = await new Promise((resolve) => {
+        let received = ''
+        request.body.on('data', (chunk) => {
+          received += chunk
+          request.body.pause()
+          setImmediate(() => request.body.resume())
+        })
+        request.body.on('end', () => resolve(received))
+        request.body.on('error', ({ message }) => resolve(message))
+      })
+      assert.equal(text, expected)
+    }
   })
 })
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
+import { FormBody } from '../../lib/http/body.ts'
 import {
   HttpError,
   MalformedMessageError,
@@ -10,7 +11,6 @@ import {
   NoRouteError,
   rejectionWith,
 } from '../../lib/http/errors.ts'
-import { FormBody } from '../../lib/http/message.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
 import { type ErrorReport, makeReport, shapesOf } from '../../lib/reporting/error-report.ts'
@@ -225,6 +225,17 @@ describe('makeReport()', () => {
   it('has the frames behind a message of any length', () => {
     const { stack = [] } = report({ exceptions: [new Error('x '.repeat(50_000))] })
     assert.match(stack[0] ?? '', /error-report\.test\.js:\d+:\d+/)
+  })
+
+  it('shows messages by their lengths alone once they and their stacks have 3,000,000 characters', () => {
+    const long = 'x'.repeat(1_400_000)
+    const exception = new Error(long, { cause: new Error(long, { cause: new Error('no') }) })
+    const { message, stack, previous } = report({ exceptions: [exception] })
+    assert.equal(message, '[token(1400000)]')
+    assert.notEqual(stack, undefined)
+    assert.deepEqual([previous?.message, previous?.stack], ['[text(1400000)]', undefined])
+    assert.deepEqual(previous?.previous?.message, 'no')
+    assert.notEqual(previous?.previous?.stack, undefined)
   })
 
   it('has both exceptions if the error action failed too', () => {

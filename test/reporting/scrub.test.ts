@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
-import { FormBody } from '../../lib/http/message.ts'
+import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
 import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
 import { timeRatio } from '../support/time-ratio.ts'

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
-import { FormBody } from '../../lib/http/message.ts'
+import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { Resolved } from '../../lib/http/request-state.ts'
 import type { Route } from '../../lib/http/route.ts'
@@ -48,6 +48,12 @@ describe('SentParams', () => {
     })
     const long = '%41+'.repeat(5_000)
     assert.deepEqual(decoded(long), { text: 'A '.repeat(256), length: 20_000 })
+  })
+
+  it('decodes a name of 256 characters, and no longer one', () => {
+    const names = (text: string): unknown => [...paramsOf('', `${text}=1`).names]
+    assert.deepEqual(names('%41+%42+'.repeat(32)), ['A B '.repeat(32)])
+    assert.deepEqual(names('%41+%42+'.repeat(33)), ['%41+%42+'.repeat(33)])
   })
 })
 
