@@ -31,6 +31,10 @@ const forms = {
   '`+++...`': ['a=', '+'],
   '`ab+ab+...`': ['a=', 'ab+'],
   'one URL in another, many times': ['a=', 'https%3A%2F%2Fa.example%2F%3Fb%3D'],
+  '998 names of 1 kB, not UTF-8': Buffer.from(
+    fields((i) => (i < 998 ? `${'\xff'.repeat(1_020)}+z${i}` : '')),
+    'latin1',
+  ),
   'fields without values, `&a&a...`, up to the limit of 1,000': fields((i) => `a${i}`),
   '1,000 fields of 1 kB': fields((i) => `f${i}=${'v'.repeat(1_000)}${i}`),
   '48 kB of Hangul, escaped in three ways': `a=%2541%5Cn%26lt%3B${hangul(16_000)}&b=1`,
@@ -64,6 +68,7 @@ function fields(field) {
 
 // A part that is repeated fills the body; any other text is filled with letters.
 function filled(form) {
+  if (Buffer.isBuffer(form)) return form
   if (typeof form === 'string')
     return form.includes('&') ? form : form.padEnd(BODY_BYTES, 'abcdefgh')
   const [start, part] = form
@@ -72,10 +77,11 @@ function filled(form) {
 }
 
 function post(path, body) {
+  const bytes = Buffer.from(body)
   const type = 'Content-Type: application/x-www-form-urlencoded'
-  const length = `Content-Length: ${Buffer.byteLength(body)}`
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: a', 'Connection: close', type, length, '', body]
-  return Buffer.from(lines.join('\r\n'))
+  const length = `Content-Length: ${bytes.length}`
+  const lines = [`POST ${path} HTTP/1.1`, 'Host: a', 'Connection: close', type, length, '', '']
+  return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])
 }
 
 // 24 kB: a target of 8 kB, and headers of 16 kB.
@@ -128,6 +134,7 @@ async function measureCpu() {
       [15_000, 'é'],
       [5_000, ';é'],
       [7_900, '=1é'],
+      [15_000, 'ABCDEFGHIJKLMN+é'],
     ]) {
       rows.push([
         `GET, the message quotes a cookie of ${bytes / 1_000} kB, \`${part}\` repeated`,
