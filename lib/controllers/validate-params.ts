@@ -22,7 +22,7 @@ export type ParamsAction<Params> = (
  * @example
  * const Article = z.object({ id: z.coerce.number().int() })
  * export const view = get(withParams(Article, (request, response, { id }) => {
- *   response.json({ id, next: id + 1 })
+ *   response.json({ id })
  * }))
  * @throws {TypeError} If the action or the schema is invalid.
  */

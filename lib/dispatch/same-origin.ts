@@ -23,7 +23,7 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  *
  * @example
  * new FrontController({ controllers, plugins: [sameOrigin()] })
- * @throws {TypeError} If an option is unknown, or an origin is not one, such as `https://admin.example/path`.
+ * @throws {TypeError} If an option is unknown, or an origin is not one.
  */
 export function sameOrigin(options: SameOriginOptions = {}): Plugin {
   checkNames('options', options, ['origins'])

@@ -239,6 +239,7 @@ function faultOf(error: NodeJS.ErrnoException | null): Error {
   return error && error.code !== 'ECONNRESET' ? error : new ClientGoneError()
 }
 
-function toBuffer(chunk: Uint8Array | string): Buffer {
+/** Returns the bytes of a chunk: of text, in UTF-8. */
+export function toBuffer(chunk: Uint8Array | string): Buffer {
   return Buffer.isBuffer(chunk) ? chunk : Buffer.from(chunk)
 }

@@ -107,7 +107,7 @@ export class HttpResponse {
    * A stream is sent as it produces data, no faster than the client reads, and chunked unless `Content-Length` is set.
    * If it fails (a chunk is neither text nor bytes) within 200 ms and before its first byte, the error controller responds;
    * later, the connection is closed.
-   * A stream that is not sent completely is destroyed (`return()`, `cancel()`). A generator that awaits something else
+   * A stream that is not sent completely is destroyed. A generator that awaits something else
    * can detect this only by `request.signal`.
    *
    * @example

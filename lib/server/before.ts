@@ -84,6 +84,8 @@ export function runBefore(
   done: () => void,
   fail: (error: unknown) => void,
 ): void {
+  // A middleware may write behind the end of the response.
+  out.on('error', fail)
   const run = (i: number): void => {
     const middleware = before[i]
     if (out.headersSent || out.writableEnded) return

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type BodySource, consumedBody, failedBody } from '../http/body.ts'
+import { type BodySource, consumedBody, failedBody, toBuffer } from '../http/body.ts'
 import { ClientGoneError, type HttpError } from '../http/errors.ts'
 import type { HttpRequestInit } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
@@ -117,16 +117,16 @@ export class IncomingRequest implements HttpRequestInit {
     return isConsumed ? consumedBody() : this.expose()
   }
 
-  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 %
-  // of the time of a form (docs/decisions/011, npm run bench -- --only portico,bare).
+  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 % of a form (docs/decisions/011).
   #readFirst(): BodySource {
     const { message } = this
     this.#bodyState = 'streaming'
     const isBuffered = message.complete || message.readableLength === this.#bodyBytes
     if (!isBuffered || message.destroyed) return this.expose()
-    let bytes: Buffer | string = message.read() ?? ''
+    const chunks: (Buffer | string)[] = [message.read() ?? '']
     // Node 26 returns one chunk at a time.
-    while (message.readableLength > 0) bytes = Buffer.concat([Buffer.from(bytes), message.read()])
+    while (message.readableLength > 0) chunks.push(message.read())
+    const [bytes = ''] = chunks.length > 1 ? [Buffer.concat(chunks.map(toBuffer))] : chunks
     if (bytes.length > 0) this.#bodyState = 'consumed'
     if (this.#isExposed) this.expose()
     return bytes

@@ -117,8 +117,9 @@ function writeStream(
   const watch = (): void => {
     isTruncated ||= !body.readableEnded && !incoming.aborted
   }
-  body.once('error', watch).once('close', watch)
   const destroyBody = (): void => void body.destroy()
+  // A stream may emit an error without being destroyed, before pipeline() begins.
+  body.once('error', watch).once('error', destroyBody).once('close', watch)
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {

@@ -219,6 +219,23 @@ describe('The option "before"', () => {
     })
   }
 
+  it('only reports what a middleware writes after it has called next(), or behind the end of its response', async (t) => {
+    for (const middleware of [
+      (_, out, next) => {
+        next()
+        out.end('Unauthorized')
+      },
+      (_, out) => out.end('a').end('b'),
+    ] satisfies Before) {
+      const { port, reports } = await serveActions(t, actions, { before: [middleware] })
+      const { status } = await exchange(port, { target: '/app/short' })
+      assert.deepEqual(
+        [status, ...reports.map(({ code }) => code)],
+        [200, 'ERR_STREAM_WRITE_AFTER_END'],
+      )
+    }
+  })
+
   it('only reports what a middleware throws after it has responded', async (t) => {
     const before: Before = [
       (_, out) => {

@@ -196,6 +196,26 @@ describe('writeResponse() with a stream', () => {
     assert.equal(reports.length, 1)
   })
 
+  it('closes the connection if it emits an error without being destroyed, behind another response', async (t) => {
+    const { port, reports } = await serveActions(t, {
+      async slow(_, response) {
+        await sleep(40)
+        response.text('slow')
+      },
+      fails(_, response) {
+        const body = new Readable({ read() {} })
+        body.push('first')
+        setTimeout(() => body.emit('error', new Error('no more')), 20)
+        response.body = body
+      },
+    })
+    const [slow, fails] = ['slow', 'fails'].map((action) =>
+      keepAliveBytesOf({ target: `/app/${action}` }),
+    )
+    assert.match(await send(port, `${slow}${fails}`), /slow/)
+    assert.equal(reports.length, 1)
+  })
+
   it('sends a 500 when it yields an object at first', async (t) => {
     const { port, reports } = await serveActions(t, {
       odd(_, response) {

@@ -230,6 +230,13 @@ describe('The recipe for uploads as streams', () => {
     assert.equal(await statusOf(50_000), 413)
   })
 
+  it('rejects more than 10 files', async (t) => {
+    const { url } = await serveRecipe(t, 'upload-streams.js')
+    const statusOf = async (files: number): Promise<number> =>
+      (await send(`${url}/films/save`, await formOf(...Array<number>(files).fill(3)))).status
+    assert.deepEqual([await statusOf(10), await statusOf(11)], [200, 413])
+  })
+
   it('rejects a body past the limit, also within a file', async (t) => {
     const { default: options } = await importRecipe(t, 'upload-streams.js')
     const { save } = (options as { controllers: { films: { save: Action } } }).controllers.films
