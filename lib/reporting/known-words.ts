@@ -49,7 +49,7 @@ aggregate arg args bounds bpl cb cert char clone cr crypto cycle dir dom equal e
 handshake http2 info jws jwt keylog lf max maxbuffer origins paused prx req res safe specifier sqlite stdio tls transfer truncated
 upgrade upstream ws`
 const WORD = /^(["'`([{<]{0,2})(.*?)(["'`)\]}>.,;:!?]{0,3})$/s
-const MAX_EXAMINED = 1_024
+const MAX_EXAMINED = 640
 const MAX_NAME = 200
 
 /**

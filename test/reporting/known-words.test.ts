@@ -95,9 +95,9 @@ describe('knownWords()', () => {
     assert.equal(knownWords('spawn git ENOENT'), 'spawn word(3) ENOENT')
   })
 
-  it('examines 1,024 characters, and shows no part of a word', () => {
-    const text = `${'the '.repeat(255)}these${'x'.repeat(1_000_000)}`
-    assert.equal(knownWords(text), `${'the '.repeat(255).trim()}...`)
+  it('examines 640 characters, and shows no part of a word', () => {
+    const text = `${'the '.repeat(159)}these${'x'.repeat(1_000_000)}`
+    assert.equal(knownWords(text), `${'the '.repeat(159).trim()}...`)
     assert.equal(knownWords('x'.repeat(1_000_000)), '...')
   })
 })
