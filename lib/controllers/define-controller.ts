@@ -16,10 +16,9 @@ export type Members = Readonly<Record<string, Action | State>>
  * @example
  * export const news = defineController({
  *   list: get((request, response) => response.json({ page: request.param('page') ?? '1' })),
- *   async save(request, response) { response.redirect('/news') },
  * })
  * new FrontController({ controllers: { news } })
- * @throws {TypeError} If the controller is not an object, or if a member is a class.
+ * @throws {TypeError} If the controller is not an object, or a member is a class.
  */
 export function defineController<Controller extends Members>(
   controller: Controller & ThisType<Controller>,

@@ -20,7 +20,7 @@ export type ParamsAction<Params> = (
  * The schema validates one object of strings: the merged view of path, query string and form, without the reserved names.
  *
  * @example
- * const Article = z.object({ id: z.coerce.number().int() })
+ * const Article = z.object({ id: z.coerce.number() })
  * export const view = get(withParams(Article, (request, response, { id }) => {
  *   response.json({ id })
  * }))

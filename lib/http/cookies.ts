@@ -97,7 +97,7 @@ export class ResponseCookies {
   // The field lines that were set last, and the indexes of those of each cookie by its identity. They are kept, because parsing all
   // lines again for each of 3,200 cookies took 11 s.
   #lines: string[] = []
-  readonly #indexes = new Map<string, readonly number[]>()
+  readonly #indexes = new Map<string, number[]>()
 
   /** @internal */
   constructor(headers: ResponseHeaders) {
@@ -116,13 +116,23 @@ export class ResponseCookies {
     const line = [start, ...attributeTexts(name, attributes)].join('; ')
     const key = identityOf(line)
     const lines = linesOf(this.#headers, 'Set-Cookie')
-    if (lines !== this.#lines) this.#read([lines].flat())
+    if (lines !== this.#lines) this.#read(typeof lines === 'string' ? [lines] : [...lines])
     const [index = this.#lines.length, ...others] = this.#indexes.get(key) ?? []
     this.#lines[index] = line
     this.#indexes.set(key, [index])
-    if (others.length > 0) this.#read(this.#lines.filter((_, i) => !others.includes(i)))
+    for (const other of others.sort((a, b) => b - a)) this.#remove(other)
     setUnchecked(this.#headers, 'Set-Cookie', this.#lines)
     return this
+  }
+
+  // Removes a line. The last one takes its place: to move all lines behind it would take time that grows with their number.
+  #remove(index: number): void {
+    const last = this.#lines.pop() as string
+    const { length } = this.#lines
+    if (index === length) return
+    this.#lines[index] = last
+    const indexes = this.#indexes.get(identityOf(last)) as number[]
+    indexes[indexes.indexOf(length)] = index
   }
 
   // Reads the header after other code has changed it. Reads only the new lines if that code has only appended lines.

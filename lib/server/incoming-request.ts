@@ -230,12 +230,12 @@ export class IncomingRequest implements HttpRequestInit {
  * Returns the message of `node:http` that a request was made from. Use it for the socket (a client
  * certificate), for the trailers, or for properties that a middleware has set.
  *
- * Do not log its headers or its target: they may contain secrets. Read the body from
+ * Do not log its headers or target: they may contain secrets. Read the body from
  * `request.body`, which enforces the limit.
  *
  * @example
  * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
- * @returns undefined for a request without a connection, as in a test.
+ * @returns undefined without a connection, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {
   const { source } = stateOf(request).message

@@ -48,7 +48,7 @@ interface Entry {
  * Returns a handler that sends a file of a folder if the path of a request names one, and lets another handler respond
  * otherwise.
  *
- * The folder is listed once: nothing of a request is ever part of a path of the file system. Names that start with a dot
+ * The folder is listed once: nothing of a request is part of a path of the file system. Names that start with a dot
  * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered, with
  * the conditions of RFC 9110 and one range of bytes.
  * A client that accepts the encoding gets `app.js.br` or `app.js.gz` in place of `app.js`.
