@@ -130,15 +130,16 @@ async function measureCpu() {
         ...(await costs(server, (path) => get(path, part))),
       ])
     }
-    for (const [bytes, part] of [
+    for (const [bytes, part, start = ''] of [
       [15_000, 'é'],
       [5_000, ';é'],
       [7_900, '=1é'],
       [15_000, 'ABCDEFGHIJKLMN+é'],
+      [7_900, '&a', 'é'],
     ]) {
       rows.push([
         `GET, the message quotes a cookie of ${bytes / 1_000} kB, \`${part}\` repeated`,
-        ...(await costs(server, (path) => getWithCookie(path, ''.padEnd(bytes, part)))),
+        ...(await costs(server, (path) => getWithCookie(path, start.padEnd(bytes, part)))),
       ])
     }
     rows.push([

@@ -44,7 +44,7 @@ export function readFormBody(
 ): FormBody | Promise<FormBody> {
   const { message } = stateOf(request)
   checkBody(message, problemOf(request), limits.maxBodyBytes)
-  const bytes = readBody(message.body, limits.maxBodyBytes)
+  const bytes = readBody(message.unreadBody, limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
 }
 

@@ -184,6 +184,11 @@ export class Message {
     return this.#body
   }
 
+  /** The source of the body, or the stream of it that a plugin has taken before. */
+  get unreadBody(): BodySource {
+    return this.#stream?.body ?? this.body
+  }
+
   /**
    * Returns the body as a stream, within a limit: the same one until it ends. It can be read once, also if it is in memory.
    *

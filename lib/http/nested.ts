@@ -48,8 +48,7 @@ class Branch {
  * Reads parameters as PHP does: `tags[]=a&user[name]=b` becomes `{ tags: ['a'], user: { name: 'b' } }`.
  *
  * An empty bracket takes the next index. A later value replaces an earlier one of the same name, and keys 0, 1, 2, ... in
- * this order are a list. A name whose brackets do not match is ordinary. Objects have no prototype, so `__proto__` is
- * ordinary too.
+ * this order are a list. A name whose brackets do not match is ordinary.
  *
  * @param params Such as `request.form` or `request.query`.
  * @example

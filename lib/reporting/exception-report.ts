@@ -77,7 +77,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
   const readAll = (value: unknown, depth: number): RawException => {
     const message = withoutLong(read(value, 'message'))
     const cause = withoutMethod(read(value, 'cause'))
-    const code = codeOf(value)
+    const code = withoutLong(codeOf(value)) as number | string
     const errors = errorsOf(value)
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
@@ -85,7 +85,7 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
     const shown = isDeepest ? [] : firstOf(errors, MAX_ERRORS).slice(0, left)
     left -= shown.length
     const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
-    const name = textOr('Error', read(value, 'name'))
+    const name = textOr('Error', withoutLong(read(value, 'name')))
     const stack = hasStack ? textOr('', withoutLong(read(value, 'stack'))) : ''
     const frames = framesOf(stack, textOr('', message), name)
     return {

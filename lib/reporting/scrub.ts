@@ -29,14 +29,15 @@ const MAX_DECODINGS = 6
  * texts together, their forms or the values are too long.
  */
 export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
+  const budget = budgetOf(request)
+  const maxLength = (budget ?? MAX_SEARCHED) / 4
   let length = 0
   const searched = texts.map((text) => {
-    if (length + text.length > MAX_TEXT) return undefined
+    if (length + text.length > maxLength) return undefined
     length += text.length
     return withoutSnippets(text.replace(COLOURED, '[text]'))
   })
   if (length === 0) return searched
-  const budget = budgetOf(request)
   if (budget === undefined) return texts.map(() => undefined)
   const serverNames = serverNamesOf(request)
   const mask = TextMask.of(

@@ -119,7 +119,11 @@ function writeStream(
   }
   const destroyBody = (): void => void body.destroy()
   // A stream may emit an error without being destroyed, before pipeline() begins.
-  body.once('error', watch).once('error', destroyBody).once('close', watch)
+  const fail = (error: Error): void => {
+    watch()
+    body.destroy(error)
+  }
+  body.once('error', fail).once('close', watch)
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {

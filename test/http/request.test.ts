@@ -3,6 +3,7 @@ import { BlockList } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/body.ts'
+import { readFormBody } from '../../lib/http/form-body.ts'
 import type { HttpRequestInit } from '../../lib/http/message.ts'
 import type { ErrorHandler } from '../../lib/http/request.ts'
 import { HttpRequest, isRequest, stateOf, withState } from '../../lib/http/request.ts'
@@ -95,6 +96,15 @@ describe('HttpRequest', () => {
     )
     const form = routed({ form: new FormBody(Buffer.from('a=1')) }, { body: 'gone' })
     assert.deepEqual([await read(form), await read(form)], ['a=1', 'a=1'])
+  })
+
+  it('leaves a form to be read that a plugin has taken as a stream', async () => {
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    for (const body of ['a=1', Readable.from(['a=', '1'], { objectMode: false })]) {
+      const request = routed({}, { method: 'POST', headers, body })
+      assert.ok(request.body)
+      assert.equal((await readFormBody(request, { maxBodyBytes: 3, maxFields: 1 })).text, 'a=1')
+    }
   })
 
   it('returns one body until it ends, also one past the limit, and one that is being read', async () => {

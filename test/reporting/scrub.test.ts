@@ -742,6 +742,12 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), [texts[0], texts[1], undefined, 'last'])
   })
 
+  it('searches half of it for a request without a body', () => {
+    const request = new HttpRequest({ target: `/news/list?p=${TOKEN}` })
+    const texts = ['x'.repeat(8_000), 'y'.repeat(200), TOKEN, 'last']
+    assert.deepEqual(scrubAll(texts, request), [texts[0], undefined, '[p]', 'last'])
+  })
+
   it('keeps its texts apart, whatever they contain', () => {
     const texts = ['a\u0000b', `no ${TOKEN}`, '', '\u0000', 'last']
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), ['a\u0000b', 'no [p]', '', '\u0000', 'last'])
