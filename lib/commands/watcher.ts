@@ -139,7 +139,7 @@ export class Watcher {
       try {
         if (!/[\\/]node_modules[\\/]/.test(file)) this.#watch?.addFile(file)
       } catch {
-        // The folder of the file is missing.
+        // Most often, the folder of the file is missing.
         void this.#watch?.update()
       }
     }

@@ -7,6 +7,9 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
 import { readJson } from './json-body.ts'
 import type { InferOutput, StandardResult, StandardSchemaV1 } from './standard-schema.ts'
 
+// A key of 1 MB would be copied for each issue. Reports show only the shape of a path that is so long.
+const MAX_KEY = 20_000
+
 /** An action with a third argument: the parameters, or the JSON body, that its schema returned. */
 export type ParamsAction<Params> = (
   request: HttpRequest,
@@ -15,7 +18,7 @@ export type ParamsAction<Params> = (
 ) => ReturnType<Action>
 
 /**
- * Validates the parameters of a request by a schema before the action runs. Invalid ones get a 400 with a list of the issues.
+ * Validates the parameters of a request by a schema before the action runs. Invalid ones get a 400 with the issues.
  *
  * The schema validates one object of strings: the merged view of path, query string and form, without the reserved names.
  *
@@ -129,7 +132,9 @@ function outputOf<Output>(
   // A library may use its own kind of list.
   const issues = Array.from(result.issues)
   const listed = issues.slice(0, MAX_LISTED).map(({ path = [], message }) => {
-    const keys = Array.from(path, (step) => String(typeof step === 'object' ? step.key : step))
+    const keys = Array.from(path, (step) =>
+      String(typeof step === 'object' ? step.key : step).slice(0, MAX_KEY),
+    )
     return { path: keys.join('.'), message }
   })
   throw new ValidationError(listed, issues.length, subject)

@@ -190,7 +190,7 @@ export class Message {
   }
 
   /**
-   * Returns the body as a stream, within a limit: the same one until it ends. It can be read once, also if it is in memory.
+   * Returns the body as a stream, within a limit. It is the same one each time, until it ends: a body can be read once, also one in memory.
    *
    * @param form The form that was read, whose bytes can be read again.
    */
@@ -198,7 +198,7 @@ export class Message {
     const known = this.#stream
     const isSame = known?.maxBytes === maxBytes && known.form === form
     if (isSame && !known.body.destroyed && !known.body.readableEnded) return known.body
-    if (form === undefined) {
+    if (form === undefined && known?.form === undefined) {
       // A body that failed fails again with the same error.
       if (known?.body.errored) return failedBody(known.body.errored)
       if (known?.body.readableDidRead) return consumedBody()

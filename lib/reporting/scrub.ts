@@ -8,6 +8,8 @@ import { TextMask } from './text-mask.ts'
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
 // forms. A text past a limit is not searched.
 export const MAX_TEXT = 16_384
+// For a request with only a head, which has less time: the longest target, and a message about it.
+const MAX_TEXT_OF_HEAD = 9_216
 const MAX_SEARCHED = 65_536
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
@@ -30,7 +32,7 @@ const MAX_DECODINGS = 6
  */
 export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
   const budget = budgetOf(request)
-  const maxLength = (budget ?? MAX_SEARCHED) / 4
+  const maxLength = budget === MAX_SEARCHED / 2 ? MAX_TEXT_OF_HEAD : MAX_TEXT
   let length = 0
   const searched = texts.map((text) => {
     if (length + text.length > maxLength) return undefined

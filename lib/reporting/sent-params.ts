@@ -16,7 +16,7 @@ export interface SentValue {
 // A report needs names and shapes, so the end of a longer part is not decoded.
 const MAX_DECODED = 16_384
 const BEGINNING = 1_024
-// A longer name is shown by its shape, and would have more than 64 characters also if it were decoded.
+// What looks like a name has at most 64 characters, which are 192 if all of them are escaped.
 const MAX_NAME = 256
 
 /**

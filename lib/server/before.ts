@@ -75,7 +75,7 @@ function withClose(out: ServerResponse, args: readonly unknown[]): readonly unkn
  * Calls middlewares in order, each when the one before it calls `next()`.
  *
  * @param done Called when the last one calls `next()`, unless a response has begun.
- * @param fail Called with the error of `next(error)`, of a throw or of a rejected promise.
+ * @param fail Called with the error of `next(error)`, of a throw, of a rejected promise or of the response.
  */
 export function runBefore(
   before: readonly BeforeMiddleware[],
@@ -84,7 +84,7 @@ export function runBefore(
   done: () => void,
   fail: (error: unknown) => void,
 ): void {
-  // A middleware may write behind the end of the response.
+  // A middleware may write after the end of the response.
   out.on('error', fail)
   const run = (i: number): void => {
     const middleware = before[i]

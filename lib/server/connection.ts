@@ -148,7 +148,7 @@ export class Connection {
     listener?.onEnd()
     forgetLastMatch()
     const { req } = out
-    // node:http keeps a message that a reader has left, with its headers, until the next request.
+    // node:http keeps a message whose reader stopped before its end, with its headers, until the next request.
     if (req.complete && !req.readableEnded && req.listenerCount('data') === 0) req.resume()
   }
 

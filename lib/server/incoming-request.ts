@@ -117,7 +117,8 @@ export class IncomingRequest implements HttpRequestInit {
     return isConsumed ? consumedBody() : this.expose()
   }
 
-  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 % of a form (docs/decisions/011).
+  // Most bodies arrive with the headers. Returning their bytes at once and not by events saves 10 %
+  // of the time of a form (docs/decisions/011, npm run bench -- --only portico,bare).
   #readFirst(): BodySource {
     const { message } = this
     this.#bodyState = 'streaming'

@@ -72,10 +72,11 @@ describe('readJson()', () => {
   })
 
   it('rejects a body that the application has begun to read', async () => {
-    const request = new HttpRequest({ target: '/', headers: JSON_TYPE, body: '[1]' })
+    const body = Readable.from(['[1', ',2]'], { objectMode: false })
+    const request = new HttpRequest({ target: '/', headers: JSON_TYPE, body })
     request.body.once('data', () => request.body.pause())
     await once(request.body, 'data')
-    await assert.rejects(readJson(request), { status: 500, message: /already been read/ })
+    await assert.rejects(readJson(request), /already been read/)
   })
 
   it('respects the limit of the front controller, over a socket', async (t) => {

@@ -235,6 +235,8 @@ describe('makeReport()', () => {
     assert.notEqual(stack, undefined)
     assert.deepEqual([previous?.message, previous?.stack], ['[text(1400000)]', undefined])
     assert.deepEqual(previous?.previous?.message, 'no')
+    const ofText = report({ exceptions: [new Error('x', { cause: 'y'.repeat(5_000_000) })] })
+    assert.equal(ofText.previous?.message, '[text(5000000)]')
     assert.notEqual(previous?.previous?.stack, undefined)
   })
 

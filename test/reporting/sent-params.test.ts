@@ -50,7 +50,7 @@ describe('SentParams', () => {
     assert.deepEqual(decoded(long), { text: 'A '.repeat(256), length: 20_000 })
   })
 
-  it('decodes a name of 256 characters, and no longer one', () => {
+  it('decodes a name of at most 256 characters', () => {
     const names = (text: string): unknown => [...paramsOf('', `${text}=1`).names]
     assert.deepEqual(names('%41+%42+'.repeat(32)), ['A B '.repeat(32)])
     assert.deepEqual(names('%41+%42+'.repeat(33)), ['%41+%42+'.repeat(33)])
