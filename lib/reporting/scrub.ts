@@ -8,9 +8,10 @@ import { TextMask } from './text-mask.ts'
 // Limits of the CPU time of one error: the characters of all texts, and of the values in all their
 // forms. A text past a limit is not searched.
 export const MAX_TEXT = 16_384
-// For a request with only a head, which has less time: the longest target, and a message about it.
-const MAX_TEXT_OF_HEAD = 9_216
 const MAX_SEARCHED = 65_536
+// A request with only a head has less time. Its texts may have the longest target, and a message about it.
+const MAX_TEXT_OF_HEAD = 9_216
+const MAX_SEARCHED_OF_HEAD = 32_768
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
@@ -32,7 +33,7 @@ const MAX_DECODINGS = 6
  */
 export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
   const budget = budgetOf(request)
-  const maxLength = budget === MAX_SEARCHED / 2 ? MAX_TEXT_OF_HEAD : MAX_TEXT
+  const maxLength = budget === MAX_SEARCHED_OF_HEAD ? MAX_TEXT_OF_HEAD : MAX_TEXT
   let length = 0
   const searched = texts.map((text) => {
     if (length + text.length > maxLength) return undefined
@@ -66,9 +67,9 @@ function budgetOf(request: HttpRequest): number | undefined {
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
   if (sent > MAX_SEARCHED) return undefined
-  // A request with only a head, and at most the sessions of two cookies, gets half of the time. A sign-in may hide many claims.
+  // A request with only a head, and at most the sessions of two cookies, has less time. A sign-in may hide many claims.
   const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
-  return isSmall ? MAX_SEARCHED / 2 : MAX_SEARCHED
+  return isSmall ? MAX_SEARCHED_OF_HEAD : MAX_SEARCHED
 }
 
 // Returns false if the budget does not suffice for the values.

@@ -16,13 +16,13 @@ export interface SentValue {
 // A report needs names and shapes, so the end of a longer part is not decoded.
 const MAX_DECODED = 16_384
 const BEGINNING = 1_024
-// What looks like a name has at most 64 characters, which are 192 if all of them are escaped.
+// A name that a report shows has at most 64 characters. If each is escaped, 192 are sent.
 const MAX_NAME = 256
 
 /**
  * The parameters of a request without the reserved names, in the order and with the precedence of
- * `request.params`. Decodes a value when it is read, and only the beginning of a long one, and no long name: a form of
- * 1 MB takes 2 ms.
+ * `request.params`. Decodes a value when it is read, and only the beginning of a long one. Does not decode a long name. A form
+ * of 1 MB takes 2 ms.
  */
 export class SentParams {
   readonly #values = new Map<string, string | SentValue>()
