@@ -138,7 +138,7 @@ async function measureCpu() {
       [7_900, '&a', 'é'],
     ]) {
       rows.push([
-        `GET, the message quotes a cookie of ${bytes / 1_000} kB, \`${part}\` repeated`,
+        `GET, the message quotes a cookie of ${bytes / 1_000} kB, ${start && `\`${start}\` and then `}\`${part}\` repeated`,
         ...(await costs(server, (path) => getWithCookie(path, start.padEnd(bytes, part)))),
       ])
     }

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
-import { describe, it } from 'node:test'
+import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Action, ClientGoneError } from '../../lib/index.ts'
+import { type Action, ClientGoneError, type ErrorReport } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
 import { keepAliveBytesOf, listenWithActions, serveActions, settled } from '../support/wire.ts'
@@ -173,46 +173,27 @@ describe('writeResponse() with a stream', () => {
   })
 
   it('closes the connection behind other responses too, and sends those before', async (t) => {
-    const { port, reports } = await serveActions(t, {
-      async slow(_, response) {
-        await sleep(20)
-        response.text('slow')
-      },
-      fails(_, response) {
-        response.body = Readable.from(
-          (async function* () {
-            yield 'first'
-            throw new Error('no more')
-          })(),
-        )
-      },
+    const { received, reports } = await sendBehindSlow(t, (_, response) => {
+      response.body = Readable.from(
+        (async function* () {
+          yield 'first'
+          throw new Error('no more')
+        })(),
+      )
     })
-    const [slow, fails] = ['slow', 'fails'].map((action) =>
-      keepAliveBytesOf({ target: `/app/${action}` }),
-    )
-    const received = await send(port, `${slow}${fails}${slow}`)
     assert.match(received, /slow.*first/s)
     assert.doesNotMatch(received, LAST_CHUNK)
     assert.equal(reports.length, 1)
   })
 
   it('closes the connection if it emits an error without being destroyed, behind another response', async (t) => {
-    const { port, reports } = await serveActions(t, {
-      async slow(_, response) {
-        await sleep(40)
-        response.text('slow')
-      },
-      fails(_, response) {
-        const body = new Readable({ read() {} })
-        body.push('first')
-        setTimeout(() => body.emit('error', new Error('no more')), 20)
-        response.body = body
-      },
+    const { received, reports } = await sendBehindSlow(t, (_, response) => {
+      const body = new Readable({ read() {} })
+      body.push('first')
+      setTimeout(() => body.emit('error', new Error('no more')), 20)
+      response.body = body
     })
-    const [slow, fails] = ['slow', 'fails'].map((action) =>
-      keepAliveBytesOf({ target: `/app/${action}` }),
-    )
-    assert.match(await send(port, `${slow}${fails}`), /slow/)
+    assert.match(received, /slow/)
     assert.deepEqual(
       reports.map(({ message }) => message),
       ['no more'],
@@ -391,4 +372,22 @@ describe('writeResponse() with a stream', () => {
 
 function withoutDate(headers: string): string {
   return headers.replace(/\r\nDate: [^\r]*/, '')
+}
+
+/** Sends a request to an action between two others, whose response takes 40 ms. */
+async function sendBehindSlow(
+  t: TestContext,
+  action: Action,
+): Promise<{ received: string; reports: readonly ErrorReport[] }> {
+  const { port, reports } = await serveActions(t, {
+    async slow(_, response) {
+      await sleep(40)
+      response.text('slow')
+    },
+    action,
+  })
+  const [slow, bytes] = ['slow', 'action'].map((name) =>
+    keepAliveBytesOf({ target: `/app/${name}` }),
+  )
+  return { received: await send(port, `${slow}${bytes}${slow}`), reports }
 }
