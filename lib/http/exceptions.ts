@@ -18,8 +18,16 @@ export interface ExceptionFacts {
   readonly message: string
 }
 
-/** Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. */
+// What fetch() and axios say when the body that they send fails, or that of the response.
+const FETCH_FAILED: readonly unknown[] = ['fetch failed', 'terminated', 'Network Error']
+
+/**
+ * Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. For the error of a fetch() whose body has
+ * failed with an {@link HttpError}, such as the 413 of `request.body`, returns that error.
+ */
 export function toError(thrown: unknown): Error {
+  const cause = read(thrown, 'cause')
+  if (isInstance(HttpError, cause) && FETCH_FAILED.includes(read(thrown, 'message'))) return cause
   if (isError(thrown)) return thrown
   const code = codeOf(thrown)
   const message = read(thrown, 'message')
@@ -61,15 +69,10 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   const errors = read(exception, 'errors')
   if (isAbort(read(errors, '0')) && codeOf(read(errors, '1')) === 'ERR_STREAM_PREMATURE_CLOSE')
     return true
-  // fetch() and other clients of HTTP wrap the error of the body that they send, most of them with its message.
+  // Clients of HTTP wrap the error of the body that they send, most others with its message.
   const cause = read(exception, 'cause')
-  const messages: unknown[] = [
-    'fetch failed',
-    'terminated',
-    'Network Error',
-    read(cause, 'message'),
-  ]
-  return isReason(cause) && messages.includes(read(exception, 'message'))
+  const message = read(exception, 'message')
+  return isReason(cause) && (FETCH_FAILED.includes(message) || message === read(cause, 'message'))
 }
 
 // Reports whether a value is the reason of an aborted `request.signal`.

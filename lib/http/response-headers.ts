@@ -120,13 +120,11 @@ interface Field {
 /** Adds the name of a request header to `Vary`, unless it is there. Throws a TypeError if it is not a name. */
 export function varyBy(headers: ResponseHeaders, name: string): void {
   validateHeaderName(name)
-  const names =
-    headers
-      .get('Vary')
-      ?.split(',')
-      .map((each) => each.trim()) ?? []
-  if (names.some((each) => each === '*' || isSameName(each, name))) return
-  headers.set('Vary', [...names, name].join(', '))
+  const value = headers.get('Vary') ?? ''
+  const names = ` ${value.toLowerCase()},`
+  const has = (each: string): boolean => names.includes(` ${each},`) || names.includes(`,${each},`)
+  if (has('*') || has(name.toLowerCase())) return
+  headers.set('Vary', value === '' ? name : `${value}, ${name}`)
 }
 
 /** Headers that have been checked. */

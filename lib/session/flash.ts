@@ -18,20 +18,30 @@ export interface Flash<Message> {
 
 /** Creates the flash messages of a session. */
 export function createFlash<Message>(store: CookieStore<readonly Message[]>): Flash<Message> {
-  const written = new WeakMap<HttpResponse, readonly Message[]>()
+  const written = new WeakMap<HttpResponse, Promise<readonly Message[]>>()
   const read = async (request: HttpRequest): Promise<readonly Message[]> =>
     (await store.read(request)) ?? []
   return {
     read,
     async take(request, response) {
       const messages = await read(request)
-      if (messages.length > 0 && !written.has(response)) store.clear(response)
+      const kept = await written.get(response)
+      if (messages.length > 0 && !kept?.length) store.clear(response)
       return messages
     },
     async write(response, ...messages) {
-      const all = [...(written.get(response) ?? []), ...messages]
-      written.set(response, all)
-      await store.write(response, all)
+      const earlier = written.get(response) ?? Promise.resolve([])
+      const writing = earlier.then(async (before) => {
+        const all = [...before, ...messages]
+        await store.write(response, all)
+        return all
+      })
+      // Messages that are not written are not kept. The others, one call after the other: else the cookie of the first could be the last.
+      written.set(
+        response,
+        writing.catch(() => earlier),
+      )
+      await writing
     },
   }
 }

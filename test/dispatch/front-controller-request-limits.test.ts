@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict'
+import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, it } from 'node:test'
-import type { HttpRequestInit } from '../../lib/index.ts'
+import type { HttpRequest, HttpRequestInit, HttpResponse } from '../../lib/index.ts'
+import { listening } from '../support/http.ts'
 import {
   expectDispatch,
   expectError,
@@ -42,6 +44,25 @@ describe('FrontController.handle() past the limits of a request', () => {
     ]) {
       await expectDispatch({ ...post, target: '/news/list', ...init }, 'list', {}, { limits })
     }
+  })
+
+  it('rejects a body that the action sends on by fetch()', async (t) => {
+    const upstream = createServer((_, response) => void response.end('received'))
+    const url = `http://127.0.0.1:${await listening(t, upstream)}/`
+    const sendOn = async (request: HttpRequest, response: HttpResponse): Promise<void> => {
+      const init = { method: 'POST', body: request.body, duplex: 'half' } as const
+      response.text(await (await fetch(url, init)).text())
+    }
+    const chunks = (bytes: number): HttpRequestInit => ({
+      ...post,
+      headers: {},
+      target: '/news/send-on',
+      body: Readable.from([Buffer.alloc(bytes)], { objectMode: false }),
+    })
+    const options = { limits: { maxBodyBytes: 20 } }
+    const [run, response] = await expectError({ sendOn }, chunks(21), options)
+    assert.equal(response.status, 413)
+    assert.deepEqual(factsOf(run), ['EXCEPTION_OTHER', 'The body is larger than 20 bytes', 413])
   })
 
   it('accepts at most 1,000 parameters, pairs and fields each', async () => {

@@ -51,6 +51,18 @@ describe('toError()', () => {
     for (const error of errors) assert.equal(toError(error), error)
   })
 
+  it('returns the error of a body that fetch() could not send, and keeps every other wrapper', () => {
+    const cause = new HttpError(413, 'The body is too large')
+    assert.equal(toError(new TypeError('fetch failed', { cause })), cause)
+    assert.equal(toError(new Error('Network Error', { cause })), cause)
+    const wrappers = [
+      new Error(cause.message, { cause }),
+      new HttpError(403, 'No', { cause }),
+      new TypeError('fetch failed', { cause: new Error('ECONNREFUSED') }),
+    ]
+    for (const wrapper of wrappers) assert.equal(toError(wrapper), wrapper)
+  })
+
   it('wraps every other value, and keeps it', () => {
     const values = [
       null,

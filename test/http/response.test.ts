@@ -177,7 +177,7 @@ describe('HttpResponse.vary()', () => {
     const response = new HttpResponse()
     response.headers.append('Vary', 'Origin,Cookie').append('Vary', 'Accept')
     assert.equal(response.vary('cookie').headers.get('Vary'), 'Origin,Cookie, Accept')
-    assert.equal(response.vary('Range').headers.get('Vary'), 'Origin, Cookie, Accept, Range')
+    assert.equal(response.vary('Range').headers.get('Vary'), 'Origin,Cookie, Accept, Range')
   })
 
   it('adds nothing to *, which means everything', () => {

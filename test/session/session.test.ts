@@ -304,6 +304,26 @@ describe('The flash messages of a session', () => {
     assert.deepEqual(await flash.read(requestWith(cookie)), ['One', 'Two'])
   })
 
+  it('have all messages of writes at once, without those that are too long', async () => {
+    const { flash } = createSession(OPTIONS)
+    const earlier = await cookieOf((response) => flash.write(response, 'Saved'))
+    const cookie = await cookieOf(async (response) => {
+      const tooLong = 'x'.repeat(5_000)
+      const writes = ['One', tooLong, 'Two'].map((each) => flash.write(response, each))
+      const results = await Promise.allSettled([...writes, flash.write(response, 'Three')])
+      assert.deepEqual(
+        results.map(({ status }) => status),
+        ['fulfilled', 'rejected', 'fulfilled', 'fulfilled'],
+      )
+    })
+    assert.deepEqual(await flash.read(requestWith(cookie)), ['One', 'Two', 'Three'])
+
+    const response = new HttpResponse()
+    await assert.rejects(flash.write(response, 'x'.repeat(5_000)), RangeError)
+    assert.deepEqual(await flash.take(requestWith(earlier), response), ['Saved'])
+    assert.match(String(response.headers.get('Set-Cookie')), /Max-Age=0/)
+  })
+
   it('are no session, nor the reverse', async () => {
     const session = createSession<unknown, unknown>(OPTIONS)
     const data = await cookieOf((response) => session.write(response, ['x']))
