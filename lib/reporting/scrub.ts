@@ -5,13 +5,19 @@ import { shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 
-// Limits of the CPU time of one error: the characters of all texts, and of the values in all their
-// forms. A text past a limit is not searched.
+/** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 16_384
-const MAX_SEARCHED = 65_536
+
+// The limits of the CPU time of one error: the characters of all texts, and of the values in all their
+// forms. A text past a limit is not searched.
+interface Budget {
+  readonly text: number
+  readonly values: number
+}
+
+const ANY: Budget = { text: MAX_TEXT, values: 65_536 }
 // A request with only a head has less time. Its texts may have the longest target, and a message about it.
-const MAX_TEXT_OF_HEAD = 9_216
-const MAX_SEARCHED_OF_HEAD = 32_768
+const HEAD_ONLY: Budget = { text: 9_216, values: 32_768 }
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
@@ -33,21 +39,20 @@ const MAX_DECODINGS = 6
  */
 export function scrubAll(texts: readonly string[], request: HttpRequest): (string | undefined)[] {
   const budget = budgetOf(request)
-  const maxLength = budget === MAX_SEARCHED_OF_HEAD ? MAX_TEXT_OF_HEAD : MAX_TEXT
+  if (budget === undefined) return texts.map(() => undefined)
   let length = 0
   const searched = texts.map((text) => {
-    if (length + text.length > maxLength) return undefined
+    if (length + text.length > budget.text) return undefined
     length += text.length
     return withoutSnippets(text.replace(COLOURED, '[text]'))
   })
   if (length === 0) return searched
-  if (budget === undefined) return texts.map(() => undefined)
   const serverNames = serverNamesOf(request)
   const mask = TextMask.of(
     searched.map((text) => text ?? ''),
     serverNames,
   )
-  if (mask === undefined || !coverValues(mask, request, serverNames, budget))
+  if (mask === undefined || !coverValues(mask, request, serverNames, budget.values))
     return texts.map(() => undefined)
   const masked = mask.texts()
   return searched.map((text, i) => text && masked[i])
@@ -60,16 +65,16 @@ export function scrub(text: string, request: HttpRequest): string {
 
 // The limit of all values is checked before the texts are indexed and the values are split, because that takes time too.
 // Returns undefined if they are too long.
-function budgetOf(request: HttpRequest): number | undefined {
+function budgetOf(request: HttpRequest): Budget | undefined {
   const { message, form = message.form, target } = stateOf(request)
   const { json, ending } = message
   // Sessions, new cookies, and the secrets of a sign-in.
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
-  if (sent > MAX_SEARCHED) return undefined
+  if (sent > ANY.values) return undefined
   // A request with only a head, and at most the sessions of two cookies, has less time. A sign-in may hide many claims.
   const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
-  return isSmall ? MAX_SEARCHED_OF_HEAD : MAX_SEARCHED
+  return isSmall ? HEAD_ONLY : ANY
 }
 
 // Returns false if the budget does not suffice for the values.

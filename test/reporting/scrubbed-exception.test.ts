@@ -329,8 +329,9 @@ describe('scrubException()', () => {
         name: 1,
         message: 1,
         code: 1,
+        // toError() looks for that of a fetch().
+        cause: 4,
         // Two claims look for them too: when the error is admitted, and before the search.
-        cause: 3,
         errors: 3,
         stack: 1,
       })
