@@ -142,12 +142,12 @@ function hasBody({ headers }) {
 }
 
 // ZF1 routes by the first two. Libraries of PHP read `Proxy` as the proxy of their own requests (CVE-2016-5385).
-const NOT_FORWARDED = ['x-original-url', 'x-rewrite-url', 'proxy', 'forwarded', 'expect']
+const NOT_FORWARDED = ['x-original-url', 'x-rewrite-url', 'proxy', 'expect']
 // Headers about the client: libraries of PHP believe them. ZF1 prefers `Client-IP` to `X-Forwarded-For`.
 const ABOUT_CLIENT =
-  /^(?:x-forwarded|forwarded-for|.*-ips?|(?:x-)?(?:front-end-)?https|x-url-scheme|x-host|x-remote-.*)$/
-// Only a trusted proxy may send these.
-const BY_PROXY = /^x-forwarded-/
+  /forwarded|-ips?$|-addr$|^(?:x-)?remote-|^(?:x-)?(?:front-end-)?https$|^x-(?:(?:url-)?scheme|client|coming-from|host)$|^cf-visitor$/
+// A trusted proxy replaces these. It may pass on others, such as X-Forwarded-Port, as the client sent them.
+const BY_PROXY = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']
 
 /**
  * Keeps `Host` as the client sent it: the old site builds links and cookies from it.
@@ -160,9 +160,9 @@ function headersFor(request, behindProxy) {
   const kept = Object.entries(endToEndHeaders(headers)).filter(
     ([name]) =>
       isUnambiguous(name) &&
-      !NOT_FORWARDED.includes(name) &&
-      !ABOUT_CLIENT.test(name) &&
-      (behindProxy || !BY_PROXY.test(name)),
+      (BY_PROXY.includes(name)
+        ? behindProxy
+        : !NOT_FORWARDED.includes(name) && !ABOUT_CLIENT.test(name)),
   )
   const sent = Object.fromEntries(kept)
   // HTTP/1.0 has no Host. Without this, node:http would send the address of the old server.

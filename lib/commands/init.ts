@@ -56,7 +56,7 @@ export async function init(args: readonly string[], templates: URL): Promise<voi
     const { code, path = folder } = error as NodeJS.ErrnoException
     if (code === undefined) throw error
     const reason = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is not a folder' : code
-    fail(EXIT_FAILURE, [`Can't write to ${jsonLine(path)}: ${reason}`])
+    await fail(EXIT_FAILURE, [`Can't write to ${jsonLine(path)}: ${reason}`])
   }
 }
 
@@ -107,11 +107,12 @@ async function writePackage(
   if (content === undefined) {
     return fail(EXIT_FAILURE, [`Can't complete ${jsonLine(file)}: it is not a valid package.json`])
   }
-  const { type = 'module', devDependencies } = content
+  const isCommonJs = former !== undefined && (await hasScripts(folder))
+  const { type = isCommonJs ? 'commonjs' : 'module', devDependencies } = content
   const extension = `${type === 'module' ? '.' : '.m'}${typescript ? 'ts' : 'js'}`
   const start = `portico --app app${extension}`
   const needed: NeededParts = {
-    type: 'module',
+    type,
     scripts: { start, dev: `${start} --watch`, test: 'node --test' },
     dependencies: devDependencies?.portico === undefined ? { portico: `^${version()}` } : {},
   }
@@ -120,7 +121,7 @@ async function writePackage(
   if (former === undefined) print('wrote package.json\n')
   else if (added.length > 0) print(`changed package.json: added ${added.join(', ')}\n`)
   else print('kept package.json\n')
-  if (type !== 'module') print(`kept "type": ${jsonLine(type)}, so the files end in ${extension}\n`)
+  if (type !== 'module') print(`"type" is ${jsonLine(type)}, so the files end in ${extension}\n`)
   for (const [name, script] of Object.entries(needed.scripts)) {
     const current = content.scripts?.[name]
     if (current !== script) {
@@ -128,6 +129,16 @@ async function writePackage(
     }
   }
   return { extension, isInstalled: !added.includes('dependencies.portico') }
+}
+
+// Node loads these files as CommonJS if package.json has no `type`: they would fail as ES modules.
+async function hasScripts(folder: string): Promise<boolean> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.isFile() && entry.name.endsWith('.js')) return true
+    const isOwn = entry.isDirectory() && entry.name !== 'node_modules'
+    if (isOwn && (await hasScripts(join(folder, entry.name)))) return true
+  }
+  return false
 }
 
 // Checks the file first: a link must not be followed, and to read a FIFO would wait for its writer.

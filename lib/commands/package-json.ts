@@ -51,5 +51,5 @@ export function formatPackageJson(value: PackageJson, former: string): string {
 }
 
 function isRecord(value: unknown): boolean {
-  return typeof value === 'object' && !Array.isArray(value)
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

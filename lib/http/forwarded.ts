@@ -141,8 +141,9 @@ function protocolOf(value = ''): Client['protocol'] | undefined {
 
 // Removes a port and the brackets of an IPv6 address, and the prefix of an IPv4 address mapped to IPv6.
 function withoutPort(address: string): string {
-  const text = address.trim().replace(/^::ffff:(?=\d+\.)/i, '')
-  return /^\[([^\]]*)\]/.exec(text)?.[1] ?? text.replace(/^([\d.]+):\d+$/, '$1')
+  const text = address.trim()
+  const bare = /^\[([^\]]*)\]/.exec(text)?.[1] ?? text
+  return bare.replace(/^::ffff:(?=\d+\.)/i, '').replace(/^([\d.]+):\d+$/, '$1')
 }
 
 /** Reports whether a text is an address in one of the networks. */

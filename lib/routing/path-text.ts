@@ -66,8 +66,9 @@ export class PathText {
     // Many routes have the same requirement in the same place.
     if (value.length < LONG) return requirement.test(value)
     const results = this.once(requirement, () => new Map<number, boolean>())
-    const result = results.get(i) ?? requirement.test(value)
-    results.set(i, result)
+    const key = isDecoded ? i : -1 - i
+    const result = results.get(key) ?? requirement.test(value)
+    results.set(key, result)
     return result
   }
 

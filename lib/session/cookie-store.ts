@@ -23,6 +23,8 @@ export class CookieStore<T> {
   readonly #name: string
   // By message, because the requests that forwards create share it.
   readonly #opened = new WeakMap<Message, Promise<T | undefined>>()
+  // The call that has written or cleared each response last: an earlier one may be sealed later.
+  readonly #latest = new WeakMap<HttpResponse, object>()
 
   constructor(options: CookieStoreOptions<T>) {
     this.#options = options
@@ -57,11 +59,14 @@ export class CookieStore<T> {
   async write(response: HttpResponse, data: T): Promise<void> {
     const { site, seal, ttlMs } = this.#options
     const json = this.#jsonOf(data)
+    const call = {}
+    this.#latest.set(response, call)
     // Checks the length before the encryption, which must not work on a large or deep value.
     if (json.length > MAX_COOKIE_BYTES) throw this.#tooLong(`more than ${MAX_COOKIE_BYTES}`)
     const value = await seal.seal(JSON.parse(json), ttlMs)
     const bytes = this.#name.length + value.length
     if (bytes > MAX_COOKIE_BYTES) throw this.#tooLong(bytes)
+    if (this.#latest.get(response) !== call) return
     setCookie(site, response.cookies, { name: this.#name, value, ttlMs })
   }
 
@@ -85,6 +90,7 @@ export class CookieStore<T> {
 
   /** Removes the cookie from the browser. */
   clear(response: HttpResponse): void {
+    this.#latest.delete(response)
     deleteCookie(this.#options.site, response.cookies, this.#name)
   }
 }

@@ -76,8 +76,10 @@ export function toIdentity(provider: string, facts: UserFacts | undefined): Iden
   return {
     provider,
     subject,
-    ...(isText(email) && { email }),
-    ...(emailVerified !== undefined && { emailVerified: emailVerified === true }),
+    ...(isText(email) && {
+      email,
+      ...(emailVerified !== undefined && { emailVerified: emailVerified === true }),
+    }),
     ...(isText(name) && { name }),
     signedInAt: Date.now(),
   }

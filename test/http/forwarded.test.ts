@@ -49,6 +49,7 @@ describe('clientOf()', () => {
     ['the peer if the header is empty', '10.0.0.1', many(xff, ''), { address: '10.0.0.1' }],
     ['an address without its port', '10.0.0.1', many(xff, '1.2.3.4:5678'), { address: '1.2.3.4' }],
     ['an IPv6 address without brackets and port', '::1', many(xff, '[2001:4860::1]:5678'), { address: '2001:4860::1' }],
+    ['an IPv4 address in brackets', '10.0.0.1', many(xff, '[::ffff:1.2.3.4]:5678'), { address: '1.2.3.4' }],
     ['the reported protocol and host too', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'HTTPS', 'x-forwarded-host': 'app.example:8443' }), { address: '1.2.3.4', protocol: 'https', host: 'app.example:8443' }],
     ['the last of several protocols and hosts', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'https, http', 'x-forwarded-host': 'evil, app.example' }), { address: '1.2.3.4', protocol: 'http', host: 'app.example' }],
     ['without a protocol other than http and https', '10.0.0.1', many(xff, '1.2.3.4', { 'x-forwarded-proto': 'gopher' }), { address: '1.2.3.4' }],

@@ -266,6 +266,11 @@ describe('parseCommandLine()', () => {
       ],
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
+      [
+        ['--port=4000', '--health-port=4000'],
+        {},
+        ['--health-port is "4000": expected another port than --port'],
+      ],
       [['--show-values'], {}, ['--show-values needs --env development, but --env is "production"']],
       [
         ['--env=development', '--host=0.0.0.0'],

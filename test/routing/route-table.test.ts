@@ -69,6 +69,19 @@ describe('RouteTable', () => {
     assert.ok(decoded.length <= 2, `${decoded.length} times decoded`)
   })
 
+  it('tests a long segment for each form, decoded and raw', async () => {
+    const requirement = '[a-z ]+'
+    const page = { path: '/:controller', requirements: { controller: requirement } }
+    const defaults = { controller: 'news', action: 'view' }
+    const article = { path: '/:slug', defaults, requirements: { slug: requirement } }
+    const news = { view() {} }
+    for (const length of [60, 64]) {
+      const request = new HttpRequest({ target: `/${'a'.repeat(length)}+b` })
+      const front = createFront({ news }, { routes: { article, page } })
+      assert.equal((await front.handle(request)).status, 200)
+    }
+  })
+
   it('matches the path past the base path', () => {
     const target = routing(routes, { basePath: '/app' })
     const request = target('/app/news/5')

@@ -225,6 +225,16 @@ describe('The identity', () => {
     }
   })
 
+  it('has no verified address without an address', async (t) => {
+    const { browser } = await startHostileApp(t, {
+      userinfo: set({ email: '', email_verified: true }),
+    })
+    const client = browser()
+    assertRedirect(await signInOnce(client), '/')
+    const { email, emailVerified } = (await identityOf(client)) ?? {}
+    assert.deepEqual([email, emailVerified], [undefined, undefined])
+  })
+
   it('has no email and no name that are not texts', async (t) => {
     const { browser } = await startHostileApp(t, {
       userinfo: set({ email: ['a'], name: { a: 1 } }),

@@ -146,11 +146,27 @@ describe('portico init', () => {
     assert.equal(packageIn(folder).dependencies, undefined)
   })
 
+  it('keeps the files of a project without a type CommonJS', async (t) => {
+    const { folder } = await init(t, {
+      'package.json': '{"main":"src/index.js"}',
+      'src/index.js': "require('node:fs')",
+    })
+    assert.deepEqual(
+      [packageIn(folder).type, packageIn(folder).scripts.start],
+      ['commonjs', 'portico --app app.mjs'],
+    )
+    execFileSync(process.execPath, [join(folder, 'src/index.js')])
+
+    // `npm init` of npm 10 names this file, which does not exist.
+    const { folder: another } = await init(t, { 'package.json': '{"main":"index.js"}' })
+    assert.equal(packageIn(another).type, 'module')
+  })
+
   it('writes .mjs files for a package.json of `npm init`, which is "commonjs"', async (t) => {
     const text = JSON.stringify({ name: 'a', type: 'commonjs', scripts: { test: NO_TEST } })
     const { folder, outcome } = await init(t, { 'package.json': text })
     assert.deepEqual(filesIn(folder), [...CODE.map((name) => `${name}.mjs`), ...OTHERS].sort())
-    assert.match(outcome.stdout, /^kept "type": "commonjs", so the files end in \.mjs$/m)
+    assert.match(outcome.stdout, /^"type" is "commonjs", so the files end in \.mjs$/m)
     const { type, scripts } = packageIn(folder)
     assert.deepEqual([type, scripts.start], ['commonjs', 'portico --app app.mjs'])
     assert.equal(scripts.test, 'node --test')

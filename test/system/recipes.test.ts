@@ -201,6 +201,20 @@ describe('The recipe for uploads in memory', () => {
       assert.equal(await statusOf(101, `multipart/form-data; ${before}boundary=b`), 400)
     }
   })
+
+  it('rejects long headers of a part, also of one that does not end', async (t) => {
+    const { url } = await serveRecipe(t, 'uploads.js')
+    const field = 'Content-Disposition: form-data; name="photo"; filename="a.png"\r\n'
+    const statusOf = async (headers: string, end = '\r\nx\r\n--b--\r\n'): Promise<number> => {
+      const body = `--b\r\n${field}${headers}${end}`
+      return (await send(`${url}/photos/save`, { body, headers: multipart })).status
+    }
+    const line = 'a:b\r\n'
+    assert.equal(await statusOf(line.repeat(100)), 200)
+    for (const end of ['\r\nx\r\n--b--\r\n', '\r\nx', '']) {
+      assert.equal(await statusOf(line.repeat(1_000), end), 400)
+    }
+  })
 })
 
 describe('The recipe for uploads as streams', () => {

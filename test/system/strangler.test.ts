@@ -148,6 +148,7 @@ describe('The strangler in front of PHP', { skip: hasPhp ? false : 'php is not i
     const url = await startStrangler(t, php.url)
     const names = [
       ...['X-Original-URL', 'X-Rewrite-URL', 'Proxy', 'Client-IP', 'X-Real-IP', 'X-Forwarded-Port'],
+      ...['Remote-Addr', 'Remote-User', 'X-Client', 'X-Coming-From', 'X-Scheme', 'CF-Visitor'],
       ...['X_Forwarded_For', 'X.Forwarded.For', 'X_Original_URL', 'X_Any', 'Content.Length'],
     ]
     const lines = ['GET /account HTTP/1.1', 'Host: a', 'Connection: close', 'X-Kept-2: kept']
@@ -380,7 +381,13 @@ describe('createStrangler()', () => {
       // A proxy usually passes on these lines of a client.
       ...{ 'X-Real-IP': 'canary', 'Client-IP': 'canary', 'CF-Connecting-IP': 'canary' },
       ...{ 'X-Forwarded': 'canary', 'Forwarded-For': 'canary', Https: 'canary' },
-      ...{ 'Front-End-Https': 'canary', 'X-Remote-Addr': 'canary' },
+      ...{ 'Front-End-Https': 'canary', 'X-Remote-Addr': 'canary', 'Remote-Addr': 'canary' },
+      ...{
+        'X-Forwarded-Port': 'canary',
+        'X-Forwarded-User': 'canary',
+        'X-Forwarded-Prefix': 'canary',
+      },
+      ...{ 'X-Original-Forwarded-For': 'canary', 'CloudFront-Forwarded-Proto': 'canary' },
       ...{ 'X-Original-URL': '/canary', Proxy: 'canary', X_Forwarded_For: 'canary' },
     }
     const { url } = await strangle(t, ECHO, { behindProxy: true })
