@@ -31,8 +31,12 @@ export function publicDeclarations(entryPoints) {
   const declared = joined.filter(({ from }) => from === undefined)
   checkNames(declared)
   const imports = importsOf(joined.filter(({ from }) => isPackage(from)))
-  // A declaration file without re-exports exports all that it declares.
-  const implicit = declared.map((each) => print(each).replace(EXPORT, ''))
+  // A declaration file without re-exports exports all that it declares. `export` is a shorter word for `declare`.
+  const implicit = declared.map((each) =>
+    print(each)
+      .replace(EXPORT, '')
+      .replace(/^declare /m, 'export '),
+  )
   const texts = new Map([[types, [...imports, ...implicit].join('')]])
   for (const file of files.keys()) {
     if (common.has(file)) continue

@@ -5,6 +5,7 @@ import type { CommandLine } from '../process/command-line.ts'
 import { logStart, rejectInheritedSocket } from '../process/listen.ts'
 import { loadHealth } from '../process/load-health.ts'
 import { createLog, EXIT_FAILURE } from '../process/output.ts'
+import { type Config, settings } from '../process/settings.ts'
 import { onStopSignal } from '../process/signals.ts'
 import { logWarnings } from '../process/warnings.ts'
 import { isWatched } from '../process/watched.ts'
@@ -16,9 +17,15 @@ import { WorkerError } from './worker-slot.ts'
 const SIGNAL_DELAY_MS = 500
 
 /** Serves with `--workers`: starts the workers, which serve, and keeps them running. */
-export async function run({ config }: CommandLine): Promise<number> {
+export async function run({ config, given }: CommandLine): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
+  // A worker may start much later: it must not read other settings in the file of --env-file.
+  cluster.setupPrimary({
+    args: Object.entries(settings)
+      .filter(([name]) => given.has(name))
+      .map(([name, { flag }]) => `--${flag}=${config[name as keyof Config]}`),
+  })
   const log = await createLog(config)
   logWarnings(log)
   const options = { ...config, logger: log, stopTimeoutMs: stopTimeoutMs(config) }

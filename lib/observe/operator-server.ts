@@ -1,5 +1,11 @@
 import { once } from 'node:events'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { pipeline } from 'node:stream/promises'
 import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
@@ -82,7 +88,7 @@ const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
  */
 export async function serveOperator(options: OperatorOptions): Promise<Server> {
   let pagesInFlight = 0
-  const server = createServer(TIMEOUTS, async (request, response) => {
+  const listener: RequestListener = async (request, response) => {
     // No client may keep the main server busy by pipelined requests, or its connection open by sending bytes.
     const connection = connectionOf(request.socket)
     if (connection.isBehindLast(response)) return
@@ -101,7 +107,9 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
         pagesInFlight--
       }
     }
-  })
+  }
+  // For any other expectation, node:http would respond itself, and keep the connection open.
+  const server = createServer(TIMEOUTS, listener).on('checkExpectation', listener)
   server.maxConnections = MAX_CONNECTIONS
   server.timeout = STALLED_MS
   server.listen(options.port, options.host)

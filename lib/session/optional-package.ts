@@ -26,11 +26,16 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** Returns a function that calls `load` when it is first called, and returns that promise each time. */
+/** Returns a function that calls `load` when it is first called, and again if it has failed: a file or a descriptor may be missing for a while. */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {
-    loaded ??= outsideRequests(load)
+    loaded ??= outsideRequests(() =>
+      load().catch((error) => {
+        loaded = undefined
+        throw error
+      }),
+    )
     return loaded
   }
 }

@@ -132,8 +132,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'wrong signature',
 }
 
+// The codes of the system if a package cannot be loaded.
+const LOCAL_CODES: readonly unknown[] = ['EMFILE', 'ENFILE', 'ENOENT', 'ERR_MODULE_NOT_FOUND']
+
 function faultOf(thrown: unknown): string {
   const { code, error } = (thrown ?? {}) as { readonly code?: unknown; readonly error?: unknown }
   if (code === 'OAUTH_RESPONSE_BODY_ERROR') return knownErrorCode(error)
+  if (LOCAL_CODES.includes(code)) return String(code)
   return (Object.hasOwn(FAULTS, String(code)) && FAULTS[String(code)]) || 'invalid response'
 }

@@ -65,6 +65,18 @@ describe('serveOperator()', () => {
     assert.match(received, /\r\nConnection: close\r\n/)
   })
 
+  it('closes a connection with an expectation too, which would keep one of 64', async (t) => {
+    const port = await probed(t, () => true)
+    for (const expected of ['100-continue', 'anything']) {
+      const probe = `GET /livez HTTP/1.1\r\nHost: a\r\nExpect: ${expected}\r\n\r\n`
+      const received = await send(port, probe.repeat(2))
+      assert.deepEqual(received.match(/^HTTP\/1\.1 \d+|^Connection: .*(?=\r)/gm)?.slice(-2), [
+        'HTTP/1.1 200',
+        'Connection: close',
+      ])
+    }
+  })
+
   it('reads nothing behind the first request of a connection', async (t) => {
     const ready = deferred<boolean>()
     const server = await serveOperator({ ...OPTIONS, isReady: () => ready.promise })

@@ -1,6 +1,21 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { checkInstalled } from '../../lib/session/optional-package.ts'
+import { checkInstalled, once } from '../../lib/session/optional-package.ts'
+
+describe('once', () => {
+  it('loads a package once, and again after a failure', async () => {
+    let calls = 0
+    const load = once(async () => {
+      calls++
+      if (calls === 1) throw new Error('EMFILE')
+      return calls
+    })
+    const [first, second] = await Promise.allSettled([load(), load()])
+    assert.deepEqual([first.status, second.status], ['rejected', 'rejected'])
+    assert.deepEqual(await Promise.all([load(), load()]), [2, 2])
+    assert.equal(await load(), 2)
+  })
+})
 
 describe('checkInstalled', () => {
   it('accepts installed packages', () => {

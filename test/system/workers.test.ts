@@ -179,6 +179,22 @@ describe('node server.js --workers 2, when workers crash', () => {
     },
   )
 
+  it('keeps the settings of --env-file, whatever it contains later', LIMIT, async (t) => {
+    const [port, other] = await findFreePorts(2)
+    const file = (value: unknown): string =>
+      `PORTICO_PORT=${value}\nPORTICO_TRUST_PROXY=10.0.0.1,10.0.0.2\n`
+    const folder = createFolder(t, { 'app.js': APP, env: file(port) })
+    const args = [`--env-file=${folder}/env`, '--workers=2', `--controllers=${folder}`]
+    const server = new ServerProcess(t, args)
+    const url = await server.url()
+    assert.equal(portOf(url), port)
+    writeFileIn(folder, 'env', `${file(other)}PORTICO_ENV=development\nPORTICO_MAX_FIELDS=x\n`)
+    server.child.kill('SIGHUP')
+    await server.printed(/All workers were replaced/)
+    assert.equal((await exchange(Number(port), { target: '/app/who' })).status, 200)
+    assert.equal(await acceptsConnections(Number(other)), false)
+  })
+
   it('stops the crashed worker when its successor does not start', LIMIT, async (t) => {
     const { server, port, controllers } = await startWorkers(t)
     const [crashing = 0, other = 0] = await pidsOf(port, 2)
