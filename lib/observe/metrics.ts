@@ -1,4 +1,10 @@
-import { labelOf, type ProcessFacts, type RouteCounts, type Snapshot } from './snapshot.ts'
+import {
+  type ErrorCause,
+  labelOf,
+  type ProcessFacts,
+  type RouteCounts,
+  type Snapshot,
+} from './snapshot.ts'
 
 const OF_LOOP = 'of the event loop since the last scrape, the worst of all processes'
 
@@ -55,7 +61,7 @@ export function familiesOf(snapshot: Snapshot): readonly Family[] {
       'portico_errors',
       'Errors by cause, type and route.',
       errors.map(({ cause, type, route, count }) => ({
-        labels: labelsText({ cause, type, route }),
+        labels: labelsText({ cause, type, route: errorRouteOf(route, cause) }),
         value: count,
       })),
     ),
@@ -142,4 +148,9 @@ function labelsText(labels: Readonly<Record<string, string>>): string {
 
 function escapeLabel(text: string): string {
   return text.replace(/[\\"]/g, '\\$&').replaceAll('\n', '\\n')
+}
+
+// An error outside of requests has no route.
+function errorRouteOf(route: string, cause: ErrorCause): string {
+  return cause === 'process' ? '' : labelOf({ route, kind: route === '' ? 'unrouted' : 'route' })
 }

@@ -148,7 +148,10 @@ function parseSettings(
   const given = new Set<string>()
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const { flag, alias = '', parse, expected, fallback } = setting
-    const source = [flagOf(flag), variableOf(flag), alias].find((each) => texts.has(each))
+    const variable = variableOf(flag)
+    // The unit may be omitted, as in a flag.
+    const names = [flagOf(flag), variable, variable.replace(/_MS$/, ''), alias]
+    const source = names.find((each) => texts.has(each))
     if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
     given.add(name)
     const text = texts.get(source) ?? ''

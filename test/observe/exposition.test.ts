@@ -37,7 +37,7 @@ describe('toMetrics()', () => {
         ['portico_connections_dropped_total', {}, 4],
         [
           'portico_errors_total',
-          { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '' },
+          { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '(unrouted)' },
           1,
         ],
         ['portico_unrouted_requests_total', { kind: 'callback' }, 1],
