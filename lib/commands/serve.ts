@@ -37,7 +37,7 @@ export async function run(line: CommandLine): Promise<number> {
   logWarnings(ownLog)
   // Begins before the controllers load: a signal or the message of the parent process may come while they do.
   const requested = untilStopRequested(ownLog)
-  // Why the process stops without a request to do so. Its exit code is then 1.
+  // The reason of a stop that was not requested; the exit code is then 1.
   let reason = ''
   const stopEarly = async (): Promise<number> => {
     await delay(REPORT_MS)
@@ -102,7 +102,7 @@ export async function run(line: CommandLine): Promise<number> {
     // Closes the port before the clients are told to close their connections, because they connect again at once. node:cluster
     // loses the connections that it sends to a worker after the worker has closed its port.
     closePort(service.server)
-    // Until the supervisor has handled that, and sends nothing more.
+    // Waits until the supervisor has handled that, and sends nothing more.
     await untilTurn()
   }
   const closeBy = performance.now() + config.closeTimeoutMs

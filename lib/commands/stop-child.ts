@@ -34,7 +34,7 @@ function unblockOutput(): void {
   }
 }
 
-/** Kills a child process. One with workers kills these, and then ends. */
+/** Kills a child process. A supervisor kills its workers, and then ends. */
 export function killChild(child: ChildProcess, hasWorkers: boolean): void {
   if (!hasWorkers) child.kill('SIGKILL')
   else if (child.connected) child.send(KILL_MESSAGE, () => {})

@@ -36,7 +36,7 @@ export class Supervisor {
     return this.#slots.some((slot) => slot.isReady)
   }
 
-  /** Asks the workers whether their applications are ready. Returns whether at least one of them is. */
+  /** Asks the workers whether their applications are ready. Reports whether at least one of them is. */
   async askReady(): Promise<boolean> {
     const asked = this.#slots.map(async (slot) => (await slot.askReady()) || Promise.reject())
     return Promise.any(asked).catch(() => false)

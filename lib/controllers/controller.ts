@@ -35,7 +35,7 @@ export interface LimitOverrides {
   readonly maxBodyBytes: number
   /** Maximum fields of a form; beyond it 413. */
   readonly maxFields: number
-  /** Maximum milliseconds of the action; beyond it 503. */
+  /** Maximum milliseconds of the action; beyond it 503, or 408 while a body arrives. */
   readonly timeoutMs: number
 }
 
@@ -75,7 +75,7 @@ export function functionsOf(controller: Controller): ReadonlyMap<string, Action>
   return functions
 }
 
-// The classes whose methods are no actions: otherwise any client could request /news/emit.
+// The classes whose methods are not actions: otherwise any client could request /news/emit.
 const NODE_CLASSES: readonly unknown[] = [
   EventEmitter,
   EventTarget,

@@ -52,7 +52,8 @@ export function createErrorController(
       setSafeHeaders(response)
       setUnchecked(response.headers, 'Vary', 'Accept')
       const link = linkOf?.(original, exception)
-      // Before the page, because the details need the stack: an exception is searched once, with its stack or without.
+      // Creates the details before the page: they need the stack, and an exception is searched once, with or without
+      // it.
       const details = detailsOf?.(original, exception)
       const page = pageOf(errorHandler, response.status, link)
       switch (offerFor(headerOf(request, 'accept') ?? '')) {

@@ -10,7 +10,7 @@ export interface ErrorLink {
   readonly text: string
 }
 
-/** What an action of Portico does about requests that failed. */
+/** The hooks of an action of Portico for requests that failed. */
 export interface ErrorHooks {
   /** Runs before the error action. Must not throw. */
   failed(request: HttpRequest): void

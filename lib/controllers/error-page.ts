@@ -35,7 +35,7 @@ export function errorPage(page: ErrorPage): string {
   return html`${start}${issues.length > 0 ? renderList(issues.map(formatIssue)) : html`<p>${detail}</p>`}${link && renderLink(link)}<footer>${id !== undefined && html`<p>When you report this problem, quote this number:<br><code>${id}</code></p>`}${end}`.toString()
 }
 
-/** What all pages of a status share. */
+/** The parts that all pages of a status share. */
 interface Frame {
   readonly title: string
   readonly start: Markup

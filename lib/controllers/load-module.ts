@@ -2,7 +2,7 @@ import { readFileSync, realpathSync } from 'node:fs'
 import { dirname, extname, join, parse } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** An error whose message describes a whole file, and not a place in it. */
+/** An error whose message describes a whole file, not a line of it. */
 export class FileError extends Error {}
 
 // Matches the errors of V8 for a script with the syntax of an ES module.

@@ -159,7 +159,8 @@ export class RequestStages {
     return isPromiseLike(form) ? form.then(setForm) : setForm(form)
   }
 
-  // Returns the limits of the form, and sets that of any other body. A forward starts again with those of its action.
+  // Returns the limits of the form, and sets the limit of any other body. Each forward uses the limits of its own
+  // action.
   #applyLimits(loop: LoopState): FormLimits {
     const found = this.#options.dispatcher.find(loop.request)
     const own = found instanceof Error ? undefined : found.limits

@@ -132,7 +132,7 @@ function toMap<T>(
   return map
 }
 
-/** Reports whether a value is an object, and no list and no instance of a class. @internal */
+/** Reports whether a value is an object, but neither a list nor an instance of a class. @internal */
 export function isRecord(value: unknown): value is object {
   if (!isObject(value)) return false
   const prototype = Object.getPrototypeOf(value)

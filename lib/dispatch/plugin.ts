@@ -42,7 +42,7 @@ const HOOKS: readonly (keyof Plugin)[] = [
   'dispatchLoopShutdown',
 ]
 
-/** The message about plugins that are no list of objects. */
+/** The message about plugins that are not a list of objects. */
 export const NO_PLUGINS = 'Expected "plugins" to be a list of objects'
 
 /**

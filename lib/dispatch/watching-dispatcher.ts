@@ -9,8 +9,8 @@ import { Dispatcher } from './dispatcher.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 
 /**
- * A dispatcher for development. It warns about an action that has begun a promise, and has ended without a response: an
- * `await` is probably missing.
+ * A dispatcher for development. It warns about an action that creates a promise and ends without a response: an `await`
+ * is probably missing.
  */
 export class WatchingDispatcher extends Dispatcher {
   readonly #logger: Logger | undefined

@@ -194,7 +194,7 @@ function limitStream(source: Readable, maxBytes: number): Readable {
   const take = (chunk: Buffer): void => {
     const count = arrived.push(chunk)
     if (chunk.length >= SMALL_BYTES || count === MAX_SMALL) flush()
-    // Not in the next tick, which node:http runs after each chunk.
+    // Does not use the next tick: node:http runs it after each chunk.
     else if (count === 1) setImmediate(flush)
   }
   const end = (): void => {

@@ -17,7 +17,7 @@ export interface CookieAttributes {
   readonly httpOnly?: boolean | undefined
   /** Whether the client sends the cookie over TLS only (default false). */
   readonly secure?: boolean | undefined
-  /** Whether requests from other sites have the cookie (default `lax`). */
+  /** Which requests from other sites send the cookie (default `lax`). */
   readonly sameSite?: 'strict' | 'lax' | 'none' | undefined
   /** Whether each site that embeds this one has its own cookie (default false). */
   readonly partitioned?: boolean | undefined
@@ -48,7 +48,7 @@ const SPACED = new RegExp(`^[ \t]*(${NAME})[ \t]*$`)
 // The characters that a value cannot hold (RFC 6265bis, 4.1.1), and `%`, which starts an escape.
 const ESCAPED = /[^!#$&-+\--:<-[\]-~]/gu
 const PREFIX = /^__(?:Host|Secure)-/i
-// A path, or a label of a domain. Neither may hold a control character or a semicolon.
+// A path and a whole domain. Neither may hold a control character or a semicolon.
 const PATH = /^\/[ -:<-~]*$/
 const DOMAIN = /^\.?[a-z\d](?:[a-z\d.-]*[a-z\d])?$/i
 
@@ -94,7 +94,7 @@ function decoded(raw: string): string {
  */
 export class ResponseCookies {
   readonly #headers: ResponseHeaders
-  // The field lines that were set last, and the indexes of those of each cookie by its identity. They are kept, because parsing all
+  // The field lines that were set last, and the indexes of the lines of each cookie. They are kept, because parsing all
   // lines again for each of 3,200 cookies took 11 s.
   #lines: string[] = []
   readonly #indexes = new Map<string, number[]>()

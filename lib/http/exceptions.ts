@@ -18,7 +18,7 @@ export interface ExceptionFacts {
   readonly message: string
 }
 
-// What fetch() and axios say when the body that they send fails, or that of the response.
+// The messages of fetch() and axios if the body of their request or of the response fails.
 const FETCH_FAILED: readonly unknown[] = ['fetch failed', 'terminated', 'Network Error']
 
 /**
@@ -75,7 +75,7 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   return isReason(cause) && (FETCH_FAILED.includes(message) || message === read(cause, 'message'))
 }
 
-// Reports whether a value is the reason of an aborted `request.signal`.
+// Reports whether a value is the reason with which a client or a stop aborts `request.signal`.
 function isReason(value: unknown): boolean {
   return isInstance(ClientGoneError, value) || isInstance(ServerClosingError, value)
 }
@@ -85,7 +85,7 @@ function isAbort(exception: unknown): boolean {
   const code = read(exception, 'code')
   // node:stream joins an AbortError with another error. The second code is that of axios.
   if (code === 'ABORT_ERR' || code === 'ERR_CANCELED') return true
-  // A request of node:http that has been destroyed before its response, or within it.
+  // So node:http fails a request that was destroyed before or within its response.
   const message = read(exception, 'message')
   return code === 'ECONNRESET' && (message === 'aborted' || message === 'socket hang up')
 }

@@ -10,7 +10,7 @@ import { charsetOf, headerOf, isCompressed, mediaTypeOf } from './request-reader
 export interface FormLimits {
   /** Maximum bytes of a body (default 1,048,576). */
   readonly maxBodyBytes: number
-  /** Maximum fields of a form, parameters of a query, and pairs of a path, each (default 1,000). */
+  /** Maximum fields of a form, parameters of a query, or pairs of a path (default 1,000). */
   readonly maxFields: number
 }
 

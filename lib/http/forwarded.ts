@@ -51,9 +51,9 @@ export function networks(texts: readonly string[]): BlockList {
 }
 
 /**
- * Returns the client of a request. This is the peer of the connection, with its protocol. If the peer is a trusted proxy, it
- * is the last address before the trusted ones in `X-Forwarded-For` or in `Forwarded` (RFC 7239). If a
- * request has both headers, the client sent one of them, so neither is used.
+ * Returns the client of a request. This is the peer of the connection, with its protocol. If the peer is a trusted
+ * proxy, it is the rightmost untrusted address in `X-Forwarded-For` or `Forwarded` (RFC 7239). If a request has both
+ * headers, the client sent one of them, so neither is used.
  */
 export function clientOf(
   peer: string,
@@ -80,7 +80,7 @@ export function clientOf(
   return client
 }
 
-// Without white space, quotes, commas and `@`, so that an id is neither a list nor the address of a person.
+// Excludes white space, quotes, commas and `@`: an id is neither a list nor an e-mail address.
 const REQUEST_ID = /^[\w.:/+=-]{1,128}$/
 
 // Only later versions than 00 may have further fields; ff is not a version (W3C Trace Context, section 3.2).

@@ -4,7 +4,7 @@ import { forgetLastMatch } from './retention.ts'
 /** The Content-Security-Policy of the built-in pages, which load no files and run no scripts. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-/** Markup that is safe to send. Only {@link html} creates it. */
+/** Markup that is safe to send. Applications create it by {@link html}. */
 export class Markup {
   readonly #text: string
 
@@ -39,9 +39,9 @@ export function escapeHtml(text: string): string {
  * Creates markup from a template. Every value is escaped, except markup of another template. The items of
  * a list are joined. `null`, `undefined` and `false` print nothing, so a part can depend on a condition.
  *
- * Escaping protects the content of an element and a quoted attribute, but no `<script>`, `<style>`, unquoted attribute or
- * URL of a link: `href="${url}"` runs a `javascript:` URL. Check that a URL from a user begins with `https://`, `http://`
- * or `/`.
+ * Escaping protects the content of an element and a quoted attribute, but not `<script>`, `<style>`, an unquoted
+ * attribute or the URL of a link: `href="${url}"` runs a `javascript:` URL. Check that a URL from a user begins with
+ * `https://`, `http://` or `/`.
  *
  * @throws {TypeError} If a value is a promise or a function, or an object without a text of its own.
  * @example

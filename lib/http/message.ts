@@ -50,7 +50,7 @@ export interface SharedState {}
 
 /** Instructions of an action or a plugin for the response and the report of its request. @internal */
 export interface Ending {
-  /** Changes the headers of the complete response, also of one to an error. Must not throw. */
+  /** Changes the headers of the complete response, even of an error response. Must not throw. */
   readonly finish?: ((headers: ResponseHeaders) => void) | undefined
   /** JSON of the values besides those of the message that no report may show, such as the tokens of a sign-in. */
   readonly secrets?: readonly string[] | undefined
@@ -63,7 +63,7 @@ export interface Reported {
   /** The exception that has the fingerprint. */
   readonly exception: Error | undefined
   readonly fingerprint: string
-  /** The id of the request; undefined if the log has none of its errors. */
+  /** The id of the request; undefined if the log has no error of it. */
   id: string | undefined
 }
 
@@ -86,7 +86,7 @@ export class Message {
   #state: SharedState | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
-  /** The form, for a report with a request from before it was read. */
+  /** The form. The report of a request from before it was read needs it. */
   form: FormBody | undefined
   /** @internal */
   ending: Ending | undefined
@@ -146,7 +146,7 @@ export class Message {
 
   /** Hides the cookies that a response has set: an error may quote one, such as that of a new session. */
   hideCookies(headers: ResponseHeaders | undefined): void {
-    // A handler may return any object. To iterate takes longer.
+    // `has` may be missing: a handler may return any object. Iterating takes longer.
     if (!headers?.has?.('Set-Cookie')) return
     for (const [name, value] of headers) {
       if (name.toLowerCase() !== 'set-cookie') continue
@@ -190,7 +190,8 @@ export class Message {
   }
 
   /**
-   * Returns the body as a stream, within a limit. It is the same one each time, until it ends: a body can be read once, also one in memory.
+   * Returns the body as a stream, within a limit. Returns the same stream until it ends: any body can be read only
+   * once.
    *
    * @param form The form that was read, whose bytes can be read again.
    */
@@ -203,7 +204,7 @@ export class Message {
       if (known?.body.errored) return failedBody(known.body.errored)
       if (known?.body.readableDidRead) return consumedBody()
     }
-    // Else it would keep the bytes that the next one reads.
+    // The old stream would keep the bytes that the new one reads.
     known?.body.destroy()
     const body =
       form === undefined && this.isDeclaredLonger(maxBytes)

@@ -20,7 +20,7 @@ const BRACKETS = /^([^[\]]+)((?:\[[^[\]]*\])+)$/
 
 const INDEX = /^(?:0|[1-9]\d{0,14})$/
 
-// The largest index of an object. V8 keeps the indices of an object that has had it in a hash table.
+// The largest index of an object. Once an object has had it, V8 keeps the indexes of that object in a hash table.
 const MAX_INDEX = 2 ** 32 - 2
 
 type Child = Branch | string

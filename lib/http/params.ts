@@ -11,7 +11,7 @@ export function isReserved(name: string): boolean {
   return reserved.has(name)
 }
 
-// Not an expression that matches ASCII: V8 would keep the last text that it has matched.
+// Matches what is not ASCII: V8 keeps the last text that an expression has matched.
 const IS_NOT_ASCII = /[^\0-\x7f]/
 
 /**
@@ -185,7 +185,7 @@ function decodeBytes(text: string, plus: number): string {
   return bytes.toString('utf8', 0, length)
 }
 
-// Returns -1 for any other character.
+// Returns the value of a hexadecimal digit; -1 for any other character.
 function hexDigit(byte = 0): number {
   if (byte >= 0x30 && byte <= 0x39) return byte - 0x30
   const letter = byte | 0x20

@@ -23,21 +23,21 @@ export interface RequestSettings {
   readonly maxBodyBytes: number
   /** The addresses of trusted proxies. */
   readonly trusted: BlockList
-  /** Reports whether a module, a controller, an action or a literal of a named route has a name. */
+  /** Reports whether a module, a controller, an action or a literal of a named route has this name. */
   readonly isRegistered?: ((name: string) => boolean) | undefined
   /** Reports whether a URL leads to a controller that a client can request. */
   readonly hasController?: ((url: URL) => boolean) | undefined
-  /** Returns the literal segments of a named route, which are no values of a request. */
+  /** Returns the literal segments of a named route, which are not values of a request. */
   readonly literalsOf?: ((route: string) => readonly string[]) | undefined
   /** Returns what a route leads to. */
   readonly resolve?: ((route: Route) => Resolved) | undefined
-  /** Returns the name of what a request was routed to first, out of a finite set; null if that is nothing. */
+  /** Returns the name of the first route or action of a request, one of a finite set; null if there is none. */
   readonly nameRoute?: ((state: RequestState<unknown>) => string | null) | undefined
   /** Undefined with a custom router. */
   readonly buildUrl?: UrlBuilder | undefined
 }
 
-/** What a route leads to: the names as they are registered, and those without an action as a URL spells them. */
+/** The target of a route. A name that is not registered has its usual spelling in URLs. */
 export interface Resolved extends Pick<Route, 'module' | 'controller' | 'action'> {
   /** The function as the application wrote it; undefined if there is none of this name. */
   readonly run: unknown
@@ -98,7 +98,7 @@ export class RequestState<ErrorHandler> {
   #view: Params<ErrorHandler> | undefined
   #cancellation: AbortController | undefined
 
-  /** Takes each field from the patch, else from the base, else a default. */
+  /** Takes each field from the patch, or else from the base; `firstRoute` only from the base. */
   constructor(
     message: Message,
     patch: StatePatch<ErrorHandler> = {},
@@ -230,7 +230,7 @@ export function clientOfMessage(message: Message, trusted: BlockList): Client {
   return client
 }
 
-/** Returns the ids of a message that a trusted proxy has given to it. */
+/** Returns the ids that a trusted proxy has given to a message. */
 export function proxyIdsOfMessage(message: Message, trusted: BlockList): ProxyIds {
   return proxyIdsOf(message.source.remoteAddress ?? '', (name) => message.header(name), trusted)
 }

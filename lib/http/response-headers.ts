@@ -85,7 +85,7 @@ export class ResponseHeaders
     return this.#find(name) !== undefined
   }
 
-  /** Removes a header. Returns whether it was set. */
+  /** Removes a header. Reports whether it was set. */
   delete(name: string): boolean {
     const field = this.#find(name)
     if (field !== undefined) this.#fields.splice(this.#fields.indexOf(field), 1)

@@ -20,8 +20,8 @@ export let responseLifecycle: {
   /** Destroys the body, and any body that is set later: without this, an open file would stay open. */
   discard(response: HttpResponse): void
   /**
-   * Discards a response, and returns a new one for the error action, which also has the exception. The failed action
-   * may still write to the old response, but that is never sent.
+   * Discards a response. Returns a new one for the error action, with the exception added. The failed action may still
+   * write to the old response, but that is never sent.
    */
   reset(response: HttpResponse, exception: Error): HttpResponse
   /** Adds an exception to a response. */
@@ -105,10 +105,9 @@ export class HttpResponse {
    * converted to a Node.js stream; an array is rejected.
    *
    * A stream is sent as it produces data, no faster than the client reads, and chunked unless `Content-Length` is set.
-   * If it fails (a chunk is neither text nor bytes) within 200 ms and before its first byte, the error controller responds;
-   * later, the connection is closed.
-   * A stream that is not sent completely is destroyed. A generator that awaits something else
-   * can detect this only by `request.signal`.
+   * If it fails (a chunk is neither text nor bytes) within 200 ms and before its first byte, the error controller
+   * responds; later, the connection is closed. A stream that is not sent completely is destroyed. A generator that is
+   * awaiting other work notices this only by `request.signal`.
    *
    * @example
    * response.body = createReadStream('report.pdf')

@@ -2,7 +2,7 @@ import { HttpError, setDefaults } from './errors.ts'
 
 /** A fault of one parameter, or of one field of a JSON body. */
 export interface ValidationIssue {
-  /** The path to the invalid value, such as `id` or `filter.from`; '' for all together. */
+  /** The path to the invalid value, such as `id` or `filter.from`; '' for the input as a whole. */
   readonly path: string
   /** The message of the schema; it may quote the value. */
   readonly message: string

@@ -17,7 +17,7 @@ export class Faults {
     const { exceptions, request, status } = failure
     const [exception] = exceptions
     if (exception === undefined) return
-    // A report has a fingerprint already, and an id if somebody can find the request by it.
+    // A report already has a fingerprint, and an id if the error can be found by it.
     const reported = request && stateOf(request).message.reported
     const known = reported?.exception === exceptions.at(-1) ? reported?.fingerprint : undefined
     const kept = isRejection(failure) ? this.#rejections : this.#faults

@@ -24,7 +24,7 @@ type Requests = Pick<JournalEntry, 'count' | 'firstAt' | 'lastAt'> & { hint?: st
 
 type Copy = (name: string) => string
 
-/** The counts of an entry of the journal. Bounded: to add others takes at most some 50 µs. */
+/** The counts of an entry of the journal. Bounded: adding others takes at most some 50 µs. */
 export class EntryCounts implements Requests {
   count = 0
   firstAt: number = Number.POSITIVE_INFINITY

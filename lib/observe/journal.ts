@@ -10,13 +10,13 @@ import { MAX_DEPTH, type Part, PathTree, VARYING } from './path-tree.ts'
 import type { JournalEntry } from './snapshot.ts'
 import { bounded, MAX_ENTRIES, otherEntries } from './sum-snapshots.ts'
 
-// The parts of all paths of a method. Most requests have these methods, and a client may send any other.
+// The maximum parts of all paths of a method: of GET and POST, and of any other, which a client may send.
 const MAX_NODES = 1_000
 const MAX_NODES_OF_OTHERS = 100
 
 const MAX_NAMES = 1_000
 
-/** The requests of one method that failed, by the shape of their paths. Bounded, with exact counts. */
+/** The requests that failed, by method and shape of their paths. Bounded, with exact counts. */
 export class Journal {
   readonly #trees = new Map<string, PathTree<EntryCounts>>()
   // Most requests repeat the names of others: judging them again took a fifth of the time of a failed request.

@@ -31,7 +31,7 @@ export interface ObserverListenOptions {
   readonly port: number
   /** The address to listen on (default `127.0.0.1`). */
   readonly host?: string | undefined
-  /** Returns whether the process accepts requests (default: always). It does not if this fails, or takes longer than 3 seconds. */
+  /** Reports whether the process accepts requests (default: always); no, if it fails or takes longer than 3 seconds. */
   readonly isReady?: (() => boolean | Promise<boolean>) | undefined
   /** The settings that the page shows, by name (default none). Leave out what is secret. */
   readonly config?: Readonly<Record<string, string>> | undefined
@@ -97,7 +97,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
       const route = routeOf(access)
       recorder.record(access, route)
       const { exceptions, request, status: responded } = access.response
-      // Without destructuring, which calls the iterator of the list for each request.
+      // Does not destructure: that calls the iterator of the list for each request.
       const exception = exceptions[0]
       if (exception === undefined) return
       // A body may fail after the status has been sent.
@@ -127,7 +127,7 @@ export function createObserver(options: ObserverOptions = {}): Observer {
   }
 }
 
-// Adds the connections of services, and the messages that were no valid request.
+// Adds the connections of services, and the messages that were not valid requests.
 function withServices(
   { errors, limits, ...recorded }: Recorded,
   services: readonly ServerCounts[],

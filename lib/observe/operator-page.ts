@@ -16,7 +16,7 @@ import type { MinuteCounts, Snapshot } from './snapshot.ts'
 /** The content of the operator's page. */
 export interface OperatorView {
   readonly snapshot: Snapshot
-  /** Whether the process accepts requests, as `/readyz` says. */
+  /** Whether the process accepts requests, as `/readyz` reports. */
   readonly isReady: boolean
   /** The settings by name. */
   readonly config: Readonly<Record<string, string>>

@@ -50,7 +50,7 @@ const PLAIN = 'text/plain; charset=utf-8'
 
 type Render = (options: OperatorOptions, request: IncomingMessage) => Page | Promise<Page>
 
-// What an operator reads, by path.
+// The pages of an operator, by path.
 const pages: ReadonlyMap<string, Render> = new Map<string, Render>([
   [
     '/',

@@ -119,7 +119,7 @@ export class Recorder {
   }
 }
 
-/** Returns the route of a request. No action serves a message that is no valid HTTP, whatever its target names. */
+/** Returns the route of a request. No action serves a message that is not valid HTTP, whatever its target names. */
 export function routeOf({ response, route }: Access): string | null {
   const isRejected = response.exceptions.length > 0 && response.request?.rejection !== undefined
   return isRejected ? null : route

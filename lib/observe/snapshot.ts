@@ -205,7 +205,7 @@ export interface ProcessFacts {
   readonly pid: number
 }
 
-/** How late the event loop was, in seconds, and how busy. */
+/** The delays of the event loop, in seconds, and its utilization. */
 export interface EventLoopFacts {
   /** The mean delay. */
   readonly mean: number

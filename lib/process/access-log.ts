@@ -7,7 +7,7 @@ import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/handler.ts'
 
 /**
- * Logs one line for a request, with its ids, method, its names and the outcome. It never logs a value of a parameter.
+ * Logs one line for a request: its ids, method, names and outcome. It never logs a value of a parameter.
  *
  * @param trusted The addresses of trusted proxies (default none).
  */
@@ -30,7 +30,7 @@ export function logAccess(logger: Logger, access: Access, trusted?: BlockList): 
   logger.info(fields, [status, method, ...subjectOf(fields)].join(' '))
 }
 
-/** Returns the action of a request, or that it led to a public file; nothing for any other request. */
+/** Returns a list with the action of a request, or with `public file`; empty for any other request. */
 export function subjectOf({ module, controller, action, public: isPublic }: Fields): string[] {
   if (isPublic) return ['public file']
   return controller ? [[module, controller, action].join('/')] : []

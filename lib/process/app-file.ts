@@ -17,7 +17,7 @@ export interface AppFile {
   readonly started?: ((service: Service) => unknown) | undefined
   /** Closes the resources of the application. */
   readonly close?: (() => unknown) | undefined
-  /** Returns whether the application is ready for requests. */
+  /** Reports whether the application is ready for requests. */
   readonly ready?: (() => unknown) | undefined
 }
 

@@ -81,6 +81,6 @@ function inheritedSocket(): number | undefined {
 export function logStart(logger: Logger, url: string): void {
   const fields = { event: 'start', version: version(), url, pid: process.pid }
   logger.info(fields, `Portico ${fields.version} listens on ${url}`)
-  // Not with new URL(url): its port is empty for port 80, and it rejects the zone of an address (fe80::1%eth0).
+  // Does not use new URL(url): its port is empty for port 80, and it rejects the zone of an address (fe80::1%eth0).
   reportListening(Number(/\d+$/.exec(url)))
 }

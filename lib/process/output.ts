@@ -58,7 +58,7 @@ export async function createLog({ logLevel }: Config): Promise<Log> {
   return new Log({ stream, level: logLevel, format: prettyFormat?.({ color: hasColors() }) })
 }
 
-/** Returns whether text on stdout may have colours (https://no-color.org). */
+/** Reports whether text on stdout may have colours (https://no-color.org). */
 export function hasColors(): boolean {
   return process.stdout.isTTY === true && !process.env.NO_COLOR
 }

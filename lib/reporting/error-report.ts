@@ -57,7 +57,7 @@ export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, P
 export interface ReportOptions {
   /** The names of the parameters whose values are shown. */
   readonly logParams: ReadonlySet<string>
-  /** Whether also a 4xx has a stack, as in development (default false). */
+  /** Whether the report has a stack (default: only for a 5xx). */
   readonly hasStack?: boolean
 }
 
@@ -81,7 +81,7 @@ function reportOf(id: string, failure: Failure, options: ReportOptions): ErrorRe
     const { raw, scrubber } = scrubException(each, request, hasStack, exceptions)
     return toExceptionReport(raw, scrubber, hasStack)
   }
-  // Messages that Portico creates itself are safe: of a request, they contain only its names.
+  // Messages that Portico creates itself are safe: they contain nothing of a request but its names.
   const ownMessage = request ? messageAboutNames(exception, request) : ownMessageOf(exception)
   const state = request && stateOf(request)
   return {

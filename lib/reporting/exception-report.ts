@@ -27,7 +27,7 @@ export interface RawException {
   /** The exception itself. */
   readonly value: unknown
   readonly name: string
-  /** Whether the name is that of the class, which is code and no value. */
+  /** Whether the name is that of the class, which is code, not a value. */
   readonly isClassName: boolean
   readonly message: unknown
   readonly code: number | string
@@ -51,7 +51,7 @@ export interface Scrubber {
 }
 
 const MAX_MESSAGE = 400
-// Of a longer message. The reason of a database follows the statement.
+// The characters from the end of a longer message: a database puts its reason behind the statement.
 const MESSAGE_END = 147
 /** Maximum length of a frame: a value may forge a longer one. */
 export const MAX_FRAME = 300
@@ -179,7 +179,7 @@ function countOf(errors: unknown): number {
   return Number.isSafeInteger(length) ? Number(length) : 0
 }
 
-// Also of another realm, such as that of `node:vm`.
+// Reports whether a value is a list, also of another realm, such as that of `node:vm`.
 function isList(value: unknown): value is unknown[] {
   try {
     return Array.isArray(value)
@@ -223,7 +223,7 @@ export function bothEnds(text: string): string {
   return `${start.slice(0, MAX_MESSAGE - MESSAGE_END - '...'.length)}...${end}`
 }
 
-// Any other number may be a value of the request that was parsed, such as a one-time password.
+// A longer number may be a parsed value of the request, such as a one-time password.
 function safeCode(code: number | string, { name }: Scrubber): number | string {
   if (isShortNumber(code)) return code
   const scrubbed = name(String(code))

@@ -24,11 +24,11 @@ const FRAMING: readonly number[] = [501, 505]
 export function isRejection({ status, exceptions, request }: Failure): boolean {
   if (exceptions.length > 1) return false
   if (status < 500 || isInstance(MalformedMessageError, exceptions[0])) return true
-  // Not any exception of a rejected message, such as that of a plugin, nor the 502 that a handler gives to a request.
+  // Excludes other exceptions of a rejected message, such as that of a plugin, and the 502 of a handler.
   return FRAMING.includes(status) && exceptions[0] === request?.rejection
 }
 
-/** Reports whether a failure means only that the client has gone away. That is no error of the server. */
+/** Reports whether a failure means only that the client has gone away. That is not an error of the server. */
 export function isClientGoneOnly({ exceptions, request }: Failure): boolean {
   return exceptions.length > 0 && exceptions.every((exception) => isClientGone(exception, request))
 }

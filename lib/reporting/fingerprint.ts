@@ -23,9 +23,9 @@ export function fingerprintOf(failure: Failure): string {
   if (request === undefined) return faultOf(first, failure, '')
   const type = typeOf(first)
   const { resolve } = stateOf(request).settings
-  // The other types mean that there is no action. To resolve the names takes 1 % of the time of a 404.
+  // The other types mean that there is no action. Resolving the names takes 1 % of the time of a 404.
   const registered = type === 'EXCEPTION_OTHER' ? resolve?.(request).registered : undefined
-  // A client may make up others for `__call`, and under `names: 'zf1'`.
+  // A client may make up other names for `__call`, and under `names: 'zf1'`.
   const { module, controller, action } = registered ?? safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`

@@ -89,8 +89,8 @@ function endOfMessage(stack: string, message: string, name: string): number | un
   return start && endOfChangedMessage(stack, message, start)
 }
 
-// Returns the index of the end of a message that begins at an index of the stack, and stands in the changed message as a whole: the
-// longest beginning of the rest of the stack that the message has, so that no frame in that part counts.
+// Returns where the original message ends in the stack. It begins at `start`, and the changed message contains it: the
+// longest start of the rest of the stack that the message has. No frame in it counts.
 function endOfChangedMessage(stack: string, message: string, start: number): number | undefined {
   const own = stack.slice(start)
   const tail = Math.max(0, message.length - MAX_COMPARED)
@@ -106,7 +106,7 @@ function endOfChangedMessage(stack: string, message: string, start: number): num
   return endOfLine(stack, start + common.length) ?? endOfLine(stack, start + length)
 }
 
-// Returns the index in a text of the longest beginning of another text, in linear time (Knuth, Morris and Pratt).
+// Returns where a text has the longest prefix of a pattern, in linear time (Knuth, Morris and Pratt).
 function indexOfLongestPrefix(pattern: string, text: string): number {
   const borders = new Uint16Array(pattern.length + 1)
   // Returns the length of the beginning of the pattern that a text ends with, if it had `length` before this character.
@@ -162,7 +162,7 @@ const PARTS = /^(.*?\(|async |)((?:(?:file:\/\/)?(?:\/|[A-Za-z]:[\\/])|node:)[^(
 export interface FrameParts {
   /** Such as `list (`. */
   readonly callee: string
-  /** Such as `file:///srv/app/news.js`; '' if that is no path. */
+  /** Such as `file:///srv/app/news.js`; '' if that is not a path. */
   readonly script: string
   /** Such as `:12:9)`. */
   readonly position: string
@@ -174,12 +174,12 @@ export function partsOf(frame: string): FrameParts {
   return { callee, script, position }
 }
 
-/** Returns whether a frame is code of the application: not of Node, of a package or of Portico. */
+/** Reports whether a frame is code of the application: not of Node, of a package or of Portico. */
 export function isApplicationFrame(frame: string): boolean {
   return !/node:|[\\/]node_modules[\\/]/.test(frame) && !isOfPortico(frame)
 }
 
-/** Returns whether a text contains the URL of a file of Portico. */
+/** Reports whether a text contains the URL of a file of Portico. */
 export function isOfPortico(text: string): boolean {
   return OWN_FILES.some((file) => text.includes(file))
 }

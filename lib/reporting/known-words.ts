@@ -64,7 +64,7 @@ const MAX_NAME = 200
 export function knownWords(text: string): string {
   if (text === '') return shapeOf(text)
   if (text.length <= MAX_EXAMINED) return text.split(/\s+/).map(showWord).join(' ')
-  // Without the last word: the limit may have cut it, and the beginning of a value may be a known word.
+  // Leaves out the last word: the limit may have cut it, and the beginning of a value may be a known word.
   const words = text.slice(0, MAX_EXAMINED).split(/\s+/).slice(0, -1)
   return `${words.map(showWord).join(' ')}...`
 }

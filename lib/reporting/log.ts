@@ -51,7 +51,7 @@ export function createLogger(options: LoggerOptions): Logger {
 // If the reader of the stream stalls, further lines are dropped and counted: they must not fill the memory.
 const MAX_QUEUED_BYTES = 1_048_576
 const MAX_LINE_BYTES = 2_000
-// A step that shortens a line. Returns whether it has changed the record.
+// A step that shortens a line. Reports whether it has changed the record.
 type Step = (record: Record<string, unknown>) => boolean
 // The steps for a line that is too long, in their order: the least important field goes first.
 const STEPS: readonly Step[] = [
@@ -67,9 +67,9 @@ const STEPS: readonly Step[] = [
 export class Log implements Logger {
   readonly #options: LogOptions
   #dropped = 0
-  // Whether the last write failed: a part of a line may have been written.
+  // Whether the output may end in a part of a line: the next line then starts with a line break.
   #isTorn = false
-  // Whether the write that ended last has failed.
+  // Whether the write that completed last failed.
   #hasFailed = false
 
   constructor(options: LogOptions) {
@@ -80,7 +80,7 @@ export class Log implements Logger {
   readonly warn: Logger['warn'] = (fields, message) => this.#write('warn', fields, message)
   readonly error: Logger['error'] = (fields, message) => this.#write('error', fields, message)
 
-  /** Returns whether a line of the level would be written now. After a failed write, the line about the dropped ones comes first. */
+  /** Reports whether a line of the level would be written now. After a failed write, the line about the dropped ones comes first. */
   isLevelEnabled(level: LogLevel): boolean {
     if (this.#hasFailed && this.#dropped > 0) this.#logDropped()
     return this.#isAtLeast(level) && !this.#isBlocked && !this.#hasFailed

@@ -7,7 +7,7 @@ export interface Logger {
   /** Logs an error of the server (5xx), with its stack. */
   error(fields: object, message: string): void
   /**
-   * Returns whether lines of a level are written (default: all are). A response shows the id of its
+   * Reports whether lines of a level are written (default: all are). A response shows the id of its
    * error only if they are.
    */
   isLevelEnabled?(level: 'info' | 'warn' | 'error'): boolean

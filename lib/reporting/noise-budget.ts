@@ -90,7 +90,7 @@ export class RejectionBudget implements NoiseBudget {
 export class FaultBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
   readonly #fingerprints = new Set<string>()
-  // Without controller and action: a client can choose these where a plugin or a router fails.
+  // Fingerprints without controller and action: a client can choose these where a plugin or a router fails.
   readonly #places = new Set<string>()
   #lines = 0
 

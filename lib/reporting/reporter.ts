@@ -24,7 +24,7 @@ export interface Admission {
   readonly detail: Detail
   /** Undefined if nothing is reported. */
   readonly fingerprint: string | undefined
-  /** The id that the response may show; undefined if nobody could find the error by it. */
+  /** The id that the response may show; undefined if the error cannot be found by it. */
   readonly id: string | undefined
 }
 
@@ -65,7 +65,7 @@ export class Reporter {
    * Decides how an error is reported, and spends the budget for it. Never throws. Without a log, an
    * error counts as logged if `onReport` or a subscriber of the channel receives it.
    *
-   * @param first The decision about the first of two exceptions, which have one line.
+   * @param first The decision about the first of two exceptions, which share one line of the log.
    */
   admit(failure: Failure, first?: Admission): Admission {
     try {
@@ -131,7 +131,7 @@ export class Reporter {
 
   #admit(failure: Failure, first: Admission | undefined): Admission {
     const { logger } = this.#options
-    // Before the check below: a later request may report an exception that this one does not report.
+    // Claims before the check below: a later request may report an exception that this one does not.
     claim(failure.exceptions, failure.request)
     if ((logger === undefined && !this.#isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
@@ -144,7 +144,7 @@ export class Reporter {
   }
 
   #spend(budget: NoiseBudget, fingerprint: string): Detail {
-    // Even if nothing is logged, because the flush also resets the counts.
+    // Starts the timer even if nothing is logged, because the flush also resets the counts.
     this.#timer ??= outsideRequests(() =>
       setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref(),
     )
@@ -186,7 +186,7 @@ export class Reporter {
     const { status, second = report } = report
     const message = detail === 'short' ? withReason(second) : report.message
     const short = SHORT_FIELDS.filter((name) => name in report).map((name) => [name, report[name]])
-    // The error action may have made a 404 of a fault, whose id the response shows.
+    // The error action may have turned a fault into a 404, and the response shows its id.
     const level = status >= 500 || !this.#isLogged('warn') ? 'error' : 'warn'
     const fields = detail === 'full' ? report : { ...Object.fromEntries(short), message }
     this.#options.logger?.[level]({ event: 'error', ...fields }, message)

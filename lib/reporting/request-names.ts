@@ -43,7 +43,7 @@ function showName(name: string, request: HttpRequest): string {
   return isRegistered ? name : shapeOf(name)
 }
 
-// Returns whether the routing has read a name in the path. A forward may take one from another segment, which may be secret.
+// Reports whether the routing has read a name in the path. A forward may take one from another segment, which may be secret.
 function isRequested(name: string, request: HttpRequest): boolean {
   const { module, controller, action } = stateOf(request).firstRoute ?? request
   if (name !== controller && name !== action && name !== module) return false

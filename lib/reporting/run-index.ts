@@ -3,7 +3,7 @@ const BASE = Math.floor(Math.random() * 2 ** 29) * 8 + 5
 // Random, so that no client can choose runs that collide. A random base is not enough: there are texts that collide for an
 // eighth of all bases.
 const SALT = BASE >>> 16
-// With more, the table would not fit into the cache of a processor.
+// With more entries, the table would not fit into the cache of a processor.
 const ENTRIES_PER_RUN = 2
 
 /** The runs of one length in a text. Finds a run by a rolling hash: 10 ns for each character of a value. */

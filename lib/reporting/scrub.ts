@@ -90,7 +90,7 @@ function coverValues(
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
     if (covered.has(value)) {
-      // To find it again has taken time too.
+      // Finding it again has taken time too.
       left -= SHORT_COST
       return
     }
@@ -111,7 +111,7 @@ function coverValues(
       if (left < 0) return
     }
   }
-  // The values that have been split and unescaped. To do so again would take more time than the budget counts for it.
+  // The values that have been split and unescaped. Doing so again would take more time than the budget counts.
   const done = new Set<string>()
   const coverUnescaped = (label: string, value: string): void => {
     if (done.has(value)) left -= SHORT_COST

@@ -26,11 +26,11 @@ export interface ScrubbedException {
 // A name in a frame: of a function, a folder or a file.
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 
-// The scrubber for errors without a request: known words are no values, but the name of a function may be one.
+// The scrubber for errors without a request: known words are not values, but the name of a function may be a value.
 const shapesAlone: Scrubber = {
   text: knownWords,
   name: (name) => (isKnownName(name) ? name : shapeOf(name)),
-  // A location that is no path may be a value.
+  // A location that is not a path may be a value.
   frame(frame) {
     if (frame.length > MAX_FRAME) return withheld.frame(frame)
     const { callee, script, position } = partsOf(frame)
@@ -99,7 +99,7 @@ export function claim(exceptions: readonly unknown[], request: Claimant | undefi
   return isShared || values.size > MAX_SEARCHED_EXCEPTIONS
 }
 
-// Claims the error for the controller name of the request by a mark, which takes less time than an owner. Returns whether the
+// Claims the error for the controller name of the request by a mark, which takes less time than an owner. Reports whether the
 // exception is that error.
 function claimName(exception: unknown, request: Claimant | undefined): boolean {
   if (!isInstance(NoControllerError, exception)) return false

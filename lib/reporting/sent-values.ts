@@ -36,7 +36,7 @@ const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
 
-// Each proxy may add its name to the list. To compare thousands of names takes time.
+// Each proxy may add its name to the list. Comparing thousands of names takes time.
 const MAX_SERVER_NAMES = 64
 
 type IsSafe = (name: string) => boolean
@@ -66,7 +66,7 @@ export function* valuesOf(
   }
 }
 
-/** Reports whether a value is too short to be searched for. One that folding may change is not: three letters of Korean are eight. */
+/** Reports whether a value is too short to be searched for. Folding may make it longer: three Korean letters become eight. */
 export function isShort(value: string): boolean {
   return value.length < MIN_VALUE_LENGTH && foldCost(value) === 0
 }

@@ -52,7 +52,7 @@ export function readShape(value: string, length: number = value.length): Shape {
   return { kind, length: kind === 'list()' ? countItems(value) : length }
 }
 
-// Without a list of the items: 64 values may have 8,192 items each.
+// Builds no list of the items: 64 values may have 8,192 items each.
 function countItems(list: string): number {
   let items = 0
   let isWithin = false
@@ -95,17 +95,17 @@ export function safeClassName(name: string): string {
   return /^[A-Za-z]{1,40}(?:Error|Exception)$/.test(name) ? name : safeName(name)
 }
 
-/** Returns whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, not a token. */
+/** Reports whether text looks like a name: `[A-Za-z0-9._-]`, up to 64 characters, not a token. */
 export function isName(text: string): boolean {
   return hasNameCharacters(text) && !isToken(text)
 }
 
-/** Returns whether text is `[A-Za-z0-9._-]`, up to 64 characters. */
+/** Reports whether text is `[A-Za-z0-9._-]`, up to 64 characters. */
 export function hasNameCharacters(text: string): boolean {
   return /^[A-Za-z0-9._-]{1,64}$/.test(text)
 }
 
-// The end of the name of a file, which is no word.
+// The extension of a file, which is not a word.
 const EXTENSION = /\.[A-Za-z]{1,4}$/
 
 // Names consist of words. In doubt, a text counts as a token: a shape in place of a name is a

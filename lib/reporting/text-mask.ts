@@ -25,13 +25,13 @@ const MAX_INDEXED = 50_000
 // Folding removes marks, and may make one letter of two surrogates.
 const longText = lazyPattern(`^(?:[\\p{M}\\uff9e\\uff9f]*[^\\p{M}\\uff9e\\uff9f]){${WINDOW}}`, 'u')
 
-/** Returns whether a text certainly has a run when it is folded. To fold it would take ten times as long. */
+/** Reports whether a text certainly has a run when it is folded. Folding it would take ten times as long. */
 export function isLongWhenFolded(text: string): boolean {
   return longText().test(text)
 }
 
-// A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list
-// of pairs, such as a form, is no number.
+// A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list of
+// pairs, such as a form, is not a number.
 const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
 // The label of each masked character, by its index in the joined texts.
@@ -57,7 +57,8 @@ export class TextMask {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
   readonly #labelNames = ['']
-  // The shorter values, and how often each run occurs, by the index of its first occurrence; 0 once a value begins with it.
+  // The labels of the shorter values. And how often each run occurs, by the index of its first occurrence; 0 once a
+  // value has begun with it.
   readonly #shortLabels = new Map<string, string>()
   readonly #shortCounts: Uint16Array
 
@@ -104,7 +105,7 @@ export class TextMask {
     }
     this.#runs = new RunIndex(indexed, WINDOW)
     this.#labels = new Uint16Array(indexed.length)
-    // Not in the form without separators, where a short match would be a coincidence.
+    // Leaves out the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
     const { firsts } = this.#shortRuns
     this.#shortCounts = new Uint16Array(firsts.length)
@@ -215,7 +216,7 @@ export class TextMask {
   }
 }
 
-// Matches no letter of a script that has no spaces between words.
+// Matches a letter or a digit, but not of a script without spaces between words.
 const letterOrDigit = lazyPattern(
   '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
   'u',
@@ -225,12 +226,12 @@ const letterOrDigit = lazyPattern(
 const MAX_ESCAPE = 48
 const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
 
-// Returns whether no letter or digit stands before a run.
+// Reports whether no letter or digit stands before a run.
 function beginsWord(text: string, at: number): boolean {
   return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
-// Returns whether a letter or digit follows another one.
+// Reports whether a letter or digit follows another one.
 function continues(text: string, at: number): boolean {
   return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
 }

@@ -125,7 +125,7 @@ export class NamedRoute {
     facts: RouteFacts,
     links: readonly RouteLink[],
   ): readonly (Found | undefined)[] | string {
-    // As in ZF1, a chain leaves nothing of the path.
+    // As in ZF1, a chain without a path matches only the root.
     const isWhole = path.raw === '' || links.length < 2 || links.some(({ part }) => part)
     if (!isWhole) return OTHER_PATH
     const founds: (Found | undefined)[] = []

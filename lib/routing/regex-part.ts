@@ -11,7 +11,7 @@ export interface RegexMembers {
   readonly reverse?: string | undefined
 }
 
-// A piece of `reverse`: text, or a place for the value of a group.
+// A piece of `reverse`: text, or a placeholder for the value of a group.
 type Piece = string | { readonly group: number; readonly isNumber: boolean }
 
 const NO_REGEX = 'has a "regex" that is not a regular expression'

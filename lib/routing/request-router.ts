@@ -34,7 +34,7 @@ export interface RegisteredActions {
   hasAction(route: Route): boolean
   /** Reports whether a routed request leads to a controller that a client can request. */
   hasController(request: HttpRequest): boolean
-  /** Reports whether a module, a controller or an action has a name. */
+  /** Reports whether a module, a controller or an action has this name. */
   isRegistered(name: string): boolean
   /** Returns what a route leads to. */
   resolve(route: Route): Resolved
@@ -192,7 +192,7 @@ export class RequestRouter {
     this.#remembered.set(copy, { ...rewritten, route: { ...route, actionName } })
   }
 
-  // Returns whether a target has nothing but registered names: an origin may have a password, and a `*` drops a last segment.
+  // Reports whether a target has nothing but registered names: an origin may have a password, and a `*` drops a last segment.
   #hasOnlyNames(raw: string, path: string): boolean {
     const isName = (segment: string): boolean =>
       segment === '' || this.#settings.isRegistered?.(segment) === true

@@ -50,7 +50,7 @@ export class RestPart implements PathPart {
   match(path: PathText, facts: RouteFacts): Found | string {
     const { segments, raw } = path
     const { length } = raw
-    // As in ZF1, the root is no resource.
+    // As in ZF1, the root is not a resource.
     if (length === 0) return { values: [], length }
     const [first = ''] = segments
     const hasModule = facts.isModule(first)
@@ -95,7 +95,7 @@ export class RestPart implements PathPart {
   }
 }
 
-/** Reports whether a found action may be that of a target: a URL names no action but a page. */
+/** Reports whether a found action may be that of a target: a URL names only the actions `new` and `edit`. */
 export function isSameResource(action: string, found: string): boolean {
   return PAGES.includes(action) ? found === action : found === 'index' || found === 'get'
 }

@@ -3,7 +3,7 @@ import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
 import { isRouteName } from './route-target.ts'
 
-/** @throws {TypeError} If a key is reserved and no name of a route: a pair with it would never be read. */
+/** @throws {TypeError} If a key is reserved and not a route name: a pair with this key would never be read. */
 export function checkKey(name: string, key: string): void {
   if (!isRouteName(key) && isReserved(key)) {
     throw routeError(name, `must not set "${key}", which is reserved`)

@@ -14,7 +14,7 @@ export interface RouteFacts {
   hasAction(route: Route): boolean
 }
 
-/** What a part of a route finds. */
+/** The result of a part of a route that matches. */
 export interface Found {
   /** The values of variables: raw segments, and host labels. */
   readonly values: readonly (readonly [variable: string, segment: string])[]
@@ -57,7 +57,7 @@ export interface PathPart {
   /**
    * Matches a path, or its start for a child with a separator.
    *
-   * @returns Why the path does not match, if it does not.
+   * @returns The result, or the reason why the path does not match.
    */
   match(path: PathText, facts: RouteFacts, separator?: string): Found | string
   /** Returns the first segment of each path that matches; undefined if there are several. Only a `path` can have one. */

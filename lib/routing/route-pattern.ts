@@ -22,18 +22,18 @@ export type RoutePattern = {
   readonly path?: string | undefined
   /**
    * A regular expression for the whole path, without its outer slashes and percent-decoded, such as `archive/(\\d{4})`.
-   * A string ignores case; of a `RegExp`, the flags `i` and `u` count. As a parent, it matches the start of the path. What
-   * it finds for `module`, `controller` and `action` must be unencoded in the path.
+   * A string ignores case; of a `RegExp`, the flags `i` and `u` count. As a parent, it matches the start of the path.
+   * Its values for `module`, `controller` and `action` must be unencoded in the path.
    */
   readonly regex?: string | RegExp | undefined
   /**
-   * The variables of the groups of `regex`, either way round: `{ 1: 'year' }` or `{ year: 1 }` (default: the name of the
-   * group, else its number). A group that took no part is absent.
+   * The variables of the groups of `regex`, either way round: `{ 1: 'year' }` or `{ year: 1 }` (default: the name of
+   * the group, else its number). A group that matched nothing sets no parameter.
    */
   readonly map?: Readonly<Record<string, string | number>> | undefined
   /**
-   * The format of the URLs of `regex`, with a place for each group: `%s`, `%d` for a whole number, or `%1$s` with the
-   * number of the group (default: the route makes no URL).
+   * The format of the URLs of `regex`, with a placeholder for each group: `%s`, `%d` for a whole number, or `%1$s` with
+   * the number of the group (default: the route makes no URL).
    */
   readonly reverse?: string | undefined
   /**

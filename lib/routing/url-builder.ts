@@ -46,7 +46,7 @@ export function createUrlBuilder(
     // Without named routes, the default route leads each path that it builds to its target.
     if (table.named.size === 0) return `${basePath}/${paths[0]}`
     const { origin, from } = originOf(route, target, facts)
-    // As the default route finds them. To compare them as text takes less time than to decode them.
+    // The pairs as the default route finds them: comparing texts takes less time than decoding.
     const pairs = route === undefined ? writePairs(target.pairs).join('/') : undefined
     const isRight = (each: string): boolean => leadsTo({ target, route, table, pairs }, each, from)
     const path = paths.find(isRight) ?? route?.build(target, true).find(isRight)

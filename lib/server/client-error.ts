@@ -64,14 +64,15 @@ export function handleClientErrors(
 // Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
 function afterWaiting(server: Server, connection: Connection, act: () => void): void {
   const { socket } = connection
-  // The number of the late message: the latest request if its body is incomplete, else the next one, whose head is.
+  // The number of the late message: that of the latest request if its body is incomplete, or the next number if a head
+  // is.
   const late = connection.requests + Number(!connection.isReceivingBody)
   let timer: NodeJS.Timeout | undefined
   const stop = (): void => clearTimeout(timer)
   const check = (): void => {
     const { requests, pipeline, resumedAt, isReceivingBody } = connection
     connection.removeOnClose(stop)
-    // node:http reports a message that is late once. This one may have arrived since.
+    // node:http reports a late message only once. The message may have arrived since.
     const hasArrived = requests > late || (requests === late && !isReceivingBody)
     if (hasArrived || connection.isDetached || socket.destroyed) return
     const limitMs = isReceivingBody ? server.requestTimeout : server.headersTimeout
@@ -86,8 +87,7 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
 }
 
 /**
- * Reports the end of a connection within a message that offers an upgrade, as `node:http` does for any other message. It
- * reports no error of the body of this one.
+ * Reports the end of a connection within a message that offers an upgrade: `node:http` does so only for other messages.
  */
 export function watchEnd(message: IncomingMessage): void {
   const { socket } = message

@@ -84,10 +84,10 @@ export function linger({ message, connection }: Lingering, done: () => void): vo
  * connection, and the client might lose the end of a response.
  */
 export function closeSlowly(socket: Duplex, bytes?: string): void {
-  // Takes the socket from the parser of node:http first, which may be running: to write makes TLS read on, and a parser that is
+  // Takes the socket from the parser of node:http before it writes: writing makes TLS read on, and a parser that is
   // called within itself ends the process.
   const stop = dropRest(socket, () => socket.destroy())
-  // Else the timer would keep what a closed socket refers to.
+  // Without this, the timer would keep what a closed socket refers to.
   socket.once('close', stop)
   socket.end(bytes)
   startReading(socket)
@@ -118,7 +118,7 @@ export function leaveToListener(socket: Socket & { readonly parser?: unknown }):
 
 // node:http calls it after the last response.
 function closeBehind(this: Socket): void {
-  // With a listener of its own alone, the bytes are not parsed.
+  // With only its own listener, the bytes are not parsed.
   closeSlowly(this.off('resume', stayPaused).removeAllListeners('data'))
 }
 

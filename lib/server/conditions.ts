@@ -11,8 +11,8 @@ export interface ByteRange {
 type Version = Pick<FileState, 'etag' | 'modifiedMs'>
 
 /**
- * Reports whether the client wants another version than the current file (RFC 9110, section 13.2.2): `If-Match`, and only
- * without it `If-Unmodified-Since`.
+ * Reports whether a condition excludes the current file (RFC 9110, section 13.2.2): `If-Match`, or without it
+ * `If-Unmodified-Since`.
  */
 export function isOtherVersion(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const tags = headerOf(request, 'if-match')

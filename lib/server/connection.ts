@@ -10,16 +10,19 @@ export interface EndListener {
   onEnd(): void
 }
 
-// The property of a response that has its EndListener: a second listener of its event `close` would cost a copy of their list.
+// The property of a response that has its EndListener: a second listener for `close` would copy the list of listeners.
 const LISTENER: unique symbol = Symbol('portico:end')
 
-// The connection is a property of its socket: a WeakMap would add a cache miss to every request. It is also one of each response: a
-// message that pipeline() of node:stream has destroyed has no socket.
+// The connection is a property of its socket: a WeakMap would add a cache miss to every request. It is a property of
+// each response too: a message that pipeline() of node:stream has destroyed has no socket.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
 
-/** The state that the exchanges on one socket share. When it closes, a response behind another one emits no `close`. */
+/**
+ * The state that the exchanges on one socket share. When the socket closes, a response behind another one emits no
+ * `close`.
+ */
 export class Connection {
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
@@ -30,8 +33,8 @@ export class Connection {
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
-  // Each of these four takes no memory until it is set, which is seldom: they are declared only.
-  /** When reading last went on after a request had waited, by {@link monotonicMs}. */
+  // These four are only declared: each takes no memory until it is set, which is rare.
+  /** When reading last resumed after a request had been queued, by {@link monotonicMs}. */
   declare resumedAt: number | undefined
   /** Whether `node:http` has left the connection to another protocol. */
   declare isDetached: boolean | undefined
@@ -61,7 +64,7 @@ export class Connection {
     if (this.#onClose?.size === 0) this.#onClose = undefined
   }
 
-  /** Releases a closed socket: drops its waiting requests, and calls the functions in {@link onClose}, each once. */
+  /** Releases a closed socket: drops its queued requests, and calls the functions in {@link onClose}, each once. */
   close(): void {
     this.pipeline?.close()
     for (const listener of this.#onClose ?? []) listener()
@@ -100,7 +103,7 @@ export class Connection {
   }
 
   /**
-   * Returns whether a new request is behind the last one, and so gets no response. If it is, reading stops: node:http would keep
+   * Reports whether a new request is behind the last one, and so gets no response. If it is, reading stops: node:http would keep
    * each further request until the response to the last one has been sent.
    *
    * @param out The response to the new request: a middleware of `before` may pass the last request to a second listener.
@@ -115,7 +118,7 @@ export class Connection {
     return true
   }
 
-  // Whether a request has arrived before the latest one, which has overtaken it: a middleware in front of the listener may keep it.
+  // Whether the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
   // node:http gives the socket to the responses in the order of their requests.
   #isAhead(out: ServerResponse): boolean {
     return this.activeResponse !== undefined && out !== this.latest && out.socket !== null
@@ -159,7 +162,8 @@ export class Connection {
       return
     }
     if (out.writableFinished) return
-    // One of them takes the other away: the end of a connection may also finish a response that waits for the rest of a body.
+    // The first one to run removes the other: the end of a connection may also finish a response that waits for the
+    // rest of a body.
     const finish = (): void => {
       this.removeOnClose(leave)
       onSent?.()

@@ -23,7 +23,7 @@ export interface CloseResult {
   readonly actions: number
 }
 
-/** What a connection is doing; `other` is a response, another protocol, or its own end. */
+/** The state of a connection; `other` is a response, another protocol, or its own end. */
 type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
 
 /**

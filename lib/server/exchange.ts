@@ -56,7 +56,7 @@ export class Exchange implements ResponseTarget, EndListener {
     return !this.incoming.isReceived || this.#endsConnection
   }
 
-  // Whether no message follows, also if the rest of an unread body is read.
+  // Whether no message follows, even after the rest of an unread body has been read.
   get #endsConnection(): boolean {
     const { isReceived, mustBeLast, message, connection, out } = this.incoming
     if (mustBeLast || closesByTrailer(message) || (connection.fault && !isReceived)) return true
@@ -196,7 +196,7 @@ export class Exchange implements ResponseTarget, EndListener {
     return response
   }
 
-  // A body that streams the body of the request fails with the error of the client.
+  // The status is not always 500: a response that streams `request.body` fails with the error of the client.
   report(error: Error, response: HttpResponse): void {
     const { request = this.#request, headers } = response
     stateOf(request).message.hideCookies(headers)

@@ -13,7 +13,7 @@ export interface Handler {
   /** Receives errors from sending a response, and from a connection without a valid request. */
   report?(error: unknown, about: { request?: HttpRequest | undefined; status?: number }): void
   /**
-   * Returns whether the handler has an action for the target of a request. Required by the option
+   * Reports whether the handler has an action for the target of a request. Required by the option
    * `fallThrough` of a middleware.
    */
   serves?(request: HttpRequest): boolean

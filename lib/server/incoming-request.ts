@@ -66,8 +66,8 @@ export class IncomingRequest implements HttpRequestInit {
     this.mustBeLast = rejection !== undefined || upgrades
     this.#bodyBytes = bodyBytes
     this.#bodyState = expectsContinue ? 'awaiting-continue' : 'unread'
-    // The client has asked for the end, and sends nothing behind this message. Of a body that should wait for a 100, nothing reads
-    // the rest. Over TLS, a client that has half-closed would lose the end of its response.
+    // The client sends nothing behind this message, so the connection can close at once. Not with `Expect`: nothing
+    // reads the rest of that body. Not over TLS: a client that has half-closed would lose the end of its response.
     if (!out.shouldKeepAlive && !expectsContinue && this.protocol === 'http')
       closeAtOnce(message.socket)
   }

@@ -17,11 +17,11 @@ interface Pipelining {
   resumedAt: number | undefined
 }
 
-/** The pipelined requests of a connection: those in flight, and those that wait for their turn. */
+/** The pipelined requests of a connection: those in flight, and the queued ones. */
 export class Pipeline {
   readonly #connection: Pipelining
   #inFlight: readonly ServerResponse[] = []
-  // Functions that start the requests that wait, in order of arrival.
+  // Functions that start the queued requests, in order of arrival.
   #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
 
@@ -36,7 +36,7 @@ export class Pipeline {
     return this.#inFlight.length
   }
 
-  /** Whether the most recent request waits: nothing reads its body until it starts. */
+  /** Whether the most recent request is queued: nothing reads its body until it starts. */
   get isWaiting(): boolean {
     return this.#queued.length > 0
   }
@@ -69,7 +69,7 @@ export class Pipeline {
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
       this.#inFlight = this.#inFlight.filter((other) => other !== out)
-      // In this turn: in the next one, the bytes of all other connections would have been parsed, and their requests would wait too.
+      // Starts them in this turn: in the next one, the requests of all other connections would be queued too.
       this.#startQueued()
     })
   }

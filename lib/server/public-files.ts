@@ -48,10 +48,10 @@ interface Entry {
  * Returns a handler that sends a file of a folder if the path of a request names one, and lets another handler respond
  * otherwise.
  *
- * The folder is listed once: nothing of a request is part of a path of the file system. Names that start with a dot
- * are left out, except `/.well-known`, and so are links that lead out of the folder. Only GET and HEAD are answered, with
- * the conditions of RFC 9110 and one range of bytes.
- * A client that accepts the encoding gets `app.js.br` or `app.js.gz` in place of `app.js`.
+ * The folder is listed once: nothing of a request is part of a path of the file system. Names that start with a dot are
+ * left out, except `/.well-known`, and so are links that lead out of the folder. Responds only to GET and HEAD, with
+ * the conditions of RFC 9110 and one range of bytes. A client that accepts the encoding gets `app.js.br` or `app.js.gz`
+ * in place of `app.js`.
  *
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))
@@ -103,7 +103,7 @@ export function sendFiles(
     handle: async (request) => respond(request),
     respond,
     report(error, { request, ...about }) {
-      // The path of a file is no secret: without it, the report would not show which file failed.
+      // The path of a file is not secret: without the path, the report would not show which file failed.
       const isFile = request !== undefined && find(request) !== undefined
       handler.report?.(error, {
         ...about,

@@ -57,7 +57,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   // Behind another response, node:http would put a head with bytes in front of a 100. For any other response, a head that is sent
   // alone would make HAProxy 2.6 lose bodies.
   if (out._sent100 && out.socket === null) out.flushHeaders()
-  // A request behind it would run, and its response would be lost (RFC 9112, section 9.6).
+  // Another request behind this one would run, and its response would be lost (RFC 9112, section 9.6).
   if (isLast || !out.shouldKeepAlive) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
@@ -113,7 +113,7 @@ function writeStream(
   const { out, connection } = incoming
   const length = declared === undefined ? undefined : Number(declared)
   let isTruncated = false
-  // Before pipeline() closes the connection.
+  // Runs before pipeline() closes the connection.
   const watch = (): void => {
     isTruncated ||= !body.readableEnded && !incoming.aborted
   }
@@ -135,7 +135,8 @@ function writeStream(
     pipeline(body, count, out, (error) => {
       target.stop.deleteStream(incoming)
       connection.removeOnClose(destroyBody)
-      // A client that leaves is not an error, nor an event stream that the stop ends. A body that closes before its end is one.
+      // A client that leaves is not an error, nor is an event stream that the stop ends. A body that closes before its
+      // end is an error.
       const isReported = isTruncated || error?.code !== 'ERR_STREAM_PREMATURE_CLOSE'
       if (!error || !isReported || incoming.signal.reason instanceof ServerClosingError) return
       // The connection is closed by now, so the error would be regarded as that of a client that has left.

@@ -13,7 +13,7 @@ export interface ServerCounts {
   readonly connectionsTotal: number
   /** Connections since the start that were closed at once, because of `maxConnections`. */
   readonly droppedConnections: number
-  /** Messages since the start that were no valid request, by the status of their rejection: `{ 400: 2, 408: 1 }`. */
+  /** Messages since the start that were not valid requests, by the status of their rejection: `{ 400: 2, 408: 1 }`. */
   readonly rejections: Readonly<Record<number, number>>
 }
 

@@ -36,7 +36,8 @@ export function createFlash<Message>(store: CookieStore<readonly Message[]>): Fl
         await store.write(response, all)
         return all
       })
-      // Messages that are not written are not kept. The others, one call after the other: else the cookie of the first could be the last.
+      // Keeps only messages that were written. Writes one call after the other: the cookie of an earlier call could
+      // otherwise be the last.
       written.set(
         response,
         writing.catch(() => earlier),

@@ -10,7 +10,8 @@ import type { Provider } from './provider.ts'
 /**
  * Begins a sign-in: redirects the browser to the provider, with the cookie of a new flow.
  *
- * @throws {SignInError} 400 if the request is no navigation; 502 or 504 if the document of the provider cannot be had.
+ * @throws {SignInError} 400 if the request is not a navigation; 502 or 504 if the document of the provider cannot be
+ * fetched.
  */
 export async function begin(
   parts: Parts,

@@ -94,7 +94,7 @@ async function findFlow(parts: Parts, request: HttpRequest): Promise<Flow | unde
   return flow
 }
 
-/** @throws {SignInError} 400 if a parameter was given twice; 404 if no such provider is configured. */
+/** @throws {SignInError} 400 if a parameter was sent twice; 404 if no such provider is configured. */
 function providerOf({ providers }: Parts, { query }: HttpRequest, step: 'begin' | 'return') {
   const provider = providers.get(single(query, 'provider') ?? '')
   const facts = { provider: provider?.name ?? '', step }

@@ -26,7 +26,7 @@ export class ProviderFault extends Error {
   }
 }
 
-/** The place in a sign-in that an error is about. */
+/** The provider and the step of a sign-in that failed. */
 export interface Place {
   /** The name of a provider; '' if none is configured under the requested name. */
   readonly provider: string
@@ -46,9 +46,8 @@ export function signInError(
 /**
  * Runs a part of a sign-in that depends on a provider.
  *
- * @param deadline Aborts when the provider has had enough time.
- * @throws {SignInError} 504 if the provider is too slow, else 502. It has no cause: the error of a library may quote what the
- * provider said.
+ * @param deadline Aborts when the provider has had enough time. @throws {SignInError} 504 if the provider is too slow,
+ * else 502. It has no cause: the error of a library may quote the response of the provider.
  */
 export async function during<T>(
   place: Place,

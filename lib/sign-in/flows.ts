@@ -49,7 +49,7 @@ export class Flows {
     this.#options = options
   }
 
-  /** Sets the cookie of a new flow. The oldest of more than five gives way. */
+  /** Sets the cookie of a new flow. Removes the oldest of more than five. */
   async begin(request: HttpRequest, cookies: ResponseCookies, flow: Flow): Promise<void> {
     const { site, seal, ttlMs } = this.#options
     for (const name of await this.#superfluous(request)) deleteCookie(site, cookies, name)
@@ -113,7 +113,7 @@ export function flowOf(secret: Omit<Flow, 'state' | 'nonce'>): Flow {
   return { ...secret, state, nonce: hashOf(`nonce ${verifier}`).toString('base64url') }
 }
 
-// A hook may quote where the sign-in leads. The provider is no secret: reports show its name.
+// A hook may quote where the sign-in leads. The provider is not secret: reports show its name.
 function hideFlow(request: HttpRequest, { provider: _, ...secrets }: Flow): void {
   stateOf(request).message.hide(secrets)
 }

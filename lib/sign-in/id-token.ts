@@ -42,7 +42,7 @@ export class KeySets {
   }
 }
 
-/** What an ID Token must be. */
+/** The expected properties of an ID Token. */
 export interface Expected {
   readonly issuer: string
   readonly clientId: string

@@ -8,17 +8,19 @@ export interface Identity<Data = unknown> {
   readonly subject: string
   /** The e-mail, if the provider has sent one: see `emailVerified`. */
   readonly email?: string
-  /** Whether the provider has verified the e-mail: true only if it says so by the boolean true. */
+  /** Whether the provider has verified the e-mail. Only the boolean true counts. */
   readonly emailVerified?: boolean
   /** The name to show, if the provider has sent one. */
   readonly name?: string
   /** Milliseconds since 1970. */
   readonly signedInAt: number
-  /** What `onSignIn` returned, after `JSON.stringify()` and `JSON.parse()`. */
+  /** The return value of `onSignIn`, after `JSON.stringify()` and `JSON.parse()`. */
   readonly data?: Data
 }
 
-/** What `identify` reads in the response of the userinfo endpoint. A value of another type counts as missing. */
+/**
+ * The facts that `identify` reads in the response of the userinfo endpoint. A value of another type counts as missing.
+ */
 export interface UserFacts {
   /** The identifier of the user: a non-empty string that never changes. */
   readonly subject?: unknown
@@ -30,7 +32,7 @@ export interface UserFacts {
   readonly name?: unknown
 }
 
-/** What a provider says about a user: the claims of the ID Token and of the userinfo endpoint. */
+/** The claims about a user, of the ID Token and of the userinfo endpoint. */
 export type Claims = Readonly<Record<string, unknown>>
 
 /** The response of the token endpoint (RFC 6749, section 5.1; OpenID Connect Core, section 3.1.3.3). */
@@ -50,7 +52,7 @@ export interface Tokens {
   readonly [parameter: string]: unknown
 }
 
-/** What `onSignIn` receives besides the identity. */
+/** The second argument of `onSignIn`. */
 export interface SignInDetails {
   /**
    * The claims of the ID Token, and those of the userinfo endpoint that it does not have. `email_verified` and

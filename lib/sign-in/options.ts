@@ -24,8 +24,8 @@ export interface SignInOptions<Data = unknown> {
    */
   readonly providerTimeoutMs?: number | undefined
   /**
-   * Called at each sign-in, before the session begins. What it returns is `data` of the identity. It refuses the user by
-   * throwing an `HttpError`.
+   * Called at each sign-in, before the session begins. What it returns is `data` of the identity. To reject the user,
+   * it throws an `HttpError`.
    */
   readonly onSignIn?:
     | ((identity: Identity, details: SignInDetails) => Data | Promise<Data>)

@@ -87,7 +87,7 @@ export function enter(
   }
 }
 
-/** Returns the value of a parameter that was given once, and is not empty (RFC 6749, section 3.1). */
+/** Returns the value of a parameter that was sent once, and is not empty (RFC 6749, section 3.1). */
 export function single(parameters: URLSearchParams, name: string): string | undefined {
   const [value, ...others] = parameters.getAll(name)
   return others.length === 0 && value !== '' ? value : undefined

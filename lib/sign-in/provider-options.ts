@@ -129,7 +129,7 @@ export function isSafeUrl(value: unknown, forbidden: RegExp, mayBeHttp = true): 
   return url.protocol === 'https:' || (mayBeHttp && url.protocol === 'http:' && isLocalUrl(url))
 }
 
-/** Reports whether a value is an object with names, and no list, no Map and no URLSearchParams. */
+/** Reports whether a value is an object with names: not a list, a Map or a URLSearchParams. */
 export function isRecord(value: unknown): boolean {
   return Object.prototype.toString.call(value) === '[object Object]'
 }

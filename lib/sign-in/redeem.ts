@@ -6,7 +6,7 @@ import { verifyIdToken } from './id-token.ts'
 import { type Claims, factsOfClaims, type Identity, type Tokens, toIdentity } from './identity.ts'
 import { isIssuer, loadOAuth, type Provider, TOLERANCE_S } from './provider.ts'
 
-/** What a provider said about its user. */
+/** The tokens and the claims of a user. */
 export interface Redeemed {
   readonly claims: Claims
   readonly tokens: Tokens
