@@ -33,7 +33,7 @@ export function withParams<Schema extends StandardSchemaV1>(
   schema: Schema,
   action: ParamsAction<InferOutput<Schema>>,
 ): Action {
-  return withInput(schema, action, paramsOf)
+  return withInput(schema, action, PARAMS)
 }
 
 /**
@@ -50,7 +50,7 @@ export async function validateParams<Schema extends StandardSchemaV1>(
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
   checkSchema(schema)
-  return validate(schema, paramsOf, request)
+  return validate(request, schema, PARAMS)
 }
 
 /**
@@ -69,7 +69,7 @@ export function withJson<Schema extends StandardSchemaV1>(
   schema: Schema,
   action: ParamsAction<InferOutput<Schema>>,
 ): Action {
-  return withInput(schema, action, readJson)
+  return withInput(schema, action, JSON_BODY)
 }
 
 /**
@@ -84,21 +84,21 @@ export async function validateJson<Schema extends StandardSchemaV1>(
   schema: Schema,
 ): Promise<InferOutput<Schema>> {
   checkSchema(schema)
-  return validate(schema, readJson, request)
+  return validate(request, schema, JSON_BODY)
 }
 
 // Returns an action that validates its input. It is synchronous if the input and the schema are.
 function withInput<Schema extends StandardSchemaV1>(
   schema: Schema,
   action: ParamsAction<InferOutput<Schema>>,
-  inputOf: (request: HttpRequest) => unknown,
+  input: Input,
 ): Action {
   checkAction(action)
   checkSchema(schema)
   const run: Action = function (this: unknown, request, response) {
     const runWith = (params: InferOutput<Schema>): ReturnType<Action> =>
       Reflect.apply(action, this, [request, response, params])
-    const params = validate(schema, inputOf, request)
+    const params = validate(request, schema, input)
     return isPromiseLike(params) ? (params.then(runWith) as Promise<undefined>) : runWith(params)
   }
   return wrapAction(run, action)
@@ -110,16 +110,24 @@ function paramsOf(request: HttpRequest): object {
   return Object.assign(Object.create(null), params)
 }
 
+// What a schema validates, and what the client knows each value of it as.
+interface Input {
+  readonly read: (request: HttpRequest) => unknown
+  readonly subject: ValidationError['subject']
+}
+
+const PARAMS: Input = { read: paramsOf, subject: 'parameter' }
+const JSON_BODY: Input = { read: readJson, subject: 'field' }
+
 function validate<Schema extends StandardSchemaV1>(
-  schema: Schema,
-  inputOf: (request: HttpRequest) => unknown,
   request: HttpRequest,
+  schema: Schema,
+  { read, subject }: Input,
 ): InferOutput<Schema> | Promise<InferOutput<Schema>> {
   type Result = StandardResult<InferOutput<Schema>>
-  const check = (input: unknown): Result | Promise<Result> => schema['~standard'].validate(input)
-  const input = inputOf(request)
+  const check = (value: unknown): Result | Promise<Result> => schema['~standard'].validate(value)
+  const input = read(request)
   const result = isPromiseLike(input) ? input.then(check) : check(input)
-  const subject = inputOf === readJson ? 'field' : 'parameter'
   const settle = (each: Result): InferOutput<Schema> => outputOf(each, subject)
   return isPromiseLike(result) ? result.then(settle) : settle(result)
 }

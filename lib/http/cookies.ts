@@ -1,6 +1,6 @@
 import { checkNames } from './check-options.ts'
 import { decodePercent } from './params.ts'
-import { linesOf, type ResponseHeaders, setUnchecked } from './response-headers.ts'
+import { type ResponseHeaders, rawValueOf, setUnchecked } from './response-headers.ts'
 import { forgetLastMatch } from './retention.ts'
 
 /** The attributes of a cookie. The defaults are `Path=/; HttpOnly; SameSite=Lax`. */
@@ -115,7 +115,7 @@ export class ResponseCookies {
     const start = nameAndValue(name, value)
     const line = [start, ...attributeTexts(name, attributes)].join('; ')
     const key = identityOf(line)
-    const lines = linesOf(this.#headers, 'Set-Cookie')
+    const lines = rawValueOf(this.#headers, 'Set-Cookie')
     if (lines !== this.#lines) this.#read(typeof lines === 'string' ? [lines] : [...lines])
     const [index = this.#lines.length, ...others] = this.#indexes.get(key) ?? []
     this.#lines[index] = line

@@ -62,7 +62,7 @@ export function parsePairs(path: string): URLSearchParams {
 /** Parses `name=value&...`. A leading `?` is part of the first name: URLSearchParams would remove it. */
 export function parseSearch(search: string): URLSearchParams {
   // Node.js 20 misreads "é" beside an invalid escape, and for each part that is not UTF-8 it throws an exception: 3 µs.
-  if (IS_NOT_ASCII.test(search) || !isAsciiOnly(search)) return collect(eachField, search)
+  if (IS_NOT_ASCII.test(search) || !hasAsciiEscapesOnly(search)) return collect(eachField, search)
   return new URLSearchParams(search.startsWith('?') ? `?${search}` : search)
 }
 
@@ -130,7 +130,7 @@ function isDecoded(text: string): boolean {
 /** Decodes a segment or a field once: `+` is a space. Invalid UTF-8 becomes U+FFFD. */
 export function decodeSegment(segment: string): string {
   if (isDecoded(segment)) return segment.toWellFormed()
-  return isShort(segment) && isAsciiOnly(segment)
+  return isShort(segment) && hasAsciiEscapesOnly(segment)
     ? decodeURIComponent(replaceAll(segment, '+', ' ')).toWellFormed()
     : decodeBytes(segment, SPACE)
 }
@@ -138,13 +138,13 @@ export function decodeSegment(segment: string): string {
 /** Decodes percent-encoded text once, and leaves plus signs. */
 export function decodePercent(text: string): string {
   if (!text.includes('%')) return text
-  return text.length < MAX_DECODED && isAsciiOnly(text)
+  return text.length < MAX_DECODED && hasAsciiEscapesOnly(text)
     ? decodeURIComponent(text)
     : decodeBytes(text, PLUS)
 }
 
 // Reports whether all escapes are of ASCII characters. decodeURIComponent() cannot throw then; an exception takes 5 µs.
-function isAsciiOnly(text: string): boolean {
+function hasAsciiEscapesOnly(text: string): boolean {
   const isAscii = !/%(?![0-7][0-9a-f])/i.test(text)
   if (!isAscii) forgetLastMatch()
   return isAscii

@@ -92,7 +92,7 @@ export class RequestState<ErrorHandler> {
   /** The error that rejects the request. The loop throws it after the form is read, except for the error action. */
   readonly rejection: HttpError | undefined
   /** The names that reports and error pages show; undefined before one of them needs them. */
-  shownNames: Pick<Route, 'module' | 'controller' | 'action'> | undefined
+  safeNames: Pick<Route, 'module' | 'controller' | 'action'> | undefined
   #pairs: URLSearchParams | undefined
   #params: ReadonlyMap<string, string> | undefined
   #view: Params<ErrorHandler> | undefined

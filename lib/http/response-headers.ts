@@ -9,7 +9,7 @@ const FRAMING = /^(?:connection|keep-alive|te|trailer|transfer-encoding|upgrade)
 /** Sets a header without checks. Use it only for names and values that are constants of this program, or checked. */
 export let setUnchecked: (headers: ResponseHeaders, name: string, value: Field['value']) => void
 /** Returns the value of a header as it was set; `[]` if it is not set. */
-export let linesOf: (headers: ResponseHeaders, name: string) => Field['value']
+export let rawValueOf: (headers: ResponseHeaders, name: string) => Field['value']
 /** Sets the headers of a list that are not set yet. */
 export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => void
 /**
@@ -33,7 +33,7 @@ export class ResponseHeaders
 
   static {
     setUnchecked = (headers, name, value) => headers.#put({ name, value })
-    linesOf = (headers, name) => headers.#find(name)?.value ?? []
+    rawValueOf = (headers, name) => headers.#find(name)?.value ?? []
     setMissing = (headers, defaults) => {
       for (const field of defaults)
         if (!headers.has(field.name)) headers.#put({ name: field.name, value: field.value })
@@ -68,7 +68,7 @@ export class ResponseHeaders
    * @throws {TypeError} As {@link ResponseHeaders.set} does.
    */
   append(name: string, value: string): this {
-    const before = linesOf(this, String(name))
+    const before = rawValueOf(this, String(name))
     const lines = typeof before === 'string' ? [before] : before
     // Checks only the new line: checking all of them for each of 3,200 lines took a second.
     return this.#put({ name, value: [...lines, ...checkHeader(name, value, lines.length)] })

@@ -91,7 +91,7 @@ export async function serveOperator(options: OperatorOptions): Promise<Server> {
   const listener: RequestListener = async (request, response) => {
     // No client may keep the main server busy by pipelined requests, or its connection open by sending bytes.
     const connection = connectionOf(request.socket)
-    if (connection.isBehindLast(response)) return
+    if (connection.ignoreBehindLast(response)) return
     connection.hasLastRequest = true
     stopReading(request.socket)
     const result = await resultOf(request, options)

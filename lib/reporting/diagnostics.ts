@@ -11,7 +11,7 @@ import { copied } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { RequestReport } from './error-report.ts'
-import { shownClassOf } from './exception-report.ts'
+import { safeClassOf } from './exception-report.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { safeNames } from './request-names.ts'
 import { claim } from './scrubbed-exception.ts'
@@ -123,5 +123,5 @@ function failureOf(
   // The fingerprint scrubs the exception, and the report shows the result.
   stateOf(failed).message.hideCookies(response.headers)
   const message = copied(fingerprintOf({ exceptions, request: failed, status }))
-  return { status, error: { name: shownClassOf(exception), message } }
+  return { status, error: { name: safeClassOf(exception), message } }
 }

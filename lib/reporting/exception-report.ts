@@ -190,7 +190,7 @@ function isList(value: unknown): value is unknown[] {
 }
 
 /** Returns the name of the class of an exception, which is code and no value; `Error` if it has none. */
-export function shownClassOf(exception: Error): string {
+export function safeClassOf(exception: Error): string {
   return safeClassName(textOr('', classNameOf(exception)) || 'Error')
 }
 

@@ -1,7 +1,7 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { copyOf } from '../http/params.ts'
 import { stateOf } from '../http/request.ts'
-import { type RawException, type Scrubber, shownClassOf } from './exception-report.ts'
+import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'
 import { isKnownName } from './known-words.ts'
@@ -41,7 +41,7 @@ export function fingerprintOf(failure: Failure): string {
 function faultOf(exception: Error, { exceptions, request }: Failure, names: string): string {
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
-  const shown = withoutLength(shownNameOf(exception, raw, scrubber))
+  const shown = withoutLength(safeNameOf(exception, raw, scrubber))
   const location = safeLocationOf(raw, scrubber)
   const parts = [typeOf(exception), shown, location, signInOf(exception), names]
   return parts.filter((part) => part !== '').join(' ')
@@ -55,15 +55,15 @@ function signInOf(exception: Error): string {
 }
 
 // Returns the name of an exception; that of its class, which is code, if the name may be a value.
-function shownNameOf(
+function safeNameOf(
   exception: Error,
   { name, isClassName }: RawException,
   scrubber: Scrubber,
 ): string {
-  if (isClassName) return shownClassOf(exception)
+  if (isClassName) return safeClassOf(exception)
   // The scrubber may have to search: it is asked last.
   const isName = isKnownName(name) || (safeName(name) === name && scrubber.name(name) === name)
-  return isName ? name : shownClassOf(exception)
+  return isName ? name : safeClassOf(exception)
 }
 
 // Locations that a scrubber has shown: no value of their request contained them.

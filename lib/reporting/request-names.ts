@@ -28,12 +28,12 @@ export function safeNames(request: HttpRequest | undefined): SafeNames {
   if (request === undefined) return { module: '', controller: '', action: '' }
   const state = stateOf(request)
   const { module, controller, action } = state
-  state.shownNames ??= {
+  state.safeNames ??= {
     module: showName(module, request),
     controller: showName(controller, request),
     action: showName(action, request),
   }
-  return state.shownNames
+  return state.safeNames
 }
 
 function showName(name: string, request: HttpRequest): string {

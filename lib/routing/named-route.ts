@@ -126,8 +126,8 @@ export class NamedRoute {
     links: readonly RouteLink[],
   ): readonly (Found | undefined)[] | string {
     // As in ZF1, a chain without a path matches only the root.
-    const isWhole = path.raw === '' || links.length < 2 || links.some(({ part }) => part)
-    if (!isWhole) return OTHER_PATH
+    const canMatch = path.raw === '' || links.length < 2 || links.some(({ part }) => part)
+    if (!canMatch) return OTHER_PATH
     const founds: (Found | undefined)[] = []
     let rest = path
     for (const [i, { part }] of links.entries()) {
@@ -210,10 +210,10 @@ export class NamedRoute {
   /**
    * Builds the paths, without their first slash, that {@link NamedRoute.match} may resolve to a target.
    *
-   * @param isWhole Whether they also have the default values at their end.
+   * @param writesDefaults Whether they also have the default values at their end.
    * @throws {TypeError} If this route has no such path.
    */
-  build(target: RouteTarget, isWhole = false): string[] {
+  build(target: RouteTarget, writesDefaults = false): string[] {
     for (const key of routeNames) {
       if (!this.variables.has(key) && target[key] !== this.defaults[key]) {
         throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
@@ -224,7 +224,7 @@ export class NamedRoute {
     for (const [i, { part, separator }] of this.links.entries()) {
       if (part === undefined) continue
       const isParent = this.#nextSeparators[i] !== undefined
-      const built = [part.build(target, pairs, isParent || isWhole)].flat()
+      const built = [part.build(target, pairs, isParent || writesDefaults)].flat()
       paths = paths?.flatMap((path) => built.map((each) => join(path, separator, each))) ?? built
     }
     return paths ?? ['']

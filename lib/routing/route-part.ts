@@ -66,7 +66,7 @@ export interface PathPart {
    * Builds a path that leads to a target, or several.
    *
    * @param pairs The pairs for the `*`.
-   * @param isWhole Whether default values at the end are written too, as the path of a child needs it.
+   * @param writesDefaults Whether default values at the end are written too, as the path of a child needs it.
    */
-  build(target: RouteTarget, pairs: readonly Pair[], isWhole: boolean): string | string[]
+  build(target: RouteTarget, pairs: readonly Pair[], writesDefaults: boolean): string | string[]
 }

@@ -74,10 +74,10 @@ export class SegmentsPart implements PathPart {
     const parts = this.#parts
     const { segments } = path
     const { length } = segments
-    const isWhole = separator === undefined
-    if (isWhole && length > parts.length && !this.acceptsPairs) return OTHER_PATH
+    const mustEnd = separator === undefined
+    if (mustEnd && length > parts.length && !this.acceptsPairs) return OTHER_PATH
     // The index of the literal that the path of a child follows without a slash: it is only the start of a segment. -1 for none.
-    const prefixAt = isWhole || separator === '/' ? -1 : parts.length - 1
+    const prefixAt = mustEnd || separator === '/' ? -1 : parts.length - 1
     // Tests the requirements last: they take longer, and fail less often.
     for (let i = 0; i < parts.length; i++) {
       const part = parts[i] as Segment
@@ -120,11 +120,11 @@ export class SegmentsPart implements PathPart {
     return matched.join('/').length
   }
 
-  build(target: RouteTarget, pairs: readonly Pair[], isWhole: boolean): string {
+  build(target: RouteTarget, pairs: readonly Pair[], writesDefaults: boolean): string {
     const segments = this.acceptsPairs ? writePairs(pairs) : []
     for (const part of this.#parts.toReversed()) {
       // A path omits default values at its end.
-      if (!isWhole && segments.length === 0 && this.#isDefault(part, target)) continue
+      if (!writesDefaults && segments.length === 0 && this.#isDefault(part, target)) continue
       segments.unshift(this.#write(part, target))
     }
     return segments.join('/')

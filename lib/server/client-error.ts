@@ -77,7 +77,7 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
     if (hasArrived || connection.isDetached || socket.destroyed) return
     const limitMs = isReceivingBody ? server.requestTimeout : server.headersTimeout
     const since = resumedAt ?? Number.NEGATIVE_INFINITY
-    const restMs = pipeline?.isWaiting ? limitMs : since + limitMs - monotonicMs()
+    const restMs = pipeline?.hasQueued ? limitMs : since + limitMs - monotonicMs()
     if (restMs > 0) {
       timer = setTimeout(check, restMs).unref()
       connection.onClose.add(stop)
@@ -89,7 +89,7 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
 /**
  * Reports the end of a connection within a message that offers an upgrade: `node:http` does so only for other messages.
  */
-export function watchEnd(message: IncomingMessage): void {
+export function reportCutUpgrade(message: IncomingMessage): void {
   const { socket } = message
   socket.on('end', () => {
     if (message.complete) return

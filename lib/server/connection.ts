@@ -103,12 +103,12 @@ export class Connection {
   }
 
   /**
-   * Reports whether a new request is behind the last one, and so gets no response. If it is, reading stops: node:http would keep
-   * each further request until the response to the last one has been sent.
+   * Ignores a new request if it is behind the last one, and then returns true. Reading stops: node:http would keep each further
+   * request until the response to the last one has been sent.
    *
    * @param out The response to the new request: a middleware of `before` may pass the last request to a second listener.
    */
-  isBehindLast(out: ServerResponse): boolean {
+  ignoreBehindLast(out: ServerResponse): boolean {
     if (!this.hasLastRequest || out === this.latest || this.#isAhead(out)) return false
     stopReading(this.socket)
     // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see in an own server.

@@ -44,7 +44,7 @@ export async function drain(
   const destroy = (socket: Socket): void => {
     const { inFlight, isReceivingBody, pipeline } = connectionOf(socket)
     // A client that has not sent its whole request has lost nothing. A request that waits is not in flight.
-    result.actions += inFlight - Number(isReceivingBody && !pipeline?.isWaiting)
+    result.actions += inFlight - Number(isReceivingBody && !pipeline?.hasQueued)
     socket.destroy()
   }
   const observed = new Map<Socket, { readonly activity: Activity; readonly since: number }>()

@@ -9,7 +9,7 @@ import { HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import { HttpResponse, isResponse, responseLifecycle } from '../http/response.ts'
 import { runBefore, watchHead } from './before.ts'
-import { watchEnd } from './client-error.ts'
+import { reportCutUpgrade } from './client-error.ts'
 import type { EndListener } from './connection.ts'
 import { closesByTrailer, type HeaderLimits, readFraming } from './framing.ts'
 import { type Access, type Handler, type ListenerOptions, respondBy } from './handler.ts'
@@ -45,7 +45,7 @@ export class Exchange implements ResponseTarget, EndListener {
     this.incoming = new IncomingRequest(message, out, framing, isExpecting, maxTargetBytes)
     const { connection, mustBeLast } = this.incoming
     connection.recordRequest(out, mustBeLast || stop.isGraceOver)
-    if (framing.upgrades) watchEnd(message)
+    if (framing.upgrades) reportCutUpgrade(message)
     this.#handler = handler
     this.#options = options
     this.#request = new HttpRequest(this.incoming)

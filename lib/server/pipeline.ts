@@ -7,7 +7,7 @@ import { pauseReading } from './reading.ts'
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
 // A pipelined request starts only while the responses before it hold fewer bytes than this.
-const MAX_WAITING_BYTES = 65_536
+const MAX_UNSENT_BYTES = 65_536
 
 /** The part of a Connection that this file uses: to import its type would be a cycle. */
 interface Pipelining {
@@ -37,7 +37,7 @@ export class Pipeline {
   }
 
   /** Whether the most recent request is queued: nothing reads its body until it starts. */
-  get isWaiting(): boolean {
+  get hasQueued(): boolean {
     return this.#queued.length > 0
   }
 
@@ -54,7 +54,7 @@ export class Pipeline {
       context.runInAsyncScope(start)
     })
     this.#startQueued()
-    if (this.isWaiting) this.#pauseReading()
+    if (this.hasQueued) this.#pauseReading()
   }
 
   /** Drops the requests that wait. */
@@ -78,15 +78,15 @@ export class Pipeline {
     // After a failed write, node:http emits `finish` for the responses that were not sent. Another write would emit it
     // again, which ends the process.
     if (!this.#connection.socket.writable) this.#queued.length = 0
-    while (this.isWaiting && this.#hasRoom()) this.#queued.shift()?.()
-    if (!this.isWaiting) this.#resumeReading?.()
+    while (this.hasQueued && this.#hasRoom()) this.#queued.shift()?.()
+    if (!this.hasQueued) this.#resumeReading?.()
   }
 
   #hasRoom(): boolean {
     if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
     let waiting = 0
     for (const out of this.#inFlight) waiting += out.writableLength
-    return waiting < MAX_WAITING_BYTES
+    return waiting < MAX_UNSENT_BYTES
   }
 
   #pauseReading(): void {

@@ -55,7 +55,7 @@ export function createRequestListener(
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()
-    else if (!connectionOf(message.socket).isBehindLast(out)) respond(message, out)
+    else if (!connectionOf(message.socket).ignoreBehindLast(out)) respond(message, out)
     // A response that gets the socket later belongs to a request that the last one has overtaken.
     else if (out.socket === null)
       out.once(
