@@ -6,7 +6,7 @@ import { askReady, REPLACE_MESSAGE, SUPERVISOR_VARIABLE, URL_MESSAGE } from '../
 import { keepUnblocked, untilExit } from './stop-child.ts'
 import { type StopOptions, stopWorker } from './stop-worker.ts'
 
-const READY_TIMEOUT_MS = 30_000
+const LISTEN_TIMEOUT_MS = 30_000
 const MIN_DELAY_MS = 100
 // After a worker that listened, the delay only limits the CPU time that a crash loop costs.
 const MAX_DELAY_MS = 1_000
@@ -212,7 +212,7 @@ async function unlessEnded(
   { process: child }: Worker,
   listening: Promise<string>,
 ): Promise<string> {
-  const timer = setTimeout(() => child.kill('SIGKILL'), READY_TIMEOUT_MS)
+  const timer = setTimeout(() => child.kill('SIGKILL'), LISTEN_TIMEOUT_MS)
   const ended = untilExit(child).then(() => {
     throw new WorkerError(child)
   })

@@ -1,4 +1,5 @@
 import { pathToFileURL } from 'node:url'
+import { withTimeout } from '../http/async.ts'
 import { factsOf, read, toError } from '../http/exceptions.ts'
 import { isOfPortico } from '../reporting/frames.ts'
 import { FileError, loadModule } from './load-module.ts'
@@ -31,25 +32,6 @@ export async function loadFile<T extends object>(
     const lines = reason.split('\n').map((each) => `${kind} "${file}" does not load: ${each}`)
     throw new Error(lines.join('\n'), { cause: error })
   }
-}
-
-/**
- * Waits for a value. The timer keeps the process alive: a top-level await that never settles would end it without a message.
- *
- * @param problem The beginning of the message of the error after the timeout.
- * @internal
- */
-export function withTimeout<T>(
-  value: T | Promise<T>,
-  timeoutMs: number,
-  problem: string,
-): Promise<T> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    const error = new Error(`${problem} after ${timeoutMs} milliseconds`)
-    timer = setTimeout(reject, timeoutMs, error)
-  })
-  return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
 /**

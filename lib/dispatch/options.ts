@@ -1,5 +1,5 @@
 import type { Controller, Controllers, NamedControllers } from '../controllers/controller.ts'
-import { checkObject, isObject } from '../http/check-options.ts'
+import { checkObject, isRecord } from '../http/check-options.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import type { HeaderValue } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
@@ -130,11 +130,4 @@ function toMap<T>(
     map.set(kebab, each)
   }
   return map
-}
-
-/** Reports whether a value is an object, but neither a list nor an instance of a class. @internal */
-export function isRecord(value: unknown): value is object {
-  if (!isObject(value)) return false
-  const prototype = Object.getPrototypeOf(value)
-  return prototype === null || prototype === Object.prototype
 }

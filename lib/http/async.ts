@@ -4,3 +4,22 @@ export function isPromiseLike(value: unknown): value is PromiseLike<unknown>
 export function isPromiseLike(value: unknown): value is PromiseLike<unknown> {
   return typeof (value as PromiseLike<unknown> | undefined)?.then === 'function'
 }
+
+/**
+ * Waits for a value. The timer keeps the process alive: a top-level await that never settles would end it without a message.
+ *
+ * @param problem The beginning of the message of the error after the timeout.
+ * @internal
+ */
+export function withTimeout<T>(
+  value: T | Promise<T>,
+  timeoutMs: number,
+  problem: string,
+): Promise<T> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`${problem} after ${timeoutMs} milliseconds`)
+    timer = setTimeout(reject, timeoutMs, error)
+  })
+  return Promise.race([value, late]).finally(() => clearTimeout(timer))
+}

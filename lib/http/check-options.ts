@@ -125,6 +125,13 @@ export function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
+/** Reports whether a value is an object, but neither a list nor an instance of a class. */
+export function isRecord(value: unknown): value is object {
+  if (!isObject(value)) return false
+  const prototype = Object.getPrototypeOf(value)
+  return prototype === null || prototype === Object.prototype
+}
+
 /**
  * Returns the candidate with the smallest edit distance to a name, ignoring case.
  *

@@ -23,8 +23,9 @@ export interface CookieAttributes {
   readonly partitioned?: boolean | undefined
 }
 
-// Browsers ignore a cookie whose name and value are longer, or an attribute that is longer (RFC 6265bis, 5.6).
-const MAX_COOKIE_BYTES = 4_096
+/** Maximum bytes of the name and the value of a cookie: a browser ignores a longer one (RFC 6265bis, 5.6). */
+export const MAX_COOKIE_BYTES = 4_096
+// The same for an attribute.
 const MAX_ATTRIBUTE_BYTES = 1_024
 
 const ATTRIBUTES: readonly (keyof CookieAttributes)[] = [

@@ -7,6 +7,7 @@ import {
   type ServerResponse,
 } from 'node:http'
 import { pipeline } from 'node:stream/promises'
+import { withTimeout } from '../http/async.ts'
 import { isLocal } from '../http/loopback.ts'
 import { HttpRequest } from '../http/request.ts'
 import { stopReading } from '../server/close-slowly.ts'
@@ -169,16 +170,10 @@ async function viewOf(options: OperatorOptions): Promise<OperatorView> {
 
 // Returns false if the check fails or takes too long.
 async function isReadyInTime({ isReady }: OperatorOptions): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, READY_TIMEOUT_MS, false)
-  })
   try {
-    return Boolean(await Promise.race([isReady(), late]))
+    return Boolean(await withTimeout(isReady(), READY_TIMEOUT_MS, 'Not ready'))
   } catch {
     // The check of the program reports its errors.
     return false
-  } finally {
-    clearTimeout(timer)
   }
 }

@@ -1,9 +1,11 @@
 import { statSync } from 'node:fs'
 import { resolve } from 'node:path'
-import { loadFile, reading, withTimeout } from '../controllers/load-file.ts'
+import { loadFile, reading } from '../controllers/load-file.ts'
 import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
-import { type FrontControllerOptions, isRecord } from '../dispatch/options.ts'
+import type { FrontControllerOptions } from '../dispatch/options.ts'
+import { withTimeout } from '../http/async.ts'
+import { isRecord } from '../http/check-options.ts'
 import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
 import type { Service } from '../server/serve.ts'
 

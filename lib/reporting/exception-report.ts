@@ -1,5 +1,5 @@
 import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
-import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
+import { MAX_LISTED, ValidationError, type ValidationIssue } from '../http/validation-error.ts'
 import { framesOf, partsOf } from './frames.ts'
 import { printable } from './printable.ts'
 import { safeClassName } from './shape.ts'
@@ -59,7 +59,6 @@ const MAX_DEPTH = 4
 const MAX_ERRORS = 3
 // Without this limit, a report of exceptions that are nested four deep could have 341.
 const MAX_EXCEPTIONS = 12
-const MAX_ISSUES = 20
 // Characters of all names, codes, messages and stacks. V8 joins the parts of a text when it is first read, which takes 2 ms for a
 // million characters.
 const MAX_CHARS = 3_000_000
@@ -203,7 +202,7 @@ function classNameOf(value: unknown): unknown {
 function firstIssues(issues: unknown): readonly ValidationIssue[] {
   return !isList(issues)
     ? []
-    : issues.slice(0, MAX_ISSUES).map((issue) => ({
+    : issues.slice(0, MAX_LISTED).map((issue) => ({
         path: textOr('', read(issue, 'path')),
         message: textOr('', read(issue, 'message')),
       }))

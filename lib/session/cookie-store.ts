@@ -1,9 +1,10 @@
+import { MAX_COOKIE_BYTES } from '../http/cookies.ts'
 import type { Message } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { Seal } from './seal.ts'
-import { cookieName, deleteCookie, MAX_COOKIE_BYTES, type Site, setCookie } from './site.ts'
+import { cookieName, deleteCookie, type Site, setCookie } from './site.ts'
 
 /** Options of a {@link CookieStore}. */
 export interface CookieStoreOptions<T> {

@@ -7,9 +7,6 @@ export interface Site {
   readonly isSecure: boolean
 }
 
-/** Maximum bytes of the name and the value of a cookie: a browser ignores a longer one (RFC 6265bis, 5.6). */
-export const MAX_COOKIE_BYTES = 4_096
-
 // Not 127.0.0.2 or news.localhost: browsers treat them differently.
 const LOCAL_HOSTS: readonly string[] = ['localhost', '127.0.0.1', '[::1]']
 

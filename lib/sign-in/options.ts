@@ -1,8 +1,8 @@
-import { checkNames, isObject, MAX_TIMER_MS } from '../http/check-options.ts'
+import { checkNames, isObject, isRecord, MAX_TIMER_MS } from '../http/check-options.ts'
 import { checkedMs } from '../session/durations.ts'
 import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
-import { checkProvider, isRecord, type ProviderOptions } from './provider-options.ts'
+import { checkProvider, type ProviderOptions } from './provider-options.ts'
 
 /** Options of `signIn()`. */
 export interface SignInOptions<Data = unknown> {

@@ -1,4 +1,4 @@
-import { checkNames, isObject } from '../http/check-options.ts'
+import { checkNames, isObject, isRecord } from '../http/check-options.ts'
 import { isLocalUrl } from '../session/site.ts'
 import { type Claims, isText, type UserFacts } from './identity.ts'
 
@@ -127,11 +127,6 @@ export function isSafeUrl(value: unknown, forbidden: RegExp, mayBeHttp = true): 
   const url = new URL(value)
   if (url.username !== '' || url.password !== '') return false
   return url.protocol === 'https:' || (mayBeHttp && url.protocol === 'http:' && isLocalUrl(url))
-}
-
-/** Reports whether a value is an object with names: not a list, a Map or a URLSearchParams. */
-export function isRecord(value: unknown): boolean {
-  return Object.prototype.toString.call(value) === '[object Object]'
 }
 
 // RFC 6749, section 3.3.
