@@ -107,8 +107,8 @@ async function writePackage(
   if (content === undefined) {
     return fail(EXIT_FAILURE, [`Can't complete ${jsonLine(file)}: it is not a valid package.json`])
   }
-  const isCommonJs = former !== undefined && (await hasScripts(folder))
-  const { type = isCommonJs ? 'commonjs' : 'module', devDependencies } = content
+  const isTypeless = former !== undefined && (await hasScripts(folder))
+  const { type = isTypeless ? undefined : 'module', devDependencies } = content
   const extension = `${type === 'module' ? '.' : '.m'}${typescript ? 'ts' : 'js'}`
   const start = `portico --app app${extension}`
   const needed: NeededParts = {
@@ -121,7 +121,9 @@ async function writePackage(
   if (former === undefined) print('wrote package.json\n')
   else if (added.length > 0) print(`changed package.json: added ${added.join(', ')}\n`)
   else print('kept package.json\n')
-  if (type !== 'module') print(`"type" is ${jsonLine(type)}, so the files end in ${extension}\n`)
+  if (type !== 'module') {
+    print(`"type" is ${type ? jsonLine(type) : 'absent'}, so the files end in ${extension}\n`)
+  }
   for (const [name, script] of Object.entries(needed.scripts)) {
     const current = content.scripts?.[name]
     if (current !== script) {
@@ -131,11 +133,11 @@ async function writePackage(
   return { extension, isInstalled: !added.includes('dependencies.portico') }
 }
 
-// Node loads these files as CommonJS if package.json has no `type`: they would fail as ES modules.
+// Without a `type`, Node chooses by the syntax of each file. A `type` would break those of the other kind.
 async function hasScripts(folder: string): Promise<boolean> {
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
+  for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
     if (entry.isFile() && entry.name.endsWith('.js')) return true
-    const isOwn = entry.isDirectory() && entry.name !== 'node_modules'
+    const isOwn = entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name)
     if (isOwn && (await hasScripts(join(folder, entry.name)))) return true
   }
   return false

@@ -23,12 +23,15 @@ export function parsePackageJson(text: string): PackageJson | undefined {
 }
 
 /** The parts that a `package.json` needs. */
-export type NeededParts = Required<Omit<PackageJson, 'devDependencies'>>
+export type NeededParts = Required<Pick<PackageJson, 'scripts' | 'dependencies'>> & {
+  /** Undefined to add none. */
+  readonly type: string | undefined
+}
 
 /** Adds the missing keys to a `package.json`, and changes no others. Returns them, such as `scripts.start`. */
 export function addMissingKeys(target: PackageJson, needed: NeededParts): readonly string[] {
   const added: string[] = []
-  if (target.type === undefined) {
+  if (target.type === undefined && needed.type !== undefined) {
     target.type = needed.type
     added.push('type')
   }

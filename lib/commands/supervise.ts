@@ -20,7 +20,8 @@ const SIGNAL_DELAY_MS = 500
 export async function run({ config, given }: CommandLine): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
-  // A worker may start much later: it must not read other settings in the file of --env-file.
+  // A worker may start much later: it must not read other settings in the file of --env-file. With `node --env-file`, Node reads the
+  // file in each worker.
   cluster.setupPrimary({
     args: Object.entries(settings)
       .filter(([name]) => given.has(name))

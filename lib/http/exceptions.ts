@@ -18,16 +18,16 @@ export interface ExceptionFacts {
   readonly message: string
 }
 
-// The messages of fetch() and axios if the body of their request or of the response fails.
-const FETCH_FAILED: readonly unknown[] = ['fetch failed', 'terminated', 'Network Error']
+// The messages with which fetch() and axios wrap the error of a body. got and node-fetch use other messages.
+const BODY_FAILED: readonly unknown[] = ['fetch failed', 'terminated', 'Network Error']
 
 /**
- * Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. For the error of a fetch() whose body has
- * failed with an {@link HttpError}, such as the 413 of `request.body`, returns that error.
+ * Returns a thrown value if it is an Error, else a {@link ThrownValueError} that holds it. For the error with which fetch() or
+ * axios wraps an {@link HttpError} of a body, such as the 413 of `request.body`, returns that error.
  */
 export function toError(thrown: unknown): Error {
   const cause = read(thrown, 'cause')
-  if (isInstance(HttpError, cause) && FETCH_FAILED.includes(read(thrown, 'message'))) return cause
+  if (isInstance(HttpError, cause) && BODY_FAILED.includes(read(thrown, 'message'))) return cause
   if (isError(thrown)) return thrown
   const code = codeOf(thrown)
   const message = read(thrown, 'message')
@@ -72,7 +72,7 @@ export function isClientGone(exception: Error, request: HttpRequest | undefined)
   // Clients of HTTP wrap the error of the body that they send, most others with its message.
   const cause = read(exception, 'cause')
   const message = read(exception, 'message')
-  return isReason(cause) && (FETCH_FAILED.includes(message) || message === read(cause, 'message'))
+  return isReason(cause) && (BODY_FAILED.includes(message) || message === read(cause, 'message'))
 }
 
 // Reports whether a value is the reason with which a client or a stop aborts `request.signal`.
@@ -85,7 +85,7 @@ function isAbort(exception: unknown): boolean {
   const code = read(exception, 'code')
   // node:stream joins an AbortError with another error. The second code is that of axios.
   if (code === 'ABORT_ERR' || code === 'ERR_CANCELED') return true
-  // So node:http fails a request that was destroyed before or within its response.
+  // The error of node:http for a request that was destroyed before or within its response.
   const message = read(exception, 'message')
   return code === 'ECONNRESET' && (message === 'aborted' || message === 'socket hang up')
 }

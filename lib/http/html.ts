@@ -4,7 +4,7 @@ import { forgetLastMatch } from './retention.ts'
 /** The Content-Security-Policy of the built-in pages, which load no files and run no scripts. */
 export const PAGE_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
-/** Markup that is safe to send. Applications create it by {@link html}. */
+/** Markup that is safe to send. Applications create it with {@link html}. */
 export class Markup {
   readonly #text: string
 

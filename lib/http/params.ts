@@ -11,7 +11,7 @@ export function isReserved(name: string): boolean {
   return reserved.has(name)
 }
 
-// Matches what is not ASCII: V8 keeps the last text that an expression has matched.
+// Matches a character that is not ASCII. A pattern of ASCII would match most texts, and V8 keeps the last matched text.
 const IS_NOT_ASCII = /[^\0-\x7f]/
 
 /**

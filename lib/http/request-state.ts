@@ -98,7 +98,7 @@ export class RequestState<ErrorHandler> {
   #view: Params<ErrorHandler> | undefined
   #cancellation: AbortController | undefined
 
-  /** Takes each field from the patch, or else from the base; `firstRoute` only from the base. */
+  /** Takes each field from the patch, else from the base, else a default. The patch never sets `firstRoute`. */
   constructor(
     message: Message,
     patch: StatePatch<ErrorHandler> = {},

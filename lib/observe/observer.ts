@@ -31,7 +31,7 @@ export interface ObserverListenOptions {
   readonly port: number
   /** The address to listen on (default `127.0.0.1`). */
   readonly host?: string | undefined
-  /** Reports whether the process accepts requests (default: always); no, if it fails or takes longer than 3 seconds. */
+  /** Reports whether the process accepts requests (default: always). If it fails, or takes longer than 3 seconds, the process does not. */
   readonly isReady?: (() => boolean | Promise<boolean>) | undefined
   /** The settings that the page shows, by name (default none). Leave out what is secret. */
   readonly config?: Readonly<Record<string, string>> | undefined

@@ -148,10 +148,7 @@ function parseSettings(
   const given = new Set<string>()
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const { flag, alias = '', parse, expected, fallback } = setting
-    const variable = variableOf(flag)
-    // The unit may be omitted, as in a flag.
-    const names = [flagOf(flag), variable, variable.replace(/_MS$/, ''), alias]
-    const source = names.find((each) => texts.has(each))
+    const source = [flagOf(flag), ...variablesOf(flag), alias].find((each) => texts.has(each))
     if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
     given.add(name)
     const text = texts.get(source) ?? ''
@@ -162,13 +159,15 @@ function parseSettings(
   return { config: Object.freeze(Object.fromEntries(entries)), given }
 }
 
-function variableOf(flag: string): string {
-  return `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
+// The unit may be omitted, as in a flag.
+function variablesOf(flag: string): readonly string[] {
+  const variable = `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
+  return [variable, variable.replace(/_MS$/, '')]
 }
 
 // Finds misspelt variables. A cluster sets others for a service of this name, such as PORTICO_SERVICE_HOST.
 function misspelt(names: readonly string[]): string[] {
-  const known = Object.values<Setting<unknown>>(settings).map(({ flag }) => variableOf(flag))
+  const known = Object.values<Setting<unknown>>(settings).flatMap(({ flag }) => variablesOf(flag))
   return names
     .filter((name) => name.startsWith('PORTICO_') && !known.includes(name))
     .flatMap((name) => {

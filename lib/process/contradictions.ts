@@ -9,8 +9,7 @@ import type { Config } from './settings.ts'
  */
 export function contradictions(config: Config, logger?: Logger): string[] {
   const { headersTimeoutMs, requestTimeoutMs, actionTimeoutMs, socketTimeoutMs } = config
-  const { showValues, env, host, port, healthPort, healthHost = host } = config
-  const { idHeader, accessLog, logLevel } = config
+  const { showValues, env, host, idHeader, accessLog, logLevel } = config
   const problems: string[] = []
   if (headersTimeoutMs > requestTimeoutMs) {
     problems.push(
@@ -21,9 +20,6 @@ export function contradictions(config: Config, logger?: Logger): string[] {
     problems.push(
       `--action-timeout-ms is "${actionTimeoutMs}": expected less than --socket-timeout-ms, "${socketTimeoutMs}"`,
     )
-  }
-  if (healthPort && healthPort === port && healthHost === host) {
-    problems.push(`--health-port is "${healthPort}": expected another port than --port`)
   }
   if (showValues && env === 'production') {
     problems.push(`--show-values needs --env development, but --env is "${env}"`)

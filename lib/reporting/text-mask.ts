@@ -57,9 +57,9 @@ export class TextMask {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
   readonly #labelNames = ['']
-  // The labels of the shorter values. And how often each run occurs, by the index of its first occurrence; 0 once a
-  // value has begun with it.
+  // The labels of the shorter values.
   readonly #shortLabels = new Map<string, string>()
+  // How often each run occurs, by the index of its first occurrence; 0 once a value has begun with it.
   readonly #shortCounts: Uint16Array
 
   /**

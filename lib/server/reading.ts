@@ -8,7 +8,7 @@ type HandledSocket = Duplex & {
 
 /**
  * Reads no more bytes of a connection. After `pause()` alone, a socket that `node:http` has resumed in the same turn
- * reads on, and one without its listeners reads until 64 KiB wait.
+ * reads on. A socket without the listeners of `node:http` reads on until 64 KiB wait.
  */
 export function pauseReading(socket: HandledSocket): void {
   const { _handle: handle } = socket.pause()

@@ -24,8 +24,8 @@ export class CookieStore<T> {
   readonly #name: string
   // By message, because the requests that forwards create share it.
   readonly #opened = new WeakMap<Message, Promise<T | undefined>>()
-  // The call that has written or cleared each response last: an earlier one may be sealed later.
-  readonly #latest = new WeakMap<HttpResponse, object>()
+  // Of each response, the number of calls, and the last one that has set or cleared the cookie: an earlier one may be sealed later.
+  readonly #calls = new WeakMap<HttpResponse, { count: number; done: number }>()
 
   constructor(options: CookieStoreOptions<T>) {
     this.#options = options
@@ -60,14 +60,15 @@ export class CookieStore<T> {
   async write(response: HttpResponse, data: T): Promise<void> {
     const { site, seal, ttlMs } = this.#options
     const json = this.#jsonOf(data)
-    const call = {}
-    this.#latest.set(response, call)
+    const calls = this.#callsOf(response)
+    const call = ++calls.count
     // Checks the length before the encryption, which must not work on a large or deep value.
     if (json.length > MAX_COOKIE_BYTES) throw this.#tooLong(`more than ${MAX_COOKIE_BYTES}`)
     const value = await seal.seal(JSON.parse(json), ttlMs)
     const bytes = this.#name.length + value.length
     if (bytes > MAX_COOKIE_BYTES) throw this.#tooLong(bytes)
-    if (this.#latest.get(response) !== call) return
+    if (call < calls.done) return
+    calls.done = call
     setCookie(site, response.cookies, { name: this.#name, value, ttlMs })
   }
 
@@ -91,7 +92,14 @@ export class CookieStore<T> {
 
   /** Removes the cookie from the browser. */
   clear(response: HttpResponse): void {
-    this.#latest.delete(response)
+    const calls = this.#callsOf(response)
+    calls.done = ++calls.count
     deleteCookie(this.#options.site, response.cookies, this.#name)
+  }
+
+  #callsOf(response: HttpResponse): { count: number; done: number } {
+    const calls = this.#calls.get(response) ?? { count: 0, done: 0 }
+    this.#calls.set(response, calls)
+    return calls
   }
 }

@@ -36,8 +36,7 @@ export function createFlash<Message>(store: CookieStore<readonly Message[]>): Fl
         await store.write(response, all)
         return all
       })
-      // Keeps only messages that were written. Writes one call after the other: the cookie of an earlier call could
-      // otherwise be the last.
+      // A failed write leaves the messages before it. The calls run one after the other: the last one sets the cookie.
       written.set(
         response,
         writing.catch(() => earlier),

@@ -26,7 +26,10 @@ function isInstalled(name: string): boolean {
   }
 }
 
-/** Returns a function that calls `load` when it is first called, and again if it has failed: a file or a descriptor may be missing for a while. */
+/**
+ * Returns a function that calls `load` when it is first called, and again after a failure. Node 20 repeats the failure of an
+ * `import()` that found no file descriptor: there, only a restart helps.
+ */
 export function once<T>(load: () => Promise<T>): () => Promise<T> {
   let loaded: Promise<T> | undefined
   return () => {

@@ -46,8 +46,9 @@ export function signInError(
 /**
  * Runs a part of a sign-in that depends on a provider.
  *
- * @param deadline Aborts when the provider has had enough time. @throws {SignInError} 504 if the provider is too slow,
- * else 502. It has no cause: the error of a library may quote the response of the provider.
+ * @param deadline Aborts when the provider has had enough time.
+ * @throws {SignInError} 504 if the provider is too slow, else 502. It has no cause: the error of a library may quote the
+ * response of the provider.
  */
 export async function during<T>(
   place: Place,
@@ -131,7 +132,7 @@ const FAULTS: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'wrong signature',
 }
 
-// The codes of the system if a package cannot be loaded.
+// Codes of errors of this process: a package could not be loaded.
 const LOCAL_CODES: readonly unknown[] = ['EMFILE', 'ENFILE', 'ENOENT', 'ERR_MODULE_NOT_FOUND']
 
 function faultOf(thrown: unknown): string {

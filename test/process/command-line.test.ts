@@ -80,6 +80,7 @@ describe('parseCommandLine()', () => {
       [[], { PORT: '82', HOST: 'localhost' }, { port: 82, host: 'localhost' }],
       [[], { PORT: '82', PORTICO_PORT: '83' }, { port: 83 }],
       [['--port=84'], { PORT: '82', PORTICO_PORT: '83' }, { port: 84 }],
+      [[], { PORTICO_ACTION_TIMEOUT: '5000' }, { actionTimeoutMs: 5_000 }],
       [['--port=84'], { PORTICO_PORT: 'wrong, but not read' }, { port: 84 }],
       [[], { PORTICO_PORT: '', PORT: '', NAMES: 'zf1', CONTROLLERS: 'c' }, {}],
     ]
@@ -266,11 +267,6 @@ describe('parseCommandLine()', () => {
       ],
       [['--access-log='], {}, ['--access-log is "": expected "true" or "false"']],
       [['--access-log', 'true'], {}, ['Unexpected argument "true"']],
-      [
-        ['--port=4000', '--health-port=4000'],
-        {},
-        ['--health-port is "4000": expected another port than --port'],
-      ],
       [['--show-values'], {}, ['--show-values needs --env development, but --env is "production"']],
       [
         ['--env=development', '--host=0.0.0.0'],

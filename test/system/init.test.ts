@@ -146,16 +146,16 @@ describe('portico init', () => {
     assert.equal(packageIn(folder).dependencies, undefined)
   })
 
-  it('keeps the files of a project without a type CommonJS', async (t) => {
-    const { folder } = await init(t, {
-      'package.json': '{"main":"src/index.js"}',
-      'src/index.js': "require('node:fs')",
-    })
-    assert.deepEqual(
-      [packageIn(folder).type, packageIn(folder).scripts.start],
-      ['commonjs', 'portico --app app.mjs'],
-    )
-    execFileSync(process.execPath, [join(folder, 'src/index.js')])
+  it('adds no type to a project with files, which Node loads by their syntax', async (t) => {
+    for (const source of ["require('node:fs')", "import 'node:fs'"]) {
+      const files = { 'package.json': '{"main":"src/index.js"}', 'src/index.js': source }
+      const { folder, outcome } = await init(t, files)
+      const { type, scripts } = packageIn(folder)
+      assert.deepEqual([type, scripts.start], [undefined, 'portico --app app.mjs'])
+      assert.match(outcome.stdout, /^"type" is absent, so the files end in \.mjs$/m)
+      execFileSync(process.execPath, [join(folder, 'src/index.js')])
+      await passesTests(folder)
+    }
 
     // `npm init` of npm 10 names this file, which does not exist.
     const { folder: another } = await init(t, { 'package.json': '{"main":"index.js"}' })
@@ -220,7 +220,7 @@ describe('portico init', () => {
     assert.equal(outcome.stderr, `portico: Can't write to ${path}: it is not a folder\n`)
   })
 
-  for (const text of ['{', 'null', '[]', '{"scripts":"a"}', '{"scripts":[]}']) {
+  for (const text of ['{', 'null', '[]', '{"scripts":"a"}', '{"scripts":[]}', '{"scripts":null}']) {
     it(`writes nothing beside a package.json with ${text}`, async (t) => {
       const { folder, outcome } = await init(t, { 'package.json': text })
       const path = JSON.stringify(join(folder, 'package.json'))
