@@ -1,9 +1,10 @@
 import cluster from 'node:cluster'
 import { setTimeout as delay } from 'node:timers/promises'
 import { closeApp, createReadyCheck, startApp } from '../process/app-file.ts'
-import { loadApplication } from '../process/application.ts'
+import { type Application, loadApplication } from '../process/application.ts'
 import { onParentEnd, onStopMessage } from '../process/child.ts'
 import type { CommandLine } from '../process/command-line.ts'
+import type { Health } from '../process/health.ts'
 import { listen, logStart } from '../process/listen.ts'
 import { loadHealth } from '../process/load-health.ts'
 import { createLog, EXIT_FAILURE } from '../process/output.ts'
@@ -21,6 +22,7 @@ import {
 } from '../process/worker.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { acceptWaiting, closePort } from '../server/drain.ts'
+import type { Service } from '../server/serve.ts'
 
 // Minimum time for `close` of an application file: the drain may have used the whole close timeout.
 const MIN_CLOSE_MS = 1_000
@@ -31,71 +33,94 @@ const ACCEPT_MS = 500
 // Within this time, an exception of the last turn is reported.
 const REPORT_MS = 10
 
+/** A stop of this process, before or while it serves. */
+interface Stop {
+  /** Resolves when the stop begins. */
+  readonly begun: Promise<void>
+  /** The reason of a stop that was not requested; the exit code is then 1. */
+  reason: string
+  begin(): void
+}
+
 /** Serves in this process, which is the only process or a worker. */
 export async function run(line: CommandLine): Promise<number> {
   const ownLog = await createLog(line.config)
   logWarnings(ownLog)
   // Begins before the controllers load: a signal or the message of the parent process may come while they do.
-  const requested = untilStopRequested(ownLog)
-  // The reason of a stop that was not requested; the exit code is then 1.
-  let reason = ''
-  const stopEarly = async (): Promise<number> => {
-    await delay(REPORT_MS)
-    if (!isSupervised) ownLog.info({ event: 'stop' }, `Stopped${reason} before it listened`)
-    return reason === '' ? 0 : EXIT_FAILURE
-  }
+  const stop = createStop(ownLog)
   const health = await loadHealth(line.config)
-  const application = await Promise.race([loadApplication(line, ownLog), requested])
-  if (application === undefined) return stopEarly()
-  const { front, app, config, logger: log = ownLog } = application
+  const application = await Promise.race([loadApplication(line, ownLog), stop.begun])
+  const running = application && (await start(application, ownLog, health, stop))
+  if (running !== undefined) {
+    await stop.begun
+    return shutDown(running, stop)
+  }
+  await delay(REPORT_MS)
+  if (!isSupervised) ownLog.info({ event: 'stop' }, `Stopped${stop.reason} before it listened`)
+  return stop.reason === '' ? 0 : EXIT_FAILURE
+}
+
+/** A process that serves. */
+interface Running {
+  readonly application: Application
+  readonly service: Service
+  readonly health: Health | undefined
+  readonly log: Logger
+  readonly report: (error: unknown) => void
+}
+
+// Returns undefined if the stop begins before the process listens.
+async function start(
+  application: Application,
+  ownLog: Logger,
+  health: Health | undefined,
+  stop: Stop,
+): Promise<Running | undefined> {
+  const { front, app, logger: log = ownLog } = application
   const report = (error: unknown): void => {
     health?.observer.recordError(error)
     front.report(error)
   }
-  let isServing = true
-  let stop = (): void => {}
-  const stopped = new Promise<void>((resolve) => {
-    stop = resolve
-  })
   const crash = (error: unknown): void => {
     // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
     setImmediate(report, error)
     // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
     if (requestSuccessor()) return
-    reason = ' by an exception outside of any request'
-    stop()
+    stop.reason = ' by an exception outside of any request'
+    stop.begin()
   }
   // Begins before the first request may come.
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
-  requested.then(stop)
   reportListen()
   const { onAccess } = health?.observer ?? {}
   // listen() never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without
   // `--allow-net`.
-  const service = await Promise.race([listen(application, log, onAccess), stopped])
-  if (service === undefined) return stopEarly()
+  const service = await Promise.race([listen(application, log, onAccess), stop.begun])
+  if (service === undefined) return undefined
   health?.observer.watch(service)
   // The application may close the service itself, or its server.
-  service.closing.addEventListener('abort', stop)
-  service.server.on('close', stop)
+  service.closing.addEventListener('abort', stop.begin)
+  service.server.on('close', stop.begin)
   // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
+  let isServing = true
+  stop.begun.then(() => {
+    isServing = false
+  })
   const isAppReady = createReadyCheck(app, report)
   const isReady = async (): Promise<boolean> => isServing && isAppReady()
   answerReady(isReady)
   reportUrl(service.url)
   await health?.listen(isReady)
-  // A logger of the application that fails must not keep the process from stopping.
-  const attempt = (write: () => void): void => {
-    try {
-      write()
-    } catch (error) {
-      report(error)
-    }
-  }
-  if (!isSupervised) attempt(() => logStart(log, service.url))
-  await stopped
-  isServing = false
+  if (!isSupervised) attempt(() => logStart(log, service.url), report)
+  return { application, service, health, log, report }
+}
+
+// Returns the exit code.
+async function shutDown(
+  { application: { app, config }, service, health, log, report }: Running,
+  stop: Stop,
+): Promise<number> {
   await delay(config.drainDelayMs)
   if (isSupervised) {
     await acceptWaiting(service.server, ACCEPT_MS, untilTurn)
@@ -110,24 +135,42 @@ export async function run(line: CommandLine): Promise<number> {
   await health?.reportLast()
   await leaveCluster()
   await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
-    reason ||= ' with an error of `close`'
+    stop.reason ||= ' with an error of `close`'
     report(error)
   })
   await delay(REPORT_MS)
   health?.close()
+  const { reason } = stop
   if (!isSupervised || connections > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
-    attempt(() => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`))
+    attempt(
+      () => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`),
+      report,
+    )
   }
   return actions > 0 || reason !== '' ? EXIT_FAILURE : 0
 }
 
-// Waits for a signal, or for the message of a parent process that decides in place of a signal.
-function untilStopRequested(log: Logger): Promise<void> {
-  return new Promise((stop) => {
-    if (isSupervised || isWatched()) return onStopMessage(stop)
-    if (cluster.isWorker) onParentEnd(stop)
-    onStopSignal(stop)
-    onHangup(log, stop)
+// A logger of the application that fails must not keep the process from stopping.
+function attempt(write: () => void, report: (error: unknown) => void): void {
+  try {
+    write()
+  } catch (error) {
+    report(error)
+  }
+}
+
+// Begins at a signal, or at the message of a parent process that decides in place of a signal.
+function createStop(log: Logger): Stop {
+  let begin = (): void => {}
+  const begun = new Promise<void>((resolve) => {
+    begin = resolve
   })
+  if (isSupervised || isWatched()) onStopMessage(begin)
+  else {
+    if (cluster.isWorker) onParentEnd(begin)
+    onStopSignal(begin)
+    onHangup(log, begin)
+  }
+  return { begun, reason: '', begin }
 }
