@@ -136,7 +136,7 @@ async function writePackage(
 // Without a `type`, Node chooses by the syntax of each file. A `type` would break those of the other kind.
 async function hasScripts(folder: string): Promise<boolean> {
   for (const entry of await readdir(folder, { withFileTypes: true }).catch(() => [])) {
-    if (entry.isFile() && entry.name.endsWith('.js')) return true
+    if (entry.isFile() && /\.[jt]s$/.test(entry.name)) return true
     const isOwn = entry.isDirectory() && !/^(?:\.|node_modules$)/.test(entry.name)
     if (isOwn && (await hasScripts(join(folder, entry.name)))) return true
   }

@@ -1,6 +1,13 @@
-import { type Action, checkReturned, wrapAction } from '../controllers/controller.ts'
+import {
+  type Action,
+  type Controller,
+  checkReturned,
+  wrapAction,
+} from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/async.ts'
+import { read } from '../http/exceptions.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { checkHooks } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
 
 /** The hooks of a controller, as in Zend Framework 1: they run around each of its actions, and are never actions. */
@@ -20,8 +27,23 @@ export function isReservedForHook(name: string): boolean {
   return name === CALL || HOOKS.includes(name)
 }
 
-/** Returns the hooks among the functions of a controller; undefined if it has none. */
-export function hooksOf(functions: ReadonlyMap<string, Action>): ControllerHooks | undefined {
+/**
+ * Returns the hooks among the functions of a controller; undefined if it has none.
+ *
+ * @throws {TypeError} If a hook or `__call` is an object in place of a function, or is misspelt: a guard would not run.
+ */
+export function hooksOf(
+  owner: Controller,
+  functions: ReadonlyMap<string, Action>,
+  name: string,
+): ControllerHooks | undefined {
+  const reserved = [...HOOKS, CALL]
+  // A text or a number is a member of another meaning. A list, a plugin or a promise is not.
+  const wrong = reserved.find((hook) => {
+    const value = Object.hasOwn(owner, hook) ? read(owner, hook) : undefined
+    return Object(value) === value && !functions.has(hook)
+  })
+  checkHooks(wrong, [...functions.keys()], reserved, `the controller "${name}"`)
   const hooks = [...functions].filter(([name]) => HOOKS.includes(name))
   return hooks.length === 0 ? undefined : Object.fromEntries(hooks)
 }

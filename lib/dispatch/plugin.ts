@@ -53,17 +53,31 @@ export const NO_PLUGINS = 'Expected "plugins" to be a list of objects'
 export function checkPlugin(plugin: Plugin, name: string): void {
   if (Object(plugin) !== plugin) throw new TypeError(NO_PLUGINS)
   const present = HOOKS.filter((hook) => plugin[hook] !== undefined)
-  for (const hook of present) {
-    if (typeof plugin[hook] === 'function') continue
-    throw new TypeError(`Expected "${hook}" of ${name} to be a function`)
-  }
+  const wrong = present.find((hook) => typeof plugin[hook] !== 'function')
   const functions = [...functionsOf(plugin).keys()]
-  for (const each of functions) {
-    const meant = HOOKS.find((hook) => hook.toLowerCase() === each.toLowerCase())
-    if (meant === undefined || meant === each) continue
-    throw new TypeError(`There is no hook "${each}" for ${name}: did you mean "${meant}"?`)
-  }
+  checkHooks(wrong, functions, HOOKS, name)
   if (functions.length > 0 && present.length === 0) {
     throw new TypeError(`Expected ${name} to have at least one hook of ${HOOKS.join(', ')}`)
+  }
+}
+
+/**
+ * Checks the hooks of a plugin or a controller.
+ *
+ * @param wrong The first hook that is not a function; undefined if there is none.
+ * @param functions The names of all its functions.
+ * @throws {TypeError} If there is a wrong hook, or the name of a function is that of a hook but for its case.
+ */
+export function checkHooks(
+  wrong: string | undefined,
+  functions: readonly string[],
+  hooks: readonly string[],
+  name: string,
+): void {
+  if (wrong !== undefined) throw new TypeError(`Expected "${wrong}" of ${name} to be a function`)
+  for (const each of functions) {
+    const meant = hooks.find((hook) => hook.toLowerCase() === each.toLowerCase())
+    if (meant === undefined || meant === each) continue
+    throw new TypeError(`There is no hook "${each}" for ${name}: did you mean "${meant}"?`)
   }
 }

@@ -56,8 +56,8 @@ export function registerController(
   const { module, controller, owner } = names
   checkOwner(owner, controller)
   const functions = functionsOf(owner)
-  const hooks = hooksOf(functions)
   const checks = new Checks()
+  const hooks = checks.run(() => hooksOf(owner, functions, controller))
   const registered = (action: string, run: Action): RegisteredAction => {
     const name = fullName({ module, controller, action })
     const methods = checks.run(() => methodsOf(run, name))

@@ -1,4 +1,5 @@
 import { Readable } from 'node:stream'
+import { isPromiseLike } from './async.ts'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseCookies } from './cookies.ts'
 import type { Markup } from './html.ts'
@@ -146,7 +147,7 @@ export class HttpResponse {
 
   /** Sets an HTML body. Escape values from a request in it, as the template tag `html` does. */
   html(page: string | Markup): this {
-    const text = page && !(page instanceof Promise) ? String(page) : page
+    const text = page && !isPromiseLike(page) ? String(page) : page
     return this.#fill('text/html; charset=utf-8', text)
   }
 
@@ -156,7 +157,7 @@ export class HttpResponse {
    * @throws {TypeError} If the value has no JSON form (`undefined`, a promise, a cycle, a bigint).
    */
   json(value: unknown): this {
-    if (value instanceof Promise)
+    if (isPromiseLike(value))
       throw new TypeError('A promise has no JSON form: is an "await" missing?')
     const text = JSON.stringify(value)
     if (text === undefined) throw new TypeError(`A ${typeof value} has no JSON form`)

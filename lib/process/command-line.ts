@@ -34,6 +34,7 @@ const flags: Readonly<Record<string, Flag>> = { ...commands, ...options }
 const settingsByFlag: ReadonlyMap<string, Setting<unknown>> = new Map(
   Object.values<Setting<unknown>>(settings).map((setting) => [setting.flag, setting]),
 )
+const variables: readonly string[] = [...settingsByFlag.keys()].map(variableOf)
 
 /**
  * Parses the command line and the environment. The order of precedence is: flags, the environment, the file
@@ -62,8 +63,10 @@ export function parseCommandLine(
   const file = parseEnvFile(values.get('env-file'), readFile, problems)
   const texts = new Map<string, string>()
   for (const [name, text] of [...Object.entries(file), ...Object.entries(env)]) {
+    // The unit may be omitted, as in a flag.
+    const whole = variables.includes(`${name}_MS`) ? `${name}_MS` : name
     // An empty variable counts as absent: `PORT= portico` is how a shell usually unsets one.
-    if (text) texts.set(name, text)
+    if (text) texts.set(whole, text)
   }
   for (const [name, text] of values) texts.set(flagOf(name), text)
   const { config, given } = parseSettings(texts, defaults, problems)
@@ -148,7 +151,7 @@ function parseSettings(
   const given = new Set<string>()
   const entries = Object.entries(settings).map(([name, setting]: [string, Setting<unknown>]) => {
     const { flag, alias = '', parse, expected, fallback } = setting
-    const source = [flagOf(flag), ...variablesOf(flag), alias].find((each) => texts.has(each))
+    const source = [flagOf(flag), variableOf(flag), alias].find((each) => texts.has(each))
     if (source === undefined) return [name, defaults[name as keyof Config] ?? fallback]
     given.add(name)
     const text = texts.get(source) ?? ''
@@ -159,19 +162,16 @@ function parseSettings(
   return { config: Object.freeze(Object.fromEntries(entries)), given }
 }
 
-// The unit may be omitted, as in a flag.
-function variablesOf(flag: string): readonly string[] {
-  const variable = `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
-  return [variable, variable.replace(/_MS$/, '')]
+function variableOf(flag: string): string {
+  return `PORTICO_${flag.toUpperCase().replaceAll('-', '_')}`
 }
 
 // Finds misspelt variables. A cluster sets others for a service of this name, such as PORTICO_SERVICE_HOST.
 function misspelt(names: readonly string[]): string[] {
-  const known = Object.values<Setting<unknown>>(settings).flatMap(({ flag }) => variablesOf(flag))
   return names
-    .filter((name) => name.startsWith('PORTICO_') && !known.includes(name))
+    .filter((name) => name.startsWith('PORTICO_') && !variables.includes(name))
     .flatMap((name) => {
-      const nearest = nearestName(name, known, 2)
+      const nearest = nearestName(name, variables, 2)
       return nearest ? [`There is no variable ${name}: did you mean ${nearest}?`] : []
     })
 }

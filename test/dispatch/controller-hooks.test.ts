@@ -41,6 +41,30 @@ describe('the hooks of a controller', () => {
     assert.deepEqual(calls, ['init', 'preDispatch', 'list', 'postDispatch'])
   })
 
+  it('must be functions, spelt exactly: a guard would not run', () => {
+    const guard = (): never => {
+      throw new HttpError(401)
+    }
+    const wrong: [object, RegExp][] = [
+      [
+        { preDispatch: [guard] },
+        /Expected "preDispatch" of the controller "account" to be a function/,
+      ],
+      [{ preDispatch: { preDispatch: guard } }, /Expected "preDispatch"/],
+      [{ init: Promise.resolve(guard) }, /Expected "init"/],
+      [{ postDispatch: class {} }, /Expected "postDispatch"/],
+      [{ __call: ['index'] }, /Expected "__call"/],
+      [
+        { predispatch: guard },
+        /no hook "predispatch" for the controller "account": did you mean "preDispatch"/,
+      ],
+    ]
+    for (const [account, message] of wrong) {
+      assert.throws(() => createFront({ account }), { name: 'TypeError', message })
+    }
+    createFront({ account: { index() {}, preDispatch: undefined } })
+  })
+
   it('are never actions, in no spelling', async () => {
     for (const names of ['exact', 'zf1'] as const) {
       const front = createFront({ account: noting([]) }, { names })

@@ -117,6 +117,17 @@ describe('parseCommandLine()', () => {
     }
   })
 
+  it('prefers the environment to the file also if one of them omits the unit of a time', () => {
+    const lines = ['PORTICO_CLOSE_TIMEOUT_MS=1111', 'PORTICO_CLOSE_TIMEOUT=1111']
+    for (const [i, env] of [
+      { PORTICO_CLOSE_TIMEOUT: '5555' },
+      { PORTICO_CLOSE_TIMEOUT_MS: '5555' },
+    ].entries()) {
+      const { config } = parseCommandLine(['--env-file=a'], env, () => lines[i] ?? '')
+      assert.equal(config.closeTimeoutMs, 5_555)
+    }
+  })
+
   it('reads a file of --env-file that begins with a byte order mark', () => {
     const { config } = parseCommandLine(['--env-file=a'], {}, () => '\uFEFFPORT=82')
     assert.equal(config.port, 82)
