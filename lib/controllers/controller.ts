@@ -65,11 +65,13 @@ export function functionsOf(controller: Controller): ReadonlyMap<string, Action>
   for (const [name, value] of Object.entries(controller)) {
     if (isAction(value)) functions.set(name, value)
   }
+  // Any member of an inner class hides one of an outer class, also a getter.
+  const seen = new Set(['constructor'])
   for (const prototype of prototypesOf(controller)) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      const isMethod = name !== 'constructor' && isAction(value)
-      if (isMethod && !Object.hasOwn(controller, name) && !functions.has(name))
-        functions.set(name, value)
+      const isHidden = seen.has(name) || Object.hasOwn(controller, name)
+      if (!isHidden && isAction(value)) functions.set(name, value)
+      seen.add(name)
     }
   }
   return functions

@@ -31,6 +31,7 @@ export interface ResponseTarget {
 export function writeResponse(response: HttpResponse, target: ResponseTarget): void {
   const { incoming, isLast } = target
   const { status, body, headers } = response
+  const { out }: { readonly out: ServerResponse & { readonly _sent100?: boolean } } = incoming
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
   const isBodiless = BODILESS.includes(status)
@@ -41,12 +42,14 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
+  // A middleware may have added to this list.
+  const vary = headers.has('Vary') && out.getHeader('Vary')
+  if (vary) headers.set('Vary', `${vary}, ${headers.get('Vary')}`)
   const fields = fieldLinesOf(headers)
   if (isLast) fields.push('Connection', 'close')
   if (!isBodiless) addFraming(fields, length, incoming.message.httpVersion)
   // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).
   else if (status === 205) fields.push('Content-Length', '0')
-  const { out }: { readonly out: ServerResponse & { readonly _sent100?: boolean } } = incoming
   // A middleware may have replaced the function: that of on-headers 1.0 reads a flat list as a list of pairs.
   out.writeHead(
     status,

@@ -201,6 +201,7 @@ describe('Dispatcher.dispatch()', () => {
       edit(): string {
         return `edit ${this.#secret()}`
       }
+      remove(): void {}
       get title(): never {
         throw new Error('A getter is not called')
       }
@@ -215,12 +216,15 @@ describe('Dispatcher.dispatch()', () => {
       }
       view = (): string => 'view'
     }
+    // The class has no action `remove` any more.
+    Object.defineProperty(News.prototype, 'remove', { get: () => undefined })
     for (const rule of ['exact', 'zf1'] as const) {
       const { dispatch } = bound(dispatcher({ news: new News() }, rule))
       assert.equal(dispatch(requestFor('news', 'list')), 'news, base')
       assert.equal(dispatch(requestFor('news', 'edit')), 'edit ok')
       assert.equal(dispatch(requestFor('news', 'view')), 'view')
-      for (const name of ['constructor', 'title', 'helper', 'secret', 'toString', '__proto__']) {
+      const others = ['constructor', 'title', 'helper', 'secret', 'remove', 'toString', '__proto__']
+      for (const name of others) {
         assert.throws(() => dispatch(requestFor('news', name)), noAction(name))
       }
     }

@@ -508,6 +508,29 @@ describe('helmet() and compression() in front of actions', () => {
     }
   })
 
+  it('add to Vary, to which an action and an error page add too', async (t) => {
+    const before: Before = [
+      (_, response, next) => {
+        // As cors() does for an origin that it allows.
+        response.setHeader('Vary', 'Origin')
+        next()
+      },
+    ]
+    const negotiated: Actions = {
+      chosen: (request, response) => response.text(String(request.accepts(['text/plain']))),
+      plain: (_, response) => response.text('plain'),
+    }
+    const { port } = await serveActions(t, negotiated, { before })
+    for (const [action, expected] of [
+      ['chosen', 'Origin, Accept'],
+      ['plain', 'Origin'],
+      ['missing', 'Origin, Accept'],
+    ]) {
+      const { headers } = await exchange(port, { target: `/app/${action}` })
+      assert.equal(headers.vary, expected)
+    }
+  })
+
   it('keep a connection, and the order of pipelined requests', async (t) => {
     const slowFirst: Before[number] = ({ url }, _, next) =>
       url === '/app/long' ? void setTimeout(10).then(() => next()) : next()
