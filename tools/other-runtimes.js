@@ -119,6 +119,10 @@ const runtimes = {
       [/^The stack of a 404 .* frozen Error/, 'starts itself with the flags of Node'],
       [/^WatchingDispatcher .* warns once/, 'Deno does not tell of new promises'],
       [/^The last response .* arrives whole/, 'Deno closes a connection with unread bytes at once'],
+      [
+        /^FrontController.* sends on by fetch/,
+        'fetch() of Deno passes on only the message of the error of a body',
+      ],
     ],
   },
 }
