@@ -110,7 +110,7 @@ function paramsOf(request: HttpRequest): object {
   return Object.assign(Object.create(null), params)
 }
 
-// What a schema validates, and what the client knows each value of it as.
+// The input of a schema, and the word for one of its values in a message.
 interface Input {
   readonly read: (request: HttpRequest) => unknown
   readonly subject: ValidationError['subject']

@@ -42,10 +42,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
-  // A middleware may have added to this list.
-  const vary = headers.has('Vary') && out.getHeader('Vary')
-  if (vary) headers.set('Vary', `${vary}, ${headers.get('Vary')}`)
-  const fields = fieldLinesOf(headers)
+  const fields = fieldLinesOf(headers, out.getHeader('Vary'))
   if (isLast) fields.push('Connection', 'close')
   if (!isBodiless) addFraming(fields, length, incoming.message.httpVersion)
   // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).

@@ -16,7 +16,7 @@ import {
   createRequestListener,
   type ErrorReport,
   type HttpRequest,
-  type HttpResponse,
+  HttpResponse,
   type ServeOptions,
   serve,
 } from '../../lib/index.ts'
@@ -521,6 +521,11 @@ describe('helmet() and compression() in front of actions', () => {
       plain: (_, response) => response.text('plain'),
     }
     const { port } = await serveActions(t, negotiated, { before })
+    const reused = new HttpResponse().text('reused').vary('Accept')
+    const served = await startServing(t, { handle: async () => reused }, { before })
+    for (let i = 0; i < 2; i++) {
+      assert.equal((await exchange(served.port, { target: '/' })).headers.vary, 'Origin, Accept')
+    }
     for (const [action, expected] of [
       ['chosen', 'Origin, Accept'],
       ['plain', 'Origin'],
