@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises'
 import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate, setTimeout } from 'node:timers/promises'
 import { createFolder } from '../support/folder.ts'
 import { parse, type RawRequest } from '../support/http.ts'
 import { startNode } from '../support/run-node.ts'
@@ -97,8 +97,8 @@ describe('An idle connection', () => {
     const bare = await heapOfConnection(t, 'bare')
     for (const kind of ['listener', 'serve', 'access']) {
       const bytes = await heapOfConnection(t, kind)
-      // At most 20 % more when measured exactly (npm run bench); the rest is for other versions of Node.
-      assert.ok(bytes < bare * 1.4, `${kind}: ${bytes} bytes; node:http: ${bare} bytes`)
+      // 12 to 18 % more on Node 20 to 26.
+      assert.ok(bytes < bare * 1.25, `${kind}: ${bytes} bytes; node:http: ${bare} bytes`)
     }
   })
 })
@@ -170,9 +170,15 @@ class HeapServer {
 
   /** Returns the bytes of the heap that are used after a collection. */
   async heapUsed(): Promise<number> {
-    const received = once(this.control, 'data')
-    await this.ask({ target: '/app/heap' }, this.control)
-    return Number(parse(String(await received)).body)
+    const readings: number[] = []
+    // Right after many requests, a reading is up to 200 KB too high. The lowest is right to a few KB.
+    for (let reading = 0; reading < 4; reading++) {
+      const received = once(this.control, 'data')
+      await this.ask({ target: '/app/heap' }, this.control)
+      readings.push(Number(parse(String(await received)).body))
+      await setTimeout(20)
+    }
+    return Math.min(...readings)
   }
 
   /** Returns the texts in the heap that match a pattern, each once. */
