@@ -2,6 +2,7 @@ import type { BlockList } from 'node:net'
 import type { Controller, Controllers } from '../controllers/controller.ts'
 import { welcomeController } from '../controllers/welcome-controller.ts'
 import {
+  BASE_PATH,
   BOOLEAN,
   Checks,
   checkedLimits,
@@ -22,21 +23,24 @@ import { checkedRoutes } from '../routing/route-table.ts'
 import type { Router } from '../routing/router.ts'
 import { Dispatcher } from './dispatcher.ts'
 import {
-  BASE_PATH,
   DEFAULT_LIMITS,
   type FrontControllerOptions,
   type Limits,
   type OptionsWithMaps,
 } from './options.ts'
 import { checkPlugin, NO_PLUGINS, type Plugin } from './plugin.ts'
-import { WatchingDispatcher } from './watching-dispatcher.ts'
+
+const ROUTER: Kind = [
+  'an object with a function "route"',
+  (value) => typeof (value as Router | null)?.route === 'function',
+]
 
 const OPTIONS: Readonly<Record<keyof FrontControllerOptions, Kind>> = {
   controllers: UNCHECKED,
   modules: UNCHECKED,
   names: UNCHECKED,
-  basePath: UNCHECKED,
-  router: UNCHECKED,
+  basePath: BASE_PATH,
+  router: ROUTER,
   routes: UNCHECKED,
   plugins: UNCHECKED,
   headers: OBJECT,
@@ -78,19 +82,19 @@ export function checkedOptions(
   options: OptionsWithMaps,
   errorController: Controller,
 ): CheckedOptions {
-  const { router, routes = {}, plugins = [], logger, trustProxy = [], development } = options
+  const { router, routes = {}, plugins = [], logger, trustProxy = [] } = options
   const checks = new Checks()
   checks.run(() => checkOptions<FrontControllerOptions>('options', options, OPTIONS))
   const names = checks.run(() => namesOf(options.names ?? 'exact')) ?? nameKeys.exact
   checks.run(() => checkRouter(options))
-  if (options.showValues && !development) {
+  if (options.showValues && !options.development) {
     checks.add(new TypeError('Expected "development" with "showValues"'))
   }
   const modules = allModules(options.controllers, options.modules, names, errorController)
   const checked = {
     modules,
     names,
-    basePath: checks.run(() => checkedBasePath(options.basePath ?? '')),
+    basePath: options.basePath ?? '',
     router,
     routes: checks.run(() => checkedRoutes(routes)),
     plugins: checks.run(() => checkedPlugins(plugins)),
@@ -99,20 +103,16 @@ export function checkedOptions(
     logger: checks.run(() => checkedLogger(logger)),
     onReport: options.onReport,
     trusted: checks.run(() => networks(STRINGS[1](trustProxy) ? trustProxy : [])),
-    dispatcher: checks.run(() =>
-      development ? new WatchingDispatcher(modules, names, logger) : new Dispatcher(modules, names),
-    ),
+    dispatcher: checks.run(() => new Dispatcher(modules, names)),
   }
   checks.end()
   return checked
 }
 
 function checkRouter({ router, routes }: FrontControllerOptions): void {
-  if (router === undefined) return
-  if (typeof router.route !== 'function') {
-    throw new TypeError('Expected a "router" with a function "route"')
+  if (router !== undefined && routes !== undefined) {
+    throw new TypeError('Expected "routes" or "router", not both')
   }
-  if (routes !== undefined) throw new TypeError('Expected "routes" or a "router", not both')
 }
 
 function checkedPlugins(plugins: readonly Plugin[]): readonly Plugin[] {
@@ -153,11 +153,4 @@ function checkedLogger(logger: Logger | undefined): Logger | undefined {
     }
   }
   return logger
-}
-
-function checkedBasePath(basePath: string): string {
-  if (!BASE_PATH.test(basePath)) {
-    throw new TypeError(`Expected a "basePath" such as "/app", got "${basePath}"`)
-  }
-  return basePath
 }

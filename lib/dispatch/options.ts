@@ -17,9 +17,6 @@ export interface Limits extends FormLimits {
   readonly actionTimeoutMs: number
 }
 
-/** Matches '' and a path of whole segments without a trailing slash. */
-export const BASE_PATH: RegExp = /^(\/[\w.~-]+)*$/
-
 export const DEFAULT_LIMITS: Limits = {
   maxBodyBytes: 1_048_576,
   maxFields: 1_000,

@@ -81,6 +81,11 @@ export const STRINGS: Kind = [
   'a list of strings',
   (value) => Array.isArray(value) && value.every(STRING[1]),
 ]
+/** The path prefix of all URLs: '' or whole segments. */
+export const BASE_PATH: Kind = [
+  'a path such as "/app", without a slash at its end',
+  (value) => STRING[1](value) && /^(\/[\w.~-]+)*$/.test(value as string),
+]
 /** An object with names. A list or a Map has none, so its content would have no effect. */
 export const OBJECT: Kind = ['an object', (value) => isObject(value) && !(Symbol.iterator in value)]
 

@@ -1,4 +1,5 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http'
+import type { Kind } from './check-options.ts'
 
 /** The value of a header. A list is sent as one field line for each item (`Set-Cookie`). */
 export type HeaderValue = string | number | readonly string[]
@@ -149,16 +150,19 @@ function checkedField(name: string, value: HeaderValue): Field {
   return { name, value: Array.isArray(value) ? values : String(value) }
 }
 
-/** Reports whether an application can set a header of this name to an id. */
-export function canHoldId(name: string): boolean {
-  try {
-    checkHeader(name, 'id')
-    return true
-  } catch {
-    // The name is not a token, or only the server may set this header.
-    return false
-  }
-}
+/** The name of a header that an application can set to an id. */
+export const ID_HEADER: Kind = [
+  'a header name such as "X-Request-Id"',
+  (name) => {
+    try {
+      checkHeader(name as string, 'id')
+      return true
+    } catch {
+      // The name is not a token, or only the server may set this header.
+      return false
+    }
+  },
+]
 
 function isSameName(one: string, other: string): boolean {
   return one === other || (one.length === other.length && one.toLowerCase() === other.toLowerCase())

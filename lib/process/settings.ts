@@ -1,10 +1,17 @@
-import { BASE_PATH, DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
-import { MAX_TIMER_MS } from '../http/check-options.ts'
+import { DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
+import { BASE_PATH, MAX_TIMER_MS } from '../http/check-options.ts'
 import { isNetwork } from '../http/forwarded.ts'
-import { canHoldId } from '../http/response-headers.ts'
+import { ID_HEADER } from '../http/response-headers.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/serve.ts'
-import { commaSeparated, matching, oneOf, type TextParser, wholeNumber } from './text-parsers.ts'
+import {
+  commaSeparated,
+  matching,
+  ofKind,
+  oneOf,
+  type TextParser,
+  wholeNumber,
+} from './text-parsers.ts'
 
 /** The values of the {@link settings}. */
 export interface Config extends Limits, ServerLimits {
@@ -91,7 +98,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     'PATH',
     'path prefix that is not routed, such as /app (default none)',
     '',
-    matching(BASE_PATH, 'a path such as "/app", without a slash at its end'),
+    ofKind(BASE_PATH),
   ),
   env: row(
     'NAME',
@@ -154,7 +161,7 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
     'NAME',
     'response header for the id, such as X-Request-Id; needs --access-log',
     undefined,
-    matching({ test: canHoldId }, 'a header name such as "X-Request-Id"'),
+    ofKind(ID_HEADER),
   ),
 }
 

@@ -1,3 +1,5 @@
+import type { Kind } from '../http/check-options.ts'
+
 /** Parses a text. */
 export interface TextParser<T> {
   /** Describes a valid text. */
@@ -18,8 +20,13 @@ export function wholeNumber(min: number, max: number): TextParser<number> {
 }
 
 /** Accepts a text that matches a pattern. */
-export function matching(pattern: Pick<RegExp, 'test'>, expected: string): TextParser<string> {
-  return { expected, parse: (text) => (pattern.test(text) ? text : undefined) }
+export function matching(pattern: RegExp, expected: string): TextParser<string> {
+  return ofKind([expected, (text) => pattern.test(text as string)])
+}
+
+/** Accepts a text that an option of this kind may have. */
+export function ofKind([expected, isValid]: Kind): TextParser<string> {
+  return { expected, parse: (text) => (isValid(text) ? text : undefined) }
 }
 
 /** Accepts one of several words. */

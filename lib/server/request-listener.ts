@@ -8,7 +8,7 @@ import {
   OBJECT,
   UNCHECKED,
 } from '../http/check-options.ts'
-import { canHoldId } from '../http/response-headers.ts'
+import { ID_HEADER } from '../http/response-headers.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { Exchange } from './exchange.ts'
@@ -21,7 +21,7 @@ const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
   closing: UNCHECKED,
   onAccess: FUNCTION,
   before: UNCHECKED,
-  idHeader: UNCHECKED,
+  idHeader: ID_HEADER,
   expectsContinue: UNCHECKED,
 }
 
@@ -40,12 +40,6 @@ export function createRequestListener(
     throw new TypeError('Expected a handler with a function "handle", such as a FrontController')
   }
   checkOptions('options', options, OPTIONS)
-  const { idHeader } = options
-  if (idHeader !== undefined && !canHoldId(idHeader)) {
-    throw new TypeError(
-      `Expected "idHeader" to be a name such as "X-Request-Id", got "${idHeader}"`,
-    )
-  }
   const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
   const stop = new ServerStop(options.closing)
   const before = checkedBefore(options.before)

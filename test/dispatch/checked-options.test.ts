@@ -125,8 +125,8 @@ describe('checkedOptions()', () => {
         assert.equal(name, 'TypeError')
         const patterns = [
           /"plugin" or "route" among the options: did you mean "plugins" or "routes?r?"\?$/,
-          /"names"/,
           /"basePath"/,
+          /"names"/,
           /route "a"/,
           /route "c"/,
           /plugins\[0\]/,

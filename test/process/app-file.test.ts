@@ -31,7 +31,7 @@ describe('loadAppFile()', () => {
     const file = createApp(t, 'export default { names: "loose", basePath: "app" }')
     await assert.rejects(loadAppFile(file), ({ message }) => {
       const lines: string[] = message.split('\n')
-      for (const [i, name] of ['names', 'basePath'].entries()) {
+      for (const [i, name] of ['basePath', 'names'].entries()) {
         const start = `The application file "${file}" does not load: Expected `
         assert.ok(lines[i]?.startsWith(start) && lines[i]?.includes(`"${name}"`), lines[i])
       }

@@ -213,7 +213,7 @@ describe('node server.js --app', { concurrency: 4 }, () => {
   it('reports a file that does not load, with and without workers, and exits with 2', async (t) => {
     const file = join(createApp(t, 'export default { plugin: [], basePath: 1 }'), 'app.js')
     const start = `portico: The application file "${file}" does not load: `
-    const problem = `${start}There is no "plugin" among the options: did you mean "plugins"?\n${start}Expected a "basePath" such as "/app", got "1"\n`
+    const problem = `${start}There is no "plugin" among the options: did you mean "plugins"?\n${start}Expected "basePath" to be a path such as "/app", without a slash at its end\n`
     for (const workers of [0, 1]) {
       const { code, stderr } = await run(t, ['--port=0', `--workers=${workers}`, '--app', file])
       assert.deepEqual([code, stderr], [2, problem])
