@@ -23,6 +23,7 @@ import {
 } from './options.ts'
 import { PluginStages } from './plugin-stages.ts'
 import { run } from './steps.ts'
+import { watchedRun } from './watched-run.ts'
 
 /** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts extends SiteParts {
@@ -65,8 +66,9 @@ export class FrontController {
     if (development) dispatcher.replaceErrorController(errorController)
     const router = new RequestRouter(checked)
     this.#parts = { options, router, dispatcher, basePath, names }
-    const stages = new RequestStages({ router, dispatcher, limits: checked.limits })
-    const { plugins } = checked
+    const runAction = development && logger ? watchedRun(dispatcher, logger) : undefined
+    const { limits, plugins } = checked
+    const stages = new RequestStages({ router, dispatcher, limits, runAction })
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     this.#headers = checked.headers
     if (logger !== undefined) warnAboutRoutes(checked.routes, logger)

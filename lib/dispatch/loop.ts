@@ -130,19 +130,24 @@ export interface StageOptions {
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
   readonly limits: FormLimits & { readonly actionTimeoutMs: number }
+  /** Runs an action (default: the dispatcher does). */
+  readonly runAction?: Dispatcher['run'] | undefined
 }
 
 /** The stages of the loop without plugins. Each returns a promise only if it has to wait. */
 export class RequestStages {
   readonly #options: StageOptions
+  readonly #runAction: Dispatcher['run']
   // One for each limit: that of the front controller, and those of actions.
   readonly #deadlines = new Map<number, Deadlines>()
   // Most applications have no limits of single actions, and need not look them up.
   readonly #hasActionLimits: boolean
 
   constructor(options: StageOptions) {
+    const { dispatcher, runAction } = options
     this.#options = options
-    this.#hasActionLimits = options.dispatcher.actions.some(({ limits }) => limits !== undefined)
+    this.#runAction = runAction ?? ((...args) => dispatcher.run(...args))
+    this.#hasActionLimits = dispatcher.actions.some(({ limits }) => limits !== undefined)
   }
 
   /** Routes the request, and reads its form. */
@@ -188,7 +193,7 @@ export class RequestStages {
   #call(action: RegisteredAction, loop: LoopState): Outcome | Promise<Outcome> {
     const { request, response } = loop
     const end = (returned: unknown): Outcome => checkReturned(returned, 'The action', loop)
-    const returned = this.#options.dispatcher.run(action, request, response)
+    const returned = this.#runAction(action, request, response)
     if (!isPromiseLike(returned)) return end(returned)
     return this.withDeadline(request, returned, action.limits?.timeoutMs).then(end)
   }

@@ -33,7 +33,8 @@ export interface Plugin {
   readonly dispatchLoopShutdown?: Hook
 }
 
-const HOOKS: readonly (keyof Plugin)[] = [
+/** The names of the hooks, in the order of the points. */
+export const HOOKS: readonly (keyof Plugin)[] = [
   'routeStartup',
   'routeShutdown',
   'dispatchLoopStartup',

@@ -20,7 +20,7 @@ const render = async (): Promise<string> => {
   return 'page'
 }
 
-describe('WatchingDispatcher', () => {
+describe('watchedRun()', () => {
   it('warns once about an action that forgets an await', async () => {
     const forgetful: Action[] = [
       (_, response) => void render().then((page) => response.html(page)),
