@@ -131,9 +131,15 @@ export class ResponseCookies {
     const last = this.#lines.pop() as string
     const { length } = this.#lines
     if (index === length) return
-    this.#lines[index] = last
     const indexes = this.#indexes.get(identityOf(last)) as number[]
+    // Its cookie may have several lines: they keep their order, because a client keeps the last one.
+    const lines = indexes.map((each) => (each === length ? last : this.#lines[each])) as string[]
     indexes[indexes.indexOf(length)] = index
+    indexes
+      .sort((a, b) => a - b)
+      .forEach((each, i) => {
+        this.#lines[each] = lines[i] as string
+      })
   }
 
   // Reads the header after other code has changed it. Reads only the new lines if that code has only appended lines.

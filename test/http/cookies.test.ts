@@ -226,6 +226,20 @@ describe('ResponseCookies', () => {
     }
   })
 
+  it('keeps the order of the lines of another cookie that other code has set twice', () => {
+    const headers = new ResponseHeaders()
+    for (const pair of ['a=1', 'b=1', 'a=2', 'b=2', 'b=3']) {
+      headers.append('Set-Cookie', `${pair}; Path=/`)
+    }
+    new ResponseCookies(headers).set('a', '3')
+    const [, lines] = [...headers][0] ?? []
+    assert.deepEqual(
+      [lines].flat().filter((line) => line?.startsWith('b')),
+      ['b=1; Path=/', 'b=2; Path=/', 'b=3; Path=/'],
+    )
+    assert.equal([lines].flat().length, 4)
+  })
+
   it('changes no list that an iteration over the headers has returned', () => {
     const headers = new ResponseHeaders()
     const cookies = new ResponseCookies(headers).set('a', '1')
