@@ -23,3 +23,13 @@ export function withTimeout<T>(
   })
   return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
+
+/** Returns a controller that aborts with a signal. */
+export function follow(signal: AbortSignal | undefined): AbortController {
+  // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
+  const controller = new AbortController()
+  const abort = (): void => controller.abort(signal?.reason)
+  if (signal?.aborted) abort()
+  else signal?.addEventListener('abort', abort, { once: true })
+  return controller
+}

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { follow } from './async.ts'
 import {
   type BodyChunks,
   type BodySource,
@@ -84,6 +85,7 @@ export class Message {
   #stream: { body: Readable; maxBytes: number; form: FormBody | undefined } | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #state: SharedState | undefined
+  #cancellations: Map<unknown, AbortController> | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
   /** The form. The report of a request from before it was read needs it. */
@@ -136,6 +138,17 @@ export class Message {
   get state(): SharedState {
     this.#state ??= Object.create(null) as SharedState
     return this.#state
+  }
+
+  /**
+   * Returns the controller that aborts when the client closes the connection, and at a time limit. All requests that lead to an
+   * action share it, and all that lead to the error action share another: a time limit has not aborted that one.
+   */
+  cancellationFor(errorHandler: unknown): AbortController {
+    this.#cancellations ??= new Map()
+    const controller = this.#cancellations.get(errorHandler) ?? follow(this.source.signal)
+    this.#cancellations.set(errorHandler, controller)
+    return controller
   }
 
   /** Adds values that no report about the message may show, as they are now: the application may change an object. */

@@ -96,7 +96,6 @@ export class RequestState<ErrorHandler> {
   #pairs: URLSearchParams | undefined
   #params: ReadonlyMap<string, string> | undefined
   #view: Params<ErrorHandler> | undefined
-  #cancellation: AbortController | undefined
 
   /** Takes each field from the patch, else from the base, else a default. The patch never sets `firstRoute`. */
   constructor(
@@ -194,10 +193,8 @@ export class RequestState<ErrorHandler> {
     return this.message.streamOf(this.maxBodyBytes ?? this.settings.maxBodyBytes, this.form)
   }
 
-  /** Aborts when the client closes the connection; the deadline of the action aborts it too. */
   get cancellation(): AbortController {
-    this.#cancellation ??= follow(this.message.source.signal)
-    return this.#cancellation
+    return this.message.cancellationFor(this.errorHandler)
   }
 
   /** Visits the parameters of the client, reserved names too, in reverse order of precedence (form, query, pairs): later ones overwrite. */
@@ -233,13 +230,4 @@ export function clientOfMessage(message: Message, trusted: BlockList): Client {
 /** Returns the ids that a trusted proxy has given to a message. */
 export function proxyIdsOfMessage(message: Message, trusted: BlockList): ProxyIds {
   return proxyIdsOf(message.source.remoteAddress ?? '', (name) => message.header(name), trusted)
-}
-
-// Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
-function follow(signal: AbortSignal | undefined): AbortController {
-  const controller = new AbortController()
-  const abort = (): void => controller.abort(signal?.reason)
-  if (signal?.aborted) abort()
-  else signal?.addEventListener('abort', abort, { once: true })
-  return controller
 }

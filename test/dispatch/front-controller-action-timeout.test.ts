@@ -29,6 +29,29 @@ describe('FrontController.handle() past limits.actionTimeoutMs', () => {
     assert.equal(run.errorRequest.signal.aborted, false)
   })
 
+  it('aborts the signals that hooks and the action before a forward have got', async () => {
+    const signals: [string, AbortSignal][] = []
+    const hook = (name: string) => (request: HttpRequest) => {
+      signals.push([request.errorHandler ? 'error' : name, request.signal])
+    }
+    const plugins = [{ routeStartup: hook('startup'), preDispatch: hook('before') }]
+    const list = (request: HttpRequest): HttpRequest => {
+      hook('list')(request)
+      return request.forward({ action: 'late' })
+    }
+    await expectError({ list, late: hang }, '/news/list', { limits, plugins })
+    assert.deepEqual(
+      signals.map(([name, { aborted }]) => [name, aborted]),
+      [
+        ['startup', true],
+        ['before', true],
+        ['list', true],
+        ['before', true],
+        ['error', false],
+      ],
+    )
+  })
+
   it('calls then() of a thenable once, also if it throws', async () => {
     let calls = 0
     const thenable = (work: () => void) => ({

@@ -401,11 +401,12 @@ describe('HttpRequest.signal', () => {
     assert.equal(client.signal.aborted, false)
   })
 
-  it('is separate for each request: the deadline of one does not abort another', () => {
+  it('is one for a request and its forwards, and another one for the error action', () => {
     const request = routed()
     const next = request.forward({ action: 'list' })
+    const { signal } = withState(next, { errorHandler: {} as ErrorHandler })
     stateOf(request).cancellation.abort(reason)
-    assert.equal(next.signal.aborted, false)
+    assert.deepEqual([next.signal.aborted, signal.aborted], [true, false])
   })
 })
 
