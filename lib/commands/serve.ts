@@ -133,11 +133,12 @@ async function shutDown(
   const closeBy = performance.now() + config.closeTimeoutMs
   const { connections, actions } = await service.close()
   await health?.reportLast()
-  await leaveCluster()
   await closeApp(app, Math.max(MIN_CLOSE_MS, closeBy - performance.now())).catch((error) => {
     stop.reason ||= ' with an error of `close`'
     report(error)
   })
+  // Also closes the servers of the application, so it comes after `close`.
+  await leaveCluster()
   await delay(REPORT_MS)
   health?.close()
   const { reason } = stop

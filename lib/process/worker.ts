@@ -54,11 +54,15 @@ export function answerTurn({ process: child }: Worker, message: unknown): void {
   if (message === TURN_MESSAGE) child.send({ [TURN_MESSAGE]: true }, () => {})
 }
 
+// A server that the application has not closed would otherwise keep the worker until its last connection ends.
+const LEAVE_TIMEOUT_MS = 200
+
 /** Leaves the cluster, in a worker: connections that it has not accepted yet go to another worker. */
 export function leaveCluster(): Promise<void> {
   const { worker } = cluster
   return new Promise((resolve) => {
     if (worker?.isConnected() !== true) return resolve()
+    setTimeout(resolve, LEAVE_TIMEOUT_MS)
     worker.once('disconnect', resolve)
     worker.disconnect()
   })

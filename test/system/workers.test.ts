@@ -236,6 +236,45 @@ describe('node server.js --workers 2, when it stops', () => {
     },
   )
 
+  it(
+    'lets the application close a server of its own, which has an open connection',
+    LIMIT,
+    async (t) => {
+      for (const close of [
+        '',
+        'export const close = () => new Promise((end) => { own.close(end); client.end() })',
+      ]) {
+        const folder = createFolder(t, {
+          'app.mjs': `
+        import { createServer } from 'node:net'
+        let client
+        const own = createServer((socket) => { client = socket.on('error', () => {}) })
+        export const started = () => own.listen(0, '127.0.0.1', () => console.log('own:' + own.address().port + ';'))
+        ${close}
+        export default { controllers: {} }`,
+        })
+        const server = new ServerProcess(t, [
+          '--workers=1',
+          '--port=0',
+          `--app=${folder}/app.mjs`,
+          PATIENT,
+        ])
+        const line = await server.printed(/own:\d+;/)
+        const client = connect(Number(/own:(\d+)/.exec(line)?.[1]), '127.0.0.1')
+        const closed = once(
+          client.resume().on('error', () => {}),
+          'close',
+        )
+        await once(client, 'connect')
+        await server.url()
+        server.child.kill('SIGTERM')
+        const { code, stderr } = await server.ended
+        await closed
+        assert.deepEqual([code, stderr], [0, ''])
+      }
+    },
+  )
+
   it('completes the requests in flight when the supervisor is killed', LIMIT, async (t) => {
     const { server, port } = await startWorkers(t)
     const response = exchange(port, { target: '/app/late' })
