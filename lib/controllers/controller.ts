@@ -85,9 +85,13 @@ const NODE_CLASSES: readonly unknown[] = [
   ...Object.values(streams),
 ]
 
-// Returns the prototypes of the classes of an instance, the innermost first. Nothing is inherited from any other object, or
-// from the classes of Node.
-function prototypesOf(controller: Controller): readonly object[] {
+/**
+ * Returns the prototypes of the classes of an instance, the innermost first. Nothing is inherited from any other object, or from
+ * the classes of Node.
+ *
+ * @internal
+ */
+export function prototypesOf(controller: Controller): readonly object[] {
   const prototypes: object[] = []
   let each: object | null = Object.getPrototypeOf(controller)
   while (each !== null && isPrototypeOfClass(each) && !isRoot(each)) {

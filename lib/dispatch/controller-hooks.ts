@@ -2,6 +2,7 @@ import {
   type Action,
   type Controller,
   checkReturned,
+  prototypesOf,
   wrapAction,
 } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/async.ts'
@@ -38,9 +39,12 @@ export function hooksOf(
   name: string,
 ): ControllerHooks | undefined {
   const reserved = [...HOOKS, CALL]
+  const members = [owner, ...prototypesOf(owner)]
   // A text or a number is a member of another meaning. A list, a plugin or a promise is not.
   const wrong = reserved.find((hook) => {
-    const value = Object.hasOwn(owner, hook) ? read(owner, hook) : undefined
+    // A getter of a class would hide the guard of the class that it extends.
+    const isMember = members.some((each) => Object.hasOwn(each, hook))
+    const value = isMember && read(owner, hook)
     return Object(value) === value && !functions.has(hook)
   })
   checkHooks(wrong, [...functions.keys()], reserved, `the controller "${name}"`)

@@ -45,7 +45,19 @@ describe('the hooks of a controller', () => {
     const guard = (): never => {
       throw new HttpError(401)
     }
+    class Base {
+      preDispatch(): never {
+        return guard()
+      }
+    }
+    class Getter extends Base {
+      // @ts-expect-error: TypeScript rejects a getter in place of a method.
+      override get preDispatch() {
+        return guard
+      }
+    }
     const wrong: [object, RegExp][] = [
+      [new Getter(), /Expected "preDispatch"/],
       [
         { preDispatch: [guard] },
         /Expected "preDispatch" of the controller "account" to be a function/,
