@@ -17,7 +17,6 @@ export type Members = Readonly<Record<string, Action | State>>
  * export const news = defineController({
  *   list: get((request, response) => response.json({ page: request.param('page') ?? '1' })),
  * })
- * new FrontController({ controllers: { news } })
  * @throws {TypeError} If the controller is not an object, or a member is a class.
  */
 export function defineController<Controller extends Members>(

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { isObject } from './check-options.ts'
 import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
-import { PLUS, parseSearch, SPACE } from './params.ts'
+import { decodedPairs, eachField, type Pair } from './params.ts'
 
 const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
@@ -26,6 +26,7 @@ interface BodyReader {
 export class FormBody {
   readonly bytes: Buffer
   #fields: URLSearchParams | undefined
+  #pairs: Pair[] | undefined
   #text: string | undefined
 
   constructor(bytes: Buffer) {
@@ -40,17 +41,16 @@ export class FormBody {
     return text
   }
 
+  /** The names and values of the fields, decoded. Kept, because an error or a forward needs them again: 1 MB takes up to 50 ms. */
+  get pairs(): Pair[] {
+    this.#pairs ??= decodedPairs(eachField, this.text)
+    return this.#pairs
+  }
+
   get fields(): URLSearchParams {
-    this.#fields ??= parseSearch(spacesForPlus(this.bytes).toString())
+    this.#fields ??= new URLSearchParams(this.pairs)
     return this.#fields
   }
-}
-
-// Replaces each `+` by a space, which means the same: URLSearchParams takes 60 ms for 1 MB of plus signs, and 3 ms for spaces.
-function spacesForPlus(bytes: Buffer): Buffer {
-  const copy = Buffer.from(bytes)
-  for (let i = 0; i < copy.length; i++) if (copy[i] === PLUS) copy[i] = SPACE
-  return copy
 }
 
 /** Reports whether a body is an async iterable that is not a Node.js stream. */
@@ -138,7 +138,11 @@ function readStream(stream: Readable, maxBytes: number): Promise<Buffer> {
     const collected = new Collector()
     const stop = listen(stream, maxBytes, {
       take: (chunk) => collected.add(chunk),
-      end: () => resolve(collected.toBuffer()),
+      end() {
+        // Else the message would keep the chunks beside the body until its response has been sent.
+        stop()
+        resolve(collected.toBuffer())
+      },
       fail(error) {
         stop()
         reject(error)

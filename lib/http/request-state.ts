@@ -199,7 +199,7 @@ export class RequestState<ErrorHandler> {
 
   /** Visits the parameters of the client, reserved names too, in reverse order of precedence (form, query, pairs): later ones overwrite. */
   eachParam(visit: Visit): void {
-    eachDecoded(eachField, this.form?.text ?? '', visit)
+    for (const [name, value] of this.form?.pairs ?? []) visit(name, value)
     eachDecoded(eachField, splitTarget(this.target).search, visit)
     const pairs = this.route?.pairs ?? ''
     if (typeof pairs === 'string') eachDecoded(eachPair, pairs, visit)

@@ -145,9 +145,9 @@ export class HttpRequest {
   }
 
   /**
-   * Aborts when the client has gone ({@link ClientGoneError}), when the action exceeds its time limit (503 or 408), and when
-   * the server stops during a response with the type `text/event-stream` ({@link ServerClosingError}). The stop aborts no
-   * other signal: the server waits until the response is sent.
+   * Aborts when the client has gone, or gets no body of a stream, as for HEAD ({@link ClientGoneError}), when the action exceeds its
+   * time limit (503 or 408), and when the server stops during a response with the type `text/event-stream`
+   * ({@link ServerClosingError}).
    */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal

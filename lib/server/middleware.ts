@@ -32,7 +32,6 @@ export interface MiddlewareOptions extends ListenerOptions {
  * from `req.url`. Mount it under the base path of the front controller, before any body parser.
  *
  * @example
- * const front = new FrontController({ controllers, basePath: '/app' })
  * app.use('/app', createMiddleware(front, { fallThrough: true }))
  * @throws {TypeError} If the handler has no `handle`, or no `serves` with `fallThrough`; if an option is unknown or invalid.
  */

@@ -2,12 +2,13 @@ import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
+import { declaredBytes } from './framing.ts'
 import { pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
-// A pipelined request starts only while the responses before it hold fewer bytes than this.
-const MAX_UNSENT_BYTES = 65_536
+// A pipelined request starts only while the requests before it, with their bodies and responses, hold fewer bytes than this.
+const MAX_HELD_BYTES = 65_536
 
 /** The part of a Connection that this file uses: to import its type would be a cycle. */
 interface Pipelining {
@@ -42,8 +43,7 @@ export class Pipeline {
   }
 
   /**
-   * Starts a request as soon as fewer than the maximum are in flight and the client has read enough of the responses before it.
-   * Reads nothing until then.
+   * Starts a request as soon as fewer than the maximum are in flight, and those hold little enough. Reads nothing until then.
    */
   start(out: ServerResponse, start: () => void): void {
     // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
@@ -84,9 +84,9 @@ export class Pipeline {
 
   #hasRoom(): boolean {
     if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
-    let waiting = 0
-    for (const out of this.#inFlight) waiting += out.writableLength
-    return waiting < MAX_UNSENT_BYTES
+    let held = 0
+    for (const out of this.#inFlight) held += out.writableLength + declaredBytes(out.req)
+    return held < MAX_HELD_BYTES
   }
 
   #pauseReading(): void {

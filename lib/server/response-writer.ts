@@ -4,7 +4,7 @@ import { Buffer } from 'node:buffer'
 import { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
-import { ServerClosingError } from '../http/errors.ts'
+import { ClientGoneError, ServerClosingError } from '../http/errors.ts'
 import { isClientGone } from '../http/exceptions.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
@@ -41,6 +41,8 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   if (isClosed) return
   incoming.settle()
   const isStream = body instanceof Readable
+  // A generator that waits does not notice that it is destroyed.
+  if (isStream && !isBodySent) incoming.abort(new ClientGoneError())
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers, out.getHeader('Vary'))
   if (isLast) fields.push('Connection', 'close')

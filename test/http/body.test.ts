@@ -103,6 +103,15 @@ describe('readBody()', () => {
     }
   })
 
+  it('leaves no listener with the chunks on a stream that it has read', async () => {
+    const stream = Readable.from(['a', 'b'], { objectMode: false })
+    assert.equal(String(await reading(stream, 2)), 'ab')
+    assert.deepEqual(
+      ['data', 'end', 'close'].map((name) => stream.listenerCount(name)),
+      [0, 0, 0],
+    )
+  })
+
   it('keeps at most twice the body and 64 KiB of chunks of one byte', async () => {
     const collectGarbage = garbageCollector()
     const used = (): number => {

@@ -259,6 +259,18 @@ describe('HttpRequest.params', () => {
 })
 
 describe('HttpRequest.forward()', () => {
+  it('decodes the form once for all requests over a message', (t) => {
+    const text = t.mock.getter(FormBody.prototype, 'text')
+    const request = routed({ form: new FormBody(Buffer.from('a=1&b=%ff')) })
+    const next = request.forward({ action: 'other', params: { c: '2' } })
+    const { params } = withState(next, { errorHandler: {} as ErrorHandler })
+    assert.deepEqual(
+      [request.params.a, request.form.get('a'), next.param('a'), params.b, params.c],
+      ['1', '1', '1', '\ufffd', '2'],
+    )
+    assert.equal(text.mock.callCount(), 1)
+  })
+
   it('changes the action, and keeps what is not given', () => {
     const next = routed().forward({ action: 'list' })
     assert.deepEqual(facts(next), [

@@ -1,10 +1,15 @@
 import assert from 'node:assert/strict'
-import { once } from 'node:events'
+import { EventEmitter, once } from 'node:events'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Action, ClientGoneError, type ErrorReport } from '../../lib/index.ts'
+import {
+  type Action,
+  ClientGoneError,
+  type ErrorReport,
+  type HttpRequest,
+} from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { bytesOf, exchange, parse, send } from '../support/http.ts'
 import { keepAliveBytesOf, listenWithActions, serveActions, settled } from '../support/wire.ts'
@@ -117,6 +122,37 @@ describe('writeResponse()', () => {
 })
 
 describe('writeResponse() with a stream', () => {
+  it('aborts the signal of a stream that is not sent, and lets its generator end', async (t) => {
+    const bus = new EventEmitter()
+    const waiting = (request: HttpRequest): Readable =>
+      Readable.from(
+        (async function* () {
+          for (;;) yield String(await once(bus, 'news', { signal: request.signal }))
+        })(),
+      )
+    const { port } = await listenWithActions(t, {
+      news(request, response) {
+        response.body = waiting(request)
+      },
+      unchanged(request, response) {
+        response.status = 304
+        response.body = waiting(request)
+      },
+      fails(request, response) {
+        response.body = waiting(request)
+        throw new Error('later')
+      },
+    })
+    for (const [method, action] of [
+      ['HEAD', 'news'],
+      ['GET', 'unchanged'],
+      ['GET', 'fails'],
+    ] as const) {
+      await exchange(port, { method, target: `/app/${action}` })
+      assert.equal(bus.listenerCount('news'), 0, action)
+    }
+  })
+
   it('sends it whole to a client whose body is left unread, and then closes', async (t) => {
     const sent = 200_000
     const { port } = await serveActions(t, {
