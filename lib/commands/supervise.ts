@@ -17,7 +17,7 @@ import { WorkerError } from './worker-slot.ts'
 const SIGNAL_DELAY_MS = 500
 
 /** Serves with `--workers`: starts the workers, which serve, and keeps them running. */
-export async function run({ config, given }: CommandLine): Promise<number> {
+export async function run({ config, given, warnings }: CommandLine): Promise<number> {
   // The cluster would close the socket when the last worker that uses it ends.
   rejectInheritedSocket('--workers')
   // A worker may start much later: it must not read other settings in the file of --env-file. With `node --env-file`, Node reads the
@@ -29,6 +29,7 @@ export async function run({ config, given }: CommandLine): Promise<number> {
   })
   const log = await createLog(config)
   logWarnings(log)
+  for (const warning of warnings) log.warn({ event: 'warning' }, warning)
   const options = { ...config, logger: log, stopTimeoutMs: stopTimeoutMs(config) }
   const supervisor = new Supervisor(options)
   const stopped = new Promise<void>((stop) => {

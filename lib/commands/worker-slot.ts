@@ -46,11 +46,14 @@ export class WorkerSlot {
 
   /** Asks the application of the worker whether it is ready; false without a worker. */
   async askReady(): Promise<boolean> {
-    if (this.#worker === undefined) return false
-    this.#asked ??= askReady(this.#worker).finally(() => {
+    const worker = this.#worker
+    if (worker === undefined) return false
+    this.#asked ??= askReady(worker).finally(() => {
       this.#asked = undefined
     })
-    return this.#asked
+    const isReady = await this.#asked
+    // A worker that has been replaced meanwhile answers no more.
+    return worker === this.#worker ? isReady : this.askReady()
   }
 
   /**

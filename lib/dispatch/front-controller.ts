@@ -93,9 +93,6 @@ export class FrontController {
 
   /**
    * Reports whether there is an action for the target of a request. Runs no plugin, reads no body, and reports nothing.
-   *
-   * @example
-   * front.serves(new HttpRequest({ target: '/news/list' }))
    */
   serves(request: HttpRequest): boolean {
     const { router, dispatcher } = this.#parts

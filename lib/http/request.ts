@@ -35,8 +35,6 @@ export let isRequest: (value: unknown) => value is HttpRequest
  * An immutable request. A forward or an error creates another one over the same message. Each part is parsed when it is
  * first read.
  *
- * @example
- * const response = await front.handle(new HttpRequest({ target: '/news/view/id/42' }))
  * @throws {TypeError} If there is no target.
  */
 export class HttpRequest {

@@ -24,6 +24,7 @@ import type { CommandLine } from './command-line.ts'
 import { contradictions } from './contradictions.ts'
 import { printProblems } from './output.ts'
 import { type Config, ConfigError } from './settings.ts'
+import { isSupervised } from './worker.ts'
 
 /** An application that is loaded: its folder of controllers, its application file and its settings. */
 export interface Application {
@@ -93,7 +94,9 @@ async function load(
       logger: log,
       development: env === 'development',
     })
-    for (const warning of [...warnings, ...warningsAbout(controllers)]) warn(warning)
+    // The supervisor of a worker logs those of the command line.
+    const ownWarnings = isSupervised ? [] : warnings
+    for (const warning of [...ownWarnings, ...warningsAbout(controllers)]) warn(warning)
     warnAboutLimits(front, config, warn)
     warnAboutRoutes(front, warn)
     const { public: folder, publicCacheControl: cacheControl } = config

@@ -385,6 +385,27 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     })
   }
 
+  it('is ready during a reload if ready() takes longer than the stop of the old worker', async (t) => {
+    const source = `
+      import { setTimeout } from 'node:timers/promises'
+      export default {}
+      export const ready = () => setTimeout(400, true)`
+    const folder = createApp(t, source)
+    const [healthPort = 0] = await findFreePorts(1)
+    const args = ['--port=0', `--health-port=${healthPort}`, '--workers=1']
+    const server = new ServerProcess(t, [...args, '--app', join(folder, 'app.js')])
+    await server.url()
+    let isReloaded = false
+    const reloaded = server.printed(/workers were replaced/).then(() => {
+      isReloaded = true
+    })
+    server.child.kill('SIGHUP')
+    const statuses = new Set<number | undefined>()
+    while (!isReloaded) statuses.add((await exchange(healthPort, { target: '/readyz' })).status)
+    await reloaded
+    assert.deepEqual([...statuses], [200])
+  })
+
   it('runs the middlewares of the export "before"', async (t) => {
     const source = `export default {}
       export const before = [(req, res, next) => { res.setHeader('X-Before', '1'); next() }]`

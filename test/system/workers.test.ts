@@ -236,6 +236,18 @@ describe('node server.js --workers 2, when it stops', () => {
     },
   )
 
+  it('warns once about a misspelt variable of the file of --env-file', LIMIT, async (t) => {
+    const folder = createFolder(t, { '.env': 'PORTICO_PROT=1\n' })
+    const { server } = await startWorkers(t, `--env-file=${folder}/.env`)
+    server.child.kill('SIGTERM')
+    const { stdout } = await server.ended
+    const warnings = logLinesOf(stdout).filter(({ event }) => event === 'warning')
+    assert.deepEqual(
+      warnings.map(({ message }) => message),
+      ['There is no variable PORTICO_PROT: did you mean PORTICO_PORT?'],
+    )
+  })
+
   it(
     'lets the application close a server of its own, which has an open connection',
     LIMIT,
