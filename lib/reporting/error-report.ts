@@ -111,15 +111,16 @@ export function shapesOf(
 ): Readonly<Record<string, string>> {
   const params = sentParamsOf(request)
   const isSafe = paramNameRule(request)
+  // The address of a sign-in: `code` and `state` may be allowed for an address elsewhere.
+  const showsValues = !stateOf(request).message.ending?.hidesParams
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS
   for (const name of params.names) {
     if (left-- === 0) break
     const { text = '', length } = params.get(name) ?? {}
     const shown = name === '' || isSafe(name) ? name : shapeOf(name)
-    shapes[unusedName(shapes, shown)] = allowed.has(name)
-      ? printable(text.slice(0, MAX_VALUE))
-      : shapeOf(text, length)
+    shapes[unusedName(shapes, shown)] =
+      showsValues && allowed.has(name) ? printable(text.slice(0, MAX_VALUE)) : shapeOf(text, length)
   }
   return shapes
 }

@@ -20,6 +20,7 @@ export class KeySets {
   readonly #fetch: ProviderFetch
   #url = ''
   #keys: Keys | undefined
+  #usedAt = 0
 
   constructor(fetch: ProviderFetch) {
     this.#fetch = fetch
@@ -31,7 +32,11 @@ export class KeySets {
    */
   async of(url: URL): Promise<Keys> {
     const { createRemoteJWKSet, customFetch } = await import('jose')
-    if (this.#keys !== undefined && url.href === this.#url) return this.#keys
+    const now = Date.now()
+    // The clock may have been set back: the keys would be kept for longer.
+    const isFresh = now >= this.#usedAt && url.href === this.#url
+    this.#usedAt = now
+    if (this.#keys !== undefined && isFresh) return this.#keys
     this.#url = url.href
     this.#keys = createRemoteJWKSet(url, {
       [customFetch]: this.#fetch as never,

@@ -11,7 +11,7 @@ import {
   NoRouteError,
   rejectionWith,
 } from '../../lib/http/errors.ts'
-import { HttpRequest, withState } from '../../lib/http/request.ts'
+import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
 import { messageForClient } from '../../lib/reporting/client-message.ts'
 import { type ErrorReport, makeReport, shapesOf } from '../../lib/reporting/error-report.ts'
 import type { ExceptionReport } from '../../lib/reporting/exception-report.ts'
@@ -460,6 +460,12 @@ describe('shapesOf()', () => {
         id: '42',
       },
     )
+  })
+
+  it('shows no value of a request to the address of a sign-in, also if its name is allowed', () => {
+    const request = requestOf('/elp/oauth.php?code=4711')
+    stateOf(request).message.ending = { hidesParams: true }
+    assert.deepEqual({ ...shapesOf(request, new Set(['code'])) }, { code: 'digits(4)' })
   })
 
   it('shows the shape of a name that does not look like one', () => {

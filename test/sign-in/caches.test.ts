@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { KeySets } from '../../lib/sign-in/id-token.ts'
 import { type Json, sendJson, startHostileProvider } from '../support/hostile-provider.ts'
 import {
   assertRedirect,
@@ -107,6 +108,21 @@ describe('The document of a provider', () => {
     assertRedirect(await signInOnce(browser()), '/')
     silent.faults = {}
     void pending.catch(() => {})
+  })
+})
+
+describe('KeySets.of()', () => {
+  it('keeps the keys of a provider, but not when the clock is set back', async (t) => {
+    t.mock.timers.enable({ apis: ['Date'], now: Date.now() })
+    const sets = new KeySets(async () => new Response())
+    const url = new URL('https://provider.example/keys')
+    const keys = await sets.of(url)
+    t.mock.timers.tick(1_000)
+    assert.equal(await sets.of(url), keys)
+    t.mock.timers.setTime(Date.now() - 500)
+    const others = await sets.of(url)
+    assert.notEqual(others, keys)
+    assert.equal(await sets.of(url), others)
   })
 })
 
