@@ -29,8 +29,8 @@ export class WorkerSlot {
   #starting: Promise<string> | undefined
   // The latest worker, until it listens.
   #young: Worker | undefined
-  // The question that the latest worker has not answered yet.
-  #asked: Promise<boolean> | undefined
+  // The question that a worker has not answered yet.
+  #asked: { readonly worker: Worker; readonly answer: Promise<boolean> } | undefined
   #timer: NodeJS.Timeout | undefined
   #failures = 0
   #isStopped = false
@@ -48,11 +48,14 @@ export class WorkerSlot {
   async askReady(): Promise<boolean> {
     const worker = this.#worker
     if (worker === undefined) return false
-    this.#asked ??= askReady(worker).finally(() => {
-      this.#asked = undefined
-    })
-    const isReady = await this.#asked
-    // A worker that has been replaced meanwhile answers no more.
+    if (this.#asked?.worker !== worker) {
+      const answer = askReady(worker).finally(() => {
+        if (this.#asked?.worker === worker) this.#asked = undefined
+      })
+      this.#asked = { worker, answer }
+    }
+    const isReady = await this.#asked.answer
+    // An old worker that stops is not ready, but its successor may be.
     return worker === this.#worker ? isReady : this.askReady()
   }
 

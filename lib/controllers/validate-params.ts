@@ -58,7 +58,6 @@ export async function validateParams<Schema extends StandardSchemaV1>(
  * the value that the schema returned.
  *
  * @example
- * const Article = z.object({ title: z.string().min(1) })
  * export const save = post(withJson(Article, (request, response, article) => {
  *   response.json({ saved: article.title })
  * }))
@@ -75,7 +74,6 @@ export function withJson<Schema extends StandardSchemaV1>(
 /**
  * Reads and validates the JSON body of a request like {@link withJson}, outside an action.
  *
- * @returns The value that the schema returned.
  * @throws {HttpError} 415, 413 or 400, as {@link withJson} describes.
  * @throws {TypeError} If the schema is invalid.
  */

@@ -6,7 +6,6 @@ import {
   wrapAction,
 } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/async.ts'
-import { read } from '../http/exceptions.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { checkHooks } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
@@ -40,12 +39,12 @@ export function hooksOf(
 ): ControllerHooks | undefined {
   const reserved = [...HOOKS, CALL]
   const members = [owner, ...prototypesOf(owner)]
-  // A text or a number is a member of another meaning. A list, a plugin or a promise is not.
   const wrong = reserved.find((hook) => {
-    // A getter of a class would hide the guard of the class that it extends.
-    const isMember = members.some((each) => Object.hasOwn(each, hook))
-    const value = isMember && read(owner, hook)
-    return Object(value) === value && !functions.has(hook)
+    const found = members.flatMap((each) => Object.getOwnPropertyDescriptor(each, hook) ?? [])
+    // A text or a number is a member of another meaning. A list, a plugin or a promise is not. Any member, also a getter, would
+    // hide the guard of a class that is extended.
+    const isWrong = found.some(({ get, set, value }) => get || set || Object(value) === value)
+    return isWrong && !functions.has(hook)
   })
   checkHooks(wrong, [...functions.keys()], reserved, `the controller "${name}"`)
   const hooks = [...functions].filter(([name]) => HOOKS.includes(name))

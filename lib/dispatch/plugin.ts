@@ -33,7 +33,7 @@ export interface Plugin {
   readonly dispatchLoopShutdown?: Hook
 }
 
-/** The names of the hooks, in the order of the points. */
+/** The names of the hooks, in the order in which they run. */
 export const HOOKS: readonly (keyof Plugin)[] = [
   'routeStartup',
   'routeShutdown',

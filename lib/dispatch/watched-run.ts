@@ -6,7 +6,7 @@ import type { Dispatcher } from './dispatcher.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 
 /**
- * Returns a `run` for a dispatcher in development. It warns about an action that creates a promise and ends without a
+ * Returns a function that runs actions in place of `dispatcher.run`, in development. It warns about an action that creates a promise and ends without a
  * response: an `await` is probably missing.
  */
 export function watchedRun(dispatcher: Dispatcher, logger: Logger): Dispatcher['run'] {

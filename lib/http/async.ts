@@ -24,7 +24,7 @@ export function withTimeout<T>(
   return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
-/** Returns a controller that aborts with a signal. */
+/** Returns a new controller that also aborts when a signal does. */
 export function follow(signal: AbortSignal | undefined): AbortController {
   // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
   const controller = new AbortController()

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream'
 import { isObject } from './check-options.ts'
 import { ClientGoneError, HttpError, rejectionWith } from './errors.ts'
-import { decodedPairs, eachField, type Pair } from './params.ts'
+import { decodedPairs, eachField, type Pair, parseSearch } from './params.ts'
 
 const READ_ALREADY = 'The body has already been read: keep the result of the first read'
 
@@ -33,8 +33,7 @@ export class FormBody {
     this.bytes = bytes
   }
 
-  // Keeps only a text with invalid UTF-8: 1 MB of it takes 10 ms to decode, and an error needs the text several times. Any other
-  // text would take as much memory as the bytes, and save little time.
+  // Keeps only a text with invalid UTF-8: 1 MB of it takes 10 ms to decode, and an error needs the text several times.
   get text(): string {
     const text = this.#text ?? this.bytes.toString()
     if (text.includes('\ufffd')) this.#text = text
@@ -48,7 +47,9 @@ export class FormBody {
   }
 
   get fields(): URLSearchParams {
-    this.#fields ??= new URLSearchParams(this.pairs)
+    // URLSearchParams parses a short text three times as fast as pairs; 1 MB of plus signs would take it 60 ms.
+    this.#fields ??=
+      this.bytes.length < 16_384 ? parseSearch(this.text) : new URLSearchParams(this.pairs)
     return this.#fields
   }
 }

@@ -91,7 +91,6 @@ function decoded(raw: string): string {
  *
  * @example
  * response.cookies.set('theme', 'dark', { maxAgeSeconds: 31_536_000 })
- * response.cookies.delete('theme')
  */
 export class ResponseCookies {
   readonly #headers: ResponseHeaders

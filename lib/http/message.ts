@@ -141,8 +141,8 @@ export class Message {
   }
 
   /**
-   * Returns the controller that aborts when the client closes the connection, and at a time limit. All requests that lead to an
-   * action share it, and all that lead to the error action share another: a time limit has not aborted that one.
+   * Returns the controller of the signal. It aborts when the client leaves, and at a time limit. A request and its forwards share one.
+   * The error action and its forwards share another, because the first may have aborted.
    */
   cancellationFor(errorHandler: unknown): AbortController {
     this.#cancellations ??= new Map()

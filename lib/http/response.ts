@@ -34,7 +34,6 @@ export let responseLifecycle: {
  *
  * @example
  * response.status = 201
- * response.headers.set('Location', '/news/view/id/42')
  * response.json({ id: 42 })
  */
 export class HttpResponse {

@@ -52,12 +52,6 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
   }
 }
 
-/** Returns the declared bytes of a body; Infinity for a chunked one. */
-export function declaredBytes({ headers }: Pick<IncomingMessage, 'headers'>): number {
-  const isChunked = headers['transfer-encoding'] !== undefined
-  return isChunked ? Number.POSITIVE_INFINITY : Number(headers['content-length'] ?? 0)
-}
-
 /** Reports whether a trailer closes the connection: the parser of `node:http` then accepts no further message. */
 export function closesByTrailer({ rawTrailers }: Pick<IncomingMessage, 'rawTrailers'>): boolean {
   return rawTrailers.some(

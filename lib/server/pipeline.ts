@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
-import { declaredBytes } from './framing.ts'
+import { DEFAULT_HEADER_LIMITS, readFraming } from './framing.ts'
 import { pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
@@ -18,10 +18,16 @@ interface Pipelining {
   resumedAt: number | undefined
 }
 
+/** A response in flight, and the declared bytes of the body of its request: Infinity for a chunked one. */
+interface InFlight {
+  readonly out: ServerResponse
+  readonly bodyBytes: number
+}
+
 /** The pipelined requests of a connection: those in flight, and the queued ones. */
 export class Pipeline {
   readonly #connection: Pipelining
-  #inFlight: readonly ServerResponse[] = []
+  #inFlight: readonly InFlight[] = []
   // Functions that start the queued requests, in order of arrival.
   #queued: (() => void)[] = []
   #resumeReading: (() => void) | undefined
@@ -43,7 +49,7 @@ export class Pipeline {
   }
 
   /**
-   * Starts a request as soon as fewer than the maximum are in flight, and those hold little enough. Reads nothing until then.
+   * Starts a request as soon as fewer than the maximum are in flight, and those hold less than 64 KiB. Reads nothing until then.
    */
   start(out: ServerResponse, start: () => void): void {
     // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
@@ -65,10 +71,12 @@ export class Pipeline {
 
   // Counts a response as in flight until it has been sent.
   #track(out: ServerResponse): void {
-    this.#inFlight = [...this.#inFlight, out]
+    // By the fields as they were sent: a middleware may change `headers`.
+    const { bodyBytes = Number.POSITIVE_INFINITY } = readFraming(out.req, DEFAULT_HEADER_LIMITS)
+    this.#inFlight = [...this.#inFlight, { out, bodyBytes }]
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
-      this.#inFlight = this.#inFlight.filter((other) => other !== out)
+      this.#inFlight = this.#inFlight.filter((other) => other.out !== out)
       // Starts them in this turn: in the next one, the requests of all other connections would be queued too.
       this.#startQueued()
     })
@@ -85,7 +93,7 @@ export class Pipeline {
   #hasRoom(): boolean {
     if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
     let held = 0
-    for (const out of this.#inFlight) held += out.writableLength + declaredBytes(out.req)
+    for (const { out, bodyBytes } of this.#inFlight) held += out.writableLength + bodyBytes
     return held < MAX_HELD_BYTES
   }
 

@@ -1,13 +1,6 @@
 import { Readable } from 'node:stream'
 import { MAX_ELEMENTS } from '../http/accept.ts'
-import {
-  BASE_PATH,
-  checkOptions,
-  FUNCTION,
-  type Kind,
-  OBJECT,
-  STRING,
-} from '../http/check-options.ts'
+import { checkOptions, FUNCTION, type Kind, OBJECT, STRING } from '../http/check-options.ts'
 import { HttpError } from '../http/errors.ts'
 import { type HttpRequest, withState } from '../http/request.ts'
 import { splitTarget, withoutOrigin } from '../http/request-line.ts'
@@ -72,7 +65,7 @@ export function withPublicFiles(
 ): Handler {
   checkOptions('options', options, {
     cacheControl: CACHE_CONTROL,
-    basePath: BASE_PATH,
+    basePath: STRING,
     headers: OBJECT,
   })
   return sendFiles(handler, listPublicFolder(folder, options.basePath ?? ''), options)

@@ -50,14 +50,25 @@ describe('the hooks of a controller', () => {
         return guard()
       }
     }
-    class Getter extends Base {
-      // @ts-expect-error: TypeScript rejects a getter in place of a method.
-      override get preDispatch() {
-        return guard
+    const hiding = ['text', undefined, null, guard, [guard]].flatMap((value) => [
+      Object.defineProperty(new Base(), 'preDispatch', { value }),
+      Object.defineProperty(new (class extends Base {})(), 'preDispatch', { get: () => value }),
+      new (class extends Base {
+        static {
+          Object.defineProperty(this.prototype, 'preDispatch', { get: () => value })
+        }
+      })(),
+    ])
+    class Setter extends Base {
+      static {
+        Object.defineProperty(this.prototype, 'preDispatch', { set() {} })
       }
     }
     const wrong: [object, RegExp][] = [
-      [new Getter(), /Expected "preDispatch"/],
+      ...[...hiding, new Setter()].map((each): [object, RegExp] => [
+        each,
+        /Expected "preDispatch"/,
+      ]),
       [
         { preDispatch: [guard] },
         /Expected "preDispatch" of the controller "account" to be a function/,

@@ -88,7 +88,7 @@ describe('The options of public functions', () => {
         /"closeTimeoutMs" to be a number/,
       ],
       [(options) => withPublicFiles(front, folder, options), { cacheControl: 3 }, /"cacheControl"/],
-      [(options) => withPublicFiles(front, folder, options), { basePath: '/app/' }, /"basePath"/],
+      [(options) => withPublicFiles(front, folder, options), { basePath: 3 }, /"basePath"/],
       [(options) => createRequestListener(front, options), { onAccess: {} }, /"onAccess"/],
       [
         (options) => createMiddleware(front, options),

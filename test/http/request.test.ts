@@ -261,7 +261,7 @@ describe('HttpRequest.params', () => {
 describe('HttpRequest.forward()', () => {
   it('decodes the form once for all requests over a message', (t) => {
     const text = t.mock.getter(FormBody.prototype, 'text')
-    const request = routed({ form: new FormBody(Buffer.from('a=1&b=%ff')) })
+    const request = routed({ form: new FormBody(Buffer.from(`a=1&b=%ff&c=${'x'.repeat(20_000)}`)) })
     const next = request.forward({ action: 'other', params: { c: '2' } })
     const { params } = withState(next, { errorHandler: {} as ErrorHandler })
     assert.deepEqual(

@@ -55,5 +55,9 @@ describe('Connection.latest', () => {
 })
 
 function responseOn({ socket }: Connection): ServerResponse {
-  return new ServerResponse({ method: 'GET', socket } as IncomingMessage)
+  return new ServerResponse({
+    method: 'GET',
+    rawHeaders: [] as string[],
+    socket,
+  } as IncomingMessage)
 }

@@ -138,8 +138,11 @@ describe('writeResponse() with a stream', () => {
         response.status = 304
         response.body = waiting(request)
       },
-      fails(request, response) {
-        response.body = waiting(request)
+      async fails(request, response) {
+        const body = waiting(request)
+        response.body = body
+        body.read(0)
+        while (bus.listenerCount('news') === 0) await new Promise(setImmediate)
         throw new Error('later')
       },
     })

@@ -5,6 +5,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout } from 'node:timers/promises'
 import { fetch } from 'undici'
 import { createFolder, type Files, writeFileIn } from '../support/folder.ts'
 import { exchange } from '../support/http.ts'
@@ -400,9 +401,13 @@ describe('node server.js --app', { concurrency: 4 }, () => {
       isReloaded = true
     })
     server.child.kill('SIGHUP')
-    const statuses = new Set<number | undefined>()
-    while (!isReloaded) statuses.add((await exchange(healthPort, { target: '/readyz' })).status)
+    const probes: Promise<{ status: number | undefined }>[] = []
+    while (!isReloaded) {
+      probes.push(exchange(healthPort, { target: '/readyz' }))
+      await setTimeout(20)
+    }
     await reloaded
+    const statuses = new Set((await Promise.all(probes)).map(({ status }) => status))
     assert.deepEqual([...statuses], [200])
   })
 
