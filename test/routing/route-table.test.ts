@@ -135,6 +135,6 @@ describe('checkedRoutes()', () => {
 
   it('excludes a custom router', () => {
     const router = { route: () => undefined }
-    assert.throws(() => new FrontController({ routes: {}, router }), /"routes" or a "router", not/)
+    assert.throws(() => new FrontController({ routes: {}, router }), /"routes" or "router", not/)
   })
 })
