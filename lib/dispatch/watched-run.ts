@@ -6,8 +6,8 @@ import type { Dispatcher } from './dispatcher.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 
 /**
- * Returns a function that runs actions in place of `dispatcher.run`, in development. It warns about an action that creates a promise and ends without a
- * response: an `await` is probably missing.
+ * Returns a function that runs actions in place of `dispatcher.run`, in development. It warns about an action that creates
+ * a promise and ends without a response: an `await` is probably missing.
  */
 export function watchedRun(dispatcher: Dispatcher, logger: Logger): Dispatcher['run'] {
   // One warning for each action is enough.
