@@ -97,7 +97,7 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
     }
     const failed = stateOf(loop.request)
     // A generator that waits does not notice that it is destroyed.
-    if (loop.response.body instanceof Readable) failed.cancellation.abort(exception)
+    if (loop.response.body instanceof Readable) failed.cancellation.abort()
     failed.message.hideCookies(loop.response.headers)
     loop.response = responseLifecycle.reset(loop.response, exception)
     // An error of the error action is not dispatched again.

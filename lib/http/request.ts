@@ -143,9 +143,9 @@ export class HttpRequest {
   }
 
   /**
-   * Aborts when the client has gone, or gets nothing of a streamed body, as for HEAD ({@link ClientGoneError}); when the
-   * action exceeds its time limit (503 or 408), or fails after it has set a stream; and when the server stops during a
-   * response with the type `text/event-stream` ({@link ServerClosingError}).
+   * Aborts when the client has gone ({@link ClientGoneError}); when the body is a stream that is not sent, as for HEAD or after
+   * an error; when the action exceeds its time limit (503 or 408); and when the server stops during a response with the
+   * type `text/event-stream` ({@link ServerClosingError}).
    */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal

@@ -71,7 +71,8 @@ export function parseCommandLine(
   for (const [name, text] of values) texts.set(flagOf(name), text)
   const { config, given } = parseSettings(texts, defaults, problems)
   // An application file has settings too: loadApplication() looks for contradictions when it has loaded the file.
-  if (config.app === undefined) problems.push(...contradictions(config))
+  if (config.app === undefined && command !== 'healthcheck')
+    problems.push(...contradictions(config))
   problems.push(...misuses(values, config))
   if (problems.length > 0) throw new ConfigError(problems)
   return { ...line, config, given, warnings: misspelt([...texts.keys()]) }

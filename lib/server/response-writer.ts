@@ -4,8 +4,9 @@ import { Buffer } from 'node:buffer'
 import { ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
-import { ClientGoneError, ServerClosingError } from '../http/errors.ts'
+import { ServerClosingError } from '../http/errors.ts'
 import { isClientGone } from '../http/exceptions.ts'
+import { stateOf } from '../http/request.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { linger } from './close-slowly.ts'
@@ -42,7 +43,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   incoming.settle()
   const isStream = body instanceof Readable
   // A generator that waits does not notice that it is destroyed.
-  if (isStream && !isBodySent) incoming.abort(new ClientGoneError())
+  if (isStream && !isBodySent && response.request) stateOf(response.request).cancellation.abort()
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers, out.getHeader('Vary'))
   if (isLast) fields.push('Connection', 'close')

@@ -273,8 +273,12 @@ describe('An observer', () => {
       index() {
         throw new HttpError(503)
       },
+      stream(_: HttpRequest, response: HttpResponse) {
+        response.body = Readable.from(['a'])
+        throw new HttpError(503)
+      },
     }
-    await handleAll(createFront({ app }), observer, ['/app'])
+    await handleAll(createFront({ app }), observer, ['/app', '/app/stream'])
     assert.deepEqual(observer.snapshot().limits, [])
   })
 

@@ -104,6 +104,12 @@ describe('parseCommandLine()', () => {
     assert.deepEqual([config.showValues, config.app], [true, 'app.js'])
   })
 
+  it('ignores contradictions for --healthcheck, as the server may have an application file', () => {
+    const args = ['--healthcheck', '--health-port=1', '--socket-timeout-ms=20000']
+    const { command, config } = parseCommandLine(args, {}, noFile)
+    assert.deepEqual([command, config.healthPort], ['healthcheck', 1])
+  })
+
   it('finds --help and --version, and reads no settings then', () => {
     const table: [string[], Environment, CommandLine['command']][] = [
       [['--help'], {}, 'help'],

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
+import { createServer } from 'node:http'
 import { connect } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
@@ -7,11 +8,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Action,
   ClientGoneError,
+  createRequestListener,
   type ErrorReport,
   type HttpRequest,
+  type HttpResponse,
 } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
-import { bytesOf, exchange, parse, send } from '../support/http.ts'
+import { createFront } from '../support/front.ts'
+import { bytesOf, exchange, listening, parse, send } from '../support/http.ts'
 import { keepAliveBytesOf, listenWithActions, serveActions, settled } from '../support/wire.ts'
 
 // The chunk of length 0 at the end of a complete response.
@@ -154,6 +159,29 @@ describe('writeResponse() with a stream', () => {
       await exchange(port, { method, target: `/app/${action}` })
       assert.equal(bus.listenerCount('news'), 0, action)
     }
+  })
+
+  it('reports a later error of an action alike, whether its stream is sent or not', async (t) => {
+    const late = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
+    const { reports, onReport } = collectReports()
+    let last: HttpRequest | undefined
+    const front = createFront(
+      {
+        app: {
+          news(request: HttpRequest, response: HttpResponse) {
+            last = request
+            response.body = Readable.from(['a'], { objectMode: false })
+          },
+        },
+      },
+      { onReport },
+    )
+    const port = await listening(t, createServer(createRequestListener(front)))
+    for (const method of ['GET', 'HEAD']) {
+      await exchange(port, { method, target: '/app/news' })
+      front.report(late, { request: last })
+    }
+    assert.equal(reports.length, 2)
   })
 
   it('sends it whole to a client whose body is left unread, and then closes', async (t) => {
