@@ -7,8 +7,8 @@ import { pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
-// A pipelined request starts only while the requests before it, with their bodies and responses, hold fewer bytes than this.
-const MAX_HELD_BYTES = 65_536
+// A pipelined request starts only while fewer bytes than this wait in the responses before it.
+const MAX_WAITING_BYTES = 65_536
 
 /** The part of a Connection that this file uses: to import its type would be a cycle. */
 interface Pipelining {
@@ -18,10 +18,10 @@ interface Pipelining {
   resumedAt: number | undefined
 }
 
-/** A response in flight, and the declared bytes of the body of its request: Infinity for a chunked one. */
+/** A response in flight, and whether its request has a body. */
 interface InFlight {
   readonly out: ServerResponse
-  readonly bodyBytes: number
+  readonly hasBody: boolean
 }
 
 /** The pipelined requests of a connection: those in flight, and the queued ones. */
@@ -49,7 +49,8 @@ export class Pipeline {
   }
 
   /**
-   * Starts a request as soon as fewer than the maximum are in flight, and those hold less than 64 KiB. Reads nothing until then.
+   * Starts a request as soon as fewer than the maximum are in flight, without a body and with less than 64 KiB that waits. Reads
+   * nothing until then.
    */
   start(out: ServerResponse, start: () => void): void {
     // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
@@ -72,8 +73,8 @@ export class Pipeline {
   // Counts a response as in flight until it has been sent.
   #track(out: ServerResponse): void {
     // By the fields as they were sent: a middleware may change `headers`.
-    const { bodyBytes = Number.POSITIVE_INFINITY } = readFraming(out.req, DEFAULT_HEADER_LIMITS)
-    this.#inFlight = [...this.#inFlight, { out, bodyBytes }]
+    const hasBody = readFraming(out.req, DEFAULT_HEADER_LIMITS).bodyBytes !== 0
+    this.#inFlight = [...this.#inFlight, { out, hasBody }]
     // A response finishes when the socket has taken its last byte.
     out.once('finish', () => {
       this.#inFlight = this.#inFlight.filter((other) => other.out !== out)
@@ -91,10 +92,13 @@ export class Pipeline {
   }
 
   #hasRoom(): boolean {
-    if (this.#inFlight.length >= MAX_IN_FLIGHT) return false
-    let held = 0
-    for (const { out, bodyBytes } of this.#inFlight) held += out.writableLength + bodyBytes
-    return held < MAX_HELD_BYTES
+    let waiting = 0
+    for (const { out, hasBody } of this.#inFlight) {
+      // A byte of a body that is not read yet may take 200 bytes: each segment of the network is a Buffer.
+      if (hasBody) return false
+      waiting += out.writableLength
+    }
+    return this.#inFlight.length < MAX_IN_FLIGHT && waiting < MAX_WAITING_BYTES
   }
 
   #pauseReading(): void {

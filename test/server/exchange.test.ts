@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
@@ -183,17 +183,15 @@ describe('The last response of a connection', () => {
   })
 
   it('is not the one to a request that expects a 100, if its unread body and a request have arrived', async (t) => {
-    const isNext = deferred()
-    const { port } = await serveActions(t, {
+    const sockets: Socket[] = []
+    const { port, service } = await serveActions(t, {
       async ignores(_, response) {
-        await isNext.promise
+        await settled(() => sockets[0]?.bytesRead ?? 0)
         response.text('ignored')
       },
-      next(_, response) {
-        isNext.resolve()
-        response.text('next')
-      },
+      next: (_, response) => response.text('next'),
     })
+    service.server.on('connection', (socket) => sockets.push(socket))
     const expects = post('ignores', 'Expect: 100-continue\r\nContent-Length: 3\r\n')
     const received = await send(port, `${expects}a=1${withClose(get('next'))}`)
     const responses = splitResponses(received).map((each) => parse(each))

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { isBuiltin } from 'node:module'
+import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -553,6 +554,37 @@ describe('The recipe for WebSockets', () => {
     const { url, origin } = await startWebSockets(t)
     assert.equal(await statusOf(`${url}x`, origin), 403)
     assert.equal(await statusOf(url, 'https://other.example'), 403)
+  })
+
+  it('closes the connection of a rejected upgrade, although the client keeps its side open', async (t) => {
+    const { service } = await startWebSockets(t)
+    const port = Number(new URL(service.url).port)
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+    t.after(() => socket.destroy())
+    socket.write('GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n')
+    socket.resume()
+    await once(socket, 'end')
+    const connections = promisify(service.server.getConnections.bind(service.server))
+    while ((await connections()) > 0) await setTimeout(5)
+  })
+
+  it('ends a client that answers no ping', async (t) => {
+    t.mock.timers.enable({ apis: ['setInterval'] })
+    const { url, origin } = await startWebSockets(t)
+    const answering = await connected(url, origin)
+    const silent = await connected(url, origin)
+    silent.pause()
+    const closed = once(silent, 'close')
+    for (let i = 0; i < 3; i++) {
+      t.mock.timers.tick(15_000)
+      await once(answering, 'ping')
+      // The server has got the pong before it sends the message back.
+      answering.send('x')
+      await once(answering, 'message')
+    }
+    silent.resume()
+    await closed
+    assert.equal(answering.readyState, WebSocket.OPEN)
   })
 })
 
