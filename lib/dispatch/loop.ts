@@ -95,11 +95,8 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
       exception = toError(thrown)
       late.get(exception)?.abort(exception)
     }
-    const failed = stateOf(loop.request)
-    // A generator that waits does not notice that it is destroyed.
-    if (loop.response.body instanceof Readable) failed.cancellation.abort()
-    failed.message.hideCookies(loop.response.headers)
-    loop.response = responseLifecycle.reset(loop.response, exception)
+    stateOf(loop.request).message.hideCookies(loop.response.headers)
+    loop.response = responseLifecycle.reset(loop.response, exception, loop.request)
     // An error of the error action is not dispatched again.
     if (loop.response.exceptions.length > 1) {
       failsafe(loop.response)

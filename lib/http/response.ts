@@ -3,7 +3,7 @@ import { isPromiseLike } from './async.ts'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseCookies } from './cookies.ts'
 import type { Markup } from './html.ts'
-import type { HttpRequest } from './request.ts'
+import { type HttpRequest, stateOf } from './request.ts'
 import { ResponseHeaders, setUnchecked, varyBy } from './response-headers.ts'
 
 const NO_EXCEPTIONS: readonly Error[] = Object.freeze([])
@@ -18,13 +18,16 @@ export let isResponse: (value: unknown) => value is HttpResponse
 export let responseLifecycle: {
   /** Marks the body as being sent: a body that is set later is destroyed at once. */
   seal(response: HttpResponse): void
-  /** Destroys the body, and any body that is set later: without this, an open file would stay open. */
-  discard(response: HttpResponse): void
   /**
-   * Discards a response. Returns a new one for the error action, with the exception added. The failed action may still
+   * Destroys the body, and any body that is set later: without this, an open file would stay open. First aborts the signal of
+   * the request if the body is a stream.
+   */
+  discard(response: HttpResponse, request?: HttpRequest): void
+  /**
+   * Discards the response of a request. Returns a new one for the error action, with the exception added. The failed action may still
    * write to the old response, but that is never sent.
    */
-  reset(response: HttpResponse, exception: Error): HttpResponse
+  reset(response: HttpResponse, exception: Error, request?: HttpRequest): HttpResponse
   /** Adds an exception to a response. */
   fail(response: HttpResponse, exception: Error): void
 }
@@ -59,12 +62,19 @@ export class HttpResponse {
       seal(response) {
         response.#isSealed = true
       },
-      discard(response) {
+      discard(response, request = response.request) {
         response.#isSealed = true
-        destroy(response.#body)
+        const body = response.#body
+        // A generator that waits does not notice that it is destroyed. A web stream is cancelled instead: a listener that closes it after
+        // its end would throw, which ends the process.
+        const isAlive = body instanceof Readable && !body.destroyed
+        if (request && isAlive && !(response.#assigned instanceof ReadableStream)) {
+          stateOf(request).cancellation.abort()
+        }
+        destroy(body)
       },
-      reset(response, exception) {
-        this.discard(response)
+      reset(response, exception, request) {
+        this.discard(response, request)
         const next = new HttpResponse()
         next.#exceptions = response.#exceptions
         this.fail(next, exception)

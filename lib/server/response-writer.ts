@@ -6,7 +6,6 @@ import { pipeline, Readable } from 'node:stream'
 import { checkChunk } from '../http/body.ts'
 import { ServerClosingError } from '../http/errors.ts'
 import { isClientGone } from '../http/exceptions.ts'
-import { stateOf } from '../http/request.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
 import { linger } from './close-slowly.ts'
@@ -42,8 +41,6 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   if (isClosed) return
   incoming.settle()
   const isStream = body instanceof Readable
-  // A generator that waits does not notice that it is destroyed.
-  if (isStream && !isBodySent && response.request) stateOf(response.request).cancellation.abort()
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
   const fields = fieldLinesOf(headers, out.getHeader('Vary'))
   if (isLast) fields.push('Connection', 'close')

@@ -161,6 +161,42 @@ describe('writeResponse() with a stream', () => {
     }
   })
 
+  it('cancels a web stream that is not sent, whose listener for the signal may close it', async (t) => {
+    const closing = (request: HttpRequest, pull?: () => never): ReadableStream =>
+      new ReadableStream({
+        start(controller) {
+          request.signal.addEventListener('abort', () => controller.close())
+        },
+        ...(pull && { pull }),
+        cancel() {
+          cancelled++
+        },
+      })
+    let cancelled = 0
+    const { port } = await listenWithActions(t, {
+      news(request, response) {
+        response.body = closing(request)
+      },
+      unchanged(request, response) {
+        response.status = 304
+        response.body = closing(request)
+      },
+      fails(request, response) {
+        response.body = closing(request, () => {
+          throw new Error('no news')
+        })
+      },
+    })
+    for (const [method, action, status, count] of [
+      ['HEAD', 'news', 200, 1],
+      ['GET', 'unchanged', 304, 2],
+      ['GET', 'fails', 500, 2],
+    ] as const) {
+      assert.equal((await exchange(port, { method, target: `/app/${action}` })).status, status)
+      assert.equal(cancelled, count, action)
+    }
+  })
+
   it('reports a later error of an action alike, whether its stream is sent or not', async (t) => {
     const late = Object.assign(new Error('socket hang up'), { code: 'ECONNRESET' })
     const { reports, onReport } = collectReports()
