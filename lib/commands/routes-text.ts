@@ -43,7 +43,9 @@ function urlText(
 ): string {
   if (handlesErrors) return '(errors)'
   const names = routes.filter(({ to }) => to === name).map((route) => route.name)
-  return urls.join(', ') || (names.length > 0 ? `(route ${names.join(', ')})` : '(none)')
+  if (urls.length > 0) return urls.join(', ')
+  if (names.length > 0) return `(route ${names.join(', ')})`
+  return routes.some(({ to }) => to.includes(':')) ? '(a route)' : '(none)'
 }
 
 /** Formats the number of the files of a public folder. */

@@ -60,7 +60,7 @@ export async function run({ config, given, warnings }: CommandLine): Promise<num
   } catch (error) {
     if (!(error instanceof WorkerError)) throw error
     if (error.exitCode < 1) log.error({ event: 'worker' }, error.message)
-    supervisor.kill()
+    await supervisor.stop()
     return Math.max(error.exitCode, EXIT_FAILURE)
   }
   await stopped

@@ -1,4 +1,4 @@
-import { HttpRequest } from '../http/request.ts'
+import { HttpRequest, stateOf } from '../http/request.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { CALL } from './controller-hooks.ts'
@@ -35,5 +35,8 @@ export function urlsOf(site: SiteParts, action: RegisteredAction): readonly stri
 // Routes each candidate: /admin does not lead to a controller "admin" if a module has that name.
 function leadsTo(site: SiteParts, path: string, action: RegisteredAction): boolean {
   const request = new HttpRequest({ target: site.basePath + path })
-  return site.dispatcher.find(site.router.route(request)) === action
+  const routed = site.router.route(request)
+  const { name, pairs } = stateOf(routed).route ?? {}
+  // A named route may take a name as a parameter: with REST, /news/get is the article "get".
+  return (name === undefined || !String(pairs)) && site.dispatcher.find(routed) === action
 }

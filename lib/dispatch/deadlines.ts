@@ -1,6 +1,9 @@
 import { monotonicMs } from '../http/clock.ts'
 import { outsideRequests } from '../http/retention.ts'
 
+// Promises that expire in one turn of the event loop. The report of each may take milliseconds, and all other requests wait.
+const MAX_EXPIRED = 8
+
 interface Pending {
   readonly expiresAt: number
   // Removed when the promise is settled or late: the calls refer to the request, and the promise may hang for ever.
@@ -57,9 +60,10 @@ export class Deadlines {
   readonly #expire = (): void => {
     this.#timer = undefined
     const now = monotonicMs()
+    let left = MAX_EXPIRED
     for (const pending of this.#pending) {
-      if (pending.expiresAt > now) {
-        this.#timer = setTimeout(this.#expire, pending.expiresAt - now)
+      if (pending.expiresAt > now || left-- === 0) {
+        this.#timer = setTimeout(this.#expire, Math.max(1, pending.expiresAt - now))
         return
       }
       const calls = this.#take(pending)

@@ -2,6 +2,7 @@ import { checkNames } from '../http/check-options.ts'
 import { rejectionWith } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
+import { isErrorRequest } from './error-request.ts'
 import type { Plugin } from './plugin.ts'
 
 /** Options of {@link sameOrigin}. */
@@ -9,6 +10,8 @@ export interface SameOriginOptions {
   /** Further origins whose pages may send unsafe requests, such as `https://admin.example` (default none). */
   readonly origins?: readonly string[] | undefined
 }
+
+const MESSAGE = 'This request must come from a page of this site'
 
 // The methods that change nothing (RFC 9110, section 9.2.1), so that a link of another site may use them.
 const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
@@ -29,11 +32,19 @@ export function sameOrigin(options: SameOriginOptions = {}): Plugin {
   checkNames('options', options, ['origins'])
   const { origins = [] } = options
   for (const origin of origins) checkOrigin(origin)
+  const passes = (request: HttpRequest): boolean =>
+    SAFE_METHODS.includes(request.method) || isAllowed(request, origins)
   return {
     // Before the form is read.
     routeShutdown(request) {
-      if (SAFE_METHODS.includes(request.method) || isAllowed(request, origins)) return
-      throw rejectionWith(403, 'This request must come from a page of this site')
+      if (!passes(request)) throw rejectionWith(403, MESSAGE)
+    },
+    // The error action may forward the rejected request. A second error would be a 500.
+    preDispatch(request, response) {
+      const { errorHandler } = request
+      if (errorHandler === undefined || isErrorRequest(request) || passes(request)) return undefined
+      response.status = 403
+      return response.text(MESSAGE)
     },
   }
 }

@@ -42,7 +42,7 @@ export async function loadAppFile(path: string): Promise<AppFile> {
   return loadFile(kind, file, async (exports) => {
     const options = await optionsOf(Reflect.get(exports, 'default'))
     try {
-      checkOptions(options)
+      checkAppOptions(options)
       return {
         options,
         before: checkedBefore(Reflect.get(exports, 'before')),
@@ -74,9 +74,10 @@ function kindOf(value: unknown): string {
 }
 
 // Assumes development for a file with `showValues`, which needs it: a flag or a variable may turn development on.
-function checkOptions(options: FrontControllerOptions): void {
+function checkAppOptions(options: FrontControllerOptions): void {
   const { showValues = false, development = showValues } = options
-  new FrontController({ ...options, development })
+  // Without the routes: they may lead to a module of the folder of controllers.
+  new FrontController({ ...options, development, routes: undefined })
 }
 
 function functionOf(exports: object, name: string): (() => unknown) | undefined {

@@ -12,7 +12,7 @@ import { SignInError } from './sign-in-hint.ts'
 
 /**
  * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
- * frame of the application, controller and action; for a rejection, the type and the requested names.
+ * frame of the application, controller and action; for a rejection, the type, the status and the requested names.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
  * request, but its names may be parts of the target: see `copyOf()`.
  */
@@ -29,8 +29,9 @@ export function fingerprintOf(failure: Failure): string {
   const { module, controller, action } = registered ?? safeNames(request)
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
-    const signIn = signInOf(first)
-    return `${type} ${signIn && `${signIn} `}${names}`
+    // The other types have one status each.
+    const status = type === 'EXCEPTION_OTHER' && failure.status
+    return [type, status, signInOf(first), names].filter(Boolean).join(' ')
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
   if (resolve && registered === undefined) return faultOf(first, failure, '')

@@ -55,6 +55,22 @@ describe('routesText()', () => {
     const text = routesText({ actions: listActions(front), routes: listRoutes(front) }, style)
     assert.match(text, /\n\(route two, one\) +any +news\/list .*\n\(none\) +any +news\/save /)
   })
+
+  it('lists no URL whose last name a REST route reads as an id', () => {
+    const news = { index() {}, get() {}, put() {} }
+    const front = new FrontController({
+      controllers: { news },
+      routes: { api: { rest: true } },
+    })
+    const text = routesText({ actions: listActions(front), routes: listRoutes(front) }, style)
+    assert.deepEqual(
+      text
+        .split('\n')
+        .slice(1, 4)
+        .map((line) => line.split(/ {2,}/, 3)[0]),
+      ['/news, /news/index/...', '(a route)', '(a route)'],
+    )
+  })
 })
 
 describe('Named routes', () => {

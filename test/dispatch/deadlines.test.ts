@@ -28,6 +28,20 @@ describe('Deadlines.within()', () => {
     await Promise.all([assert.rejects(result, { message: 'late' }), advance(1)])
   })
 
+  it('lets other work run while many promises expire at the same time', async () => {
+    const deadlines = new Deadlines(5)
+    let created = 0
+    const expired = (): Error => {
+      if (created++ % 8 === 0) setImmediate(() => turns.push(created))
+      return late()
+    }
+    const turns: number[] = []
+    const results = Array.from({ length: 20 }, () => deadlines.within(never, expired))
+    for (const { status } of await Promise.allSettled(results)) assert.equal(status, 'rejected')
+    await new Promise(setImmediate)
+    assert.deepEqual(turns, [8, 16, 20])
+  })
+
   it('creates the error only when the time is over', async (t) => {
     const advance = mockClock(t)
     const deadlines = new Deadlines(10)

@@ -19,4 +19,15 @@ describe('loadApplication()', () => {
     assert.equal((await loadApplication(line)).files?.size, 0)
     assert.equal(publicFileOf(application, new HttpRequest({ target: '/app/css' })), undefined)
   })
+
+  it('accepts routes of the file to a module of the folder', async (t) => {
+    const folder = createFolder(t, {
+      'controllers/admin/report.mjs': 'export const view = (_, response) => response.text("seen")',
+      'app.mjs': `const defaults = { module: 'admin', controller: 'report', action: 'view' }
+        export default { routes: { report: { path: '/report/:id', defaults } } }`,
+    })
+    const args = ['--controllers', join(folder, 'controllers'), '--app', join(folder, 'app.mjs')]
+    const { front } = await loadApplication(parseCommandLine(args, {}, () => ''))
+    assert.equal((await front.handle(new HttpRequest({ target: '/report/1' }))).body, 'seen')
+  })
 })

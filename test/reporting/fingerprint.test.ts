@@ -62,7 +62,7 @@ describe('fingerprintOf()', () => {
     }
     // The location is that of this test.
     assert.match(of(504), /^EXCEPTION_OTHER SignInError \S+ google\/token news\/list$/)
-    assert.equal(of(400), 'EXCEPTION_OTHER google/token default news list')
+    assert.equal(of(400), 'EXCEPTION_OTHER 400 google/token default news list')
   })
 
   it('contains no name of a class or of a file that may be a value', () => {
@@ -153,7 +153,7 @@ describe('fingerprintOf()', () => {
     const fingerprints = new Set(reports.map(({ fingerprint }) => fingerprint))
     assert.deepEqual(
       Array.from(fingerprints, (fingerprint) => fingerprint.replace(/ \S+:\d+:\d+/, '')),
-      ['EXCEPTION_OTHER Error my-news/list-all', 'EXCEPTION_OTHER default my-news deny-all'],
+      ['EXCEPTION_OTHER Error my-news/list-all', 'EXCEPTION_OTHER 403 default my-news deny-all'],
     )
   })
 
@@ -181,7 +181,7 @@ describe('fingerprintOf()', () => {
       await front.handle(new HttpRequest({ target: `/magic/${action}` }))
     const names = reports.map(({ fingerprint }) => fingerprint.replace(/ \S+:\d+:\d+/, ''))
     const fault = 'EXCEPTION_OTHER Error magic/__call'
-    assert.deepEqual(names, [fault, fault, 'EXCEPTION_OTHER default magic __call'])
+    assert.deepEqual(names, [fault, fault, 'EXCEPTION_OTHER 403 default magic __call'])
   })
 
   it('has a frame of the application that is in no file with a name, and skips generated code', () => {

@@ -134,6 +134,13 @@ describe('framesOf()', () => {
     assert.deepEqual(framesOf(assembled, `bad ${forged}`, 'Error'), { lines: own, areOwn: true })
   })
 
+  it('leaves out the frames of Portico, unless there are no others', () => {
+    const portico = `RequestStages.dispatch (file://${repositoryFile('dist/lib/dispatch/loop.js')}:1:2)`
+    const frames = [own[0] ?? '', portico, own[1] ?? '']
+    assert.deepEqual(framesOf(stackOf('Error: no', ...frames), 'no', 'Error').lines, own)
+    assert.deepEqual(framesOf(stackOf('Error: no', portico), 'no', 'Error').lines, [portico])
+  })
+
   it('returns the last block if the message was replaced, which may have frames of the message', () => {
     const stack = stackOf('Error: x\n    at forged (/srv/f.js:1:1)\nsecond line', ...own)
     for (const message of ['replaced', 'an x\n    at f', 'x\n    at f...']) {
