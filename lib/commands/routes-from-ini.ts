@@ -15,11 +15,20 @@ export function routesFromIni([file = '', section, ...others]: readonly string[]
   if (file === '' || others.length > 0)
     throw new ConfigError(['Expected routes-from-ini FILE [SECTION]'])
   const { routes, problems } = translated(file, section)
-  print(`export const routes = ${JSON.stringify(routes, null, 2)}\n`)
+  print(`export const routes = ${codeOf(routes)}\n`)
   const lines = problems.map(([line, problem]) => `${file}:${line}: ${problem}`)
   if (Object.keys(routes).length === 0) lines.push(`${file}: no route`)
   printProblems(lines)
   return lines.length > 0 ? EXIT_FAILURE : 0
+}
+
+// Returns the code of an object: JSON, with the literals of regular expressions.
+function codeOf(routes: object): string {
+  const mark = (_: string, value: unknown): unknown =>
+    value instanceof RegExp ? `\0${value}\0` : value
+  return JSON.stringify(routes, mark, 2).replace(/"\\u0000(.*)\\u0000"/g, (_, literal) =>
+    JSON.parse(`"${literal}"`),
+  )
 }
 
 function translated(file: string, section?: string): ReturnType<typeof translateIni> {

@@ -31,8 +31,6 @@ export interface HttpRequestInit {
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   /** Text, bytes, or a stream of them: a Node.js stream, a web `ReadableStream`, an async iterable (default ''). */
   readonly body?: BodySource | BodyChunks | undefined
-  /** Returns a header by its lower-case name (default: reads `headers`). */
-  readonly header?: ((name: string) => string | undefined) | undefined
   /** Aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined
   /** Whether the client has closed the connection (default: whether the signal or the body is aborted). */
@@ -77,7 +75,12 @@ export class Message {
   readonly target: string
   /** When the message arrived, by {@link monotonicMs}. */
   readonly arrivedAt: number = monotonicMs()
-  readonly source: HttpRequestInit & { readonly rawFields?: Fields; readonly awaitsBody?: boolean }
+  readonly source: HttpRequestInit & {
+    readonly rawFields?: Fields
+    readonly awaitsBody?: boolean
+    /** Returns a header by its lower-case name (default: reads `headers`). */
+    readonly header?: ((name: string) => string | undefined) | undefined
+  }
   #headers: RequestHeaders | undefined
   #query: URLSearchParams | undefined
   #id: string | undefined
@@ -203,8 +206,7 @@ export class Message {
   }
 
   /**
-   * Returns the body as a stream, within a limit. Returns the same stream until it ends: any body can be read only
-   * once.
+   * Returns the body as a stream, within a limit. Returns the same stream until it ends: a body can be read only once.
    *
    * @param form The form that was read, whose bytes can be read again.
    */
@@ -229,9 +231,8 @@ export class Message {
 }
 
 /**
- * Checks a body before it is read.
+ * Checks a body before it is read. `problem` says what is wrong with its type.
  *
- * @param problem What is wrong with its type; undefined if nothing is.
  * @throws {HttpError} 415 with the problem; 413 if the declared length is past the limit.
  */
 export function checkBody(message: Message, problem: string | undefined, maxBytes: number): void {

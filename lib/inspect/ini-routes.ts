@@ -142,10 +142,11 @@ class Translation {
     const kind = textOf(node, 'type')?.replace(CLASS, '') ?? 'Route'
     const route = textOf(node, 'route')
     const defaults = this.#texts(node, 'defaults')
-    const requirements = this.#texts(node, 'reqs')
+    const reqs = Object.entries(this.#texts(node, 'reqs') ?? {})
+    const requirements = Object.fromEntries(reqs.map(([key, text]) => [key, ignoringCase(text)]))
     const common = {
       ...(defaults && { defaults }),
-      ...(requirements && { requirements }),
+      ...(reqs.length > 0 && { requirements }),
       ...(textOf(node, 'abstract') && { abstract: true }),
     }
     const known = ['type', 'route', 'defaults', 'reqs', 'abstract', 'chains']
@@ -154,7 +155,7 @@ class Translation {
       case 'Route_Static':
         this.#reportOthers(name, node, known)
         if (/(?:^|\/):?@/.test(route ?? ''))
-          return this.#report(name, node, 'is left out: it is translated')
+          return this.#report(name, node, 'is left out: it has a translated segment')
         return { path: route ?? '', ...common }
       case 'Route_Regex': {
         this.#reportOthers(name, node, [...known, 'map', 'reverse'])
@@ -224,7 +225,7 @@ class Translation {
       checkedRoutes({ [name]: pattern as RoutePattern })
       return true
     } catch (error) {
-      this.#problems.push([lineOf(node), (error as Error).message])
+      this.#problems.push([lineOf(node), `${(error as Error).message}: it is left out`])
       return false
     }
   }
@@ -233,6 +234,16 @@ class Translation {
 function textOf(node: Tree, key: string): string | undefined {
   const value = node.get(key)
   return value === undefined || value instanceof Map ? undefined : value.text
+}
+
+// Returns a requirement as ZF1 applies it: there, it ignores the case of letters.
+function ignoringCase(text: string): string | RegExp {
+  if (!/[a-z]/i.test(text.replace(/\\./g, ''))) return text
+  try {
+    return new RegExp(text, 'i')
+  } catch {
+    return text
+  }
 }
 
 function lineOf(node: Node): number {

@@ -75,8 +75,7 @@ export class Exchange implements ResponseTarget, EndListener {
     else this.#start()
   }
 
-  // Wait one tick when a body follows: node:http has then usually parsed the bytes that arrived
-  // with the headers, so `body` can return them synchronously.
+  // Waits one tick for a body: node:http has then usually parsed the bytes that have arrived, so `body` returns them at once.
   #start(): void {
     // While the server is stopping, only the last response of a connection ends it: node:http must first parse what has arrived.
     if (this.stop.hasBegun) setImmediate(() => this.#begin())
@@ -176,8 +175,14 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   #reportFault(error: unknown): void {
-    const { request, status } = this.#emptyResponse(500)
-    this.#handler.report?.(error, { request, status })
+    this.#handler.report?.(error, { request: this.#requestOf(), status: 500 })
+  }
+
+  // The request of a response has the form and the route. An error may quote the cookies of that response.
+  #requestOf(response = this.#response): HttpRequest {
+    const request = response?.request ?? this.#request
+    stateOf(request).message.hideCookies(response?.headers)
+    return request
   }
 
   #write(response: HttpResponse): void {
@@ -190,18 +195,14 @@ export class Exchange implements ResponseTarget, EndListener {
   #emptyResponse(status: number): HttpResponse {
     const response = new HttpResponse()
     response.status = status
-    // The request of a response has the form and the route. An error may quote the cookies of that response.
-    response.request = this.#response?.request ?? this.#request
-    stateOf(response.request).message.hideCookies(this.#response?.headers)
+    response.request = this.#requestOf()
     return response
   }
 
   // The status is not always 500: a response that streams `request.body` fails with the error of the client.
   report(error: Error, response: HttpResponse): void {
-    const { request = this.#request, headers } = response
-    stateOf(request).message.hideCookies(headers)
     responseLifecycle.fail(response, error)
-    this.#handler.report?.(error, { request, status: statusOf(error) })
+    this.#handler.report?.(error, { request: this.#requestOf(response), status: statusOf(error) })
   }
 
   // `onAccess` is called once per request, with the last response that was attempted.
@@ -217,11 +218,10 @@ export class Exchange implements ResponseTarget, EndListener {
   onEnd(): void {
     const response = this.#response
     if (response === undefined) return
-    const { method } = this.incoming
     const durationMs = monotonicMs() - stateOf(this.#request).message.arrivedAt
     // An error of `onAccess` must not end the process, nor keep the other listeners of the connection from being called.
     try {
-      const access = new AccessRecord(method, response, this.bytes, durationMs)
+      const access = new AccessRecord(this.incoming.method, response, this.bytes, durationMs)
       const returned: unknown = this.#options.onAccess?.(access)
       if (isPromiseLike(returned)) returned.then(undefined, (error) => this.#reportFault(error))
     } catch (error) {

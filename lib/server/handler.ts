@@ -75,6 +75,6 @@ export interface ListenerOptions extends HandlingOptions {
    * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
    */
   readonly closing?: AbortSignal | undefined
-  /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. */
+  /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. @internal */
   readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

@@ -96,7 +96,7 @@ routes.g.chain = "c, nosuch"
       problems.map(([line, problem]) => [line, problem.replace(/(.{48}).*/, '$1')]),
       [
         [2, 'the route "a" has the type My_Route, which Porti'],
-        [4, 'the route "b" is left out: it is translated'],
+        [4, 'the route "b" is left out: it has a translated s'],
         [6, 'the route "c" has "locale", which is not transla'],
         [7, 'routes.d.route: the value is not plain text'],
         [8, 'The route "e" has an invalid "reverse": expected'],

@@ -16,6 +16,19 @@ describe('portico routes-from-ini', () => {
     assert.match(output, /routes\.ini:3: the route "b" has the type X/)
   })
 
+  it('prints requirements that ignore case, as in ZF1, as regular expressions', async (t) => {
+    const reqs = { name: '[a-z/"]+', id: '\\d+' }
+    const lines = Object.entries(reqs).map(([name, text]) => `routes.u.reqs.${name} = '${text}'`)
+    const folder = createFolder(t, {
+      'routes.ini': `[production]\nroutes.u.route = "u/:name/:id"\n${lines.join('\n')}`,
+    })
+    const program = repositoryFile('dist/server.js')
+    const { code, output } = await runNode([program, 'routes-from-ini', `${folder}/routes.ini`])
+    assert.equal(code, 0)
+    const { routes } = await import(`data:text/javascript,${encodeURIComponent(output)}`)
+    assert.deepEqual(routes.u.requirements, { name: /[a-z/"]+/i, id: '\\d+' })
+  })
+
   it('says that a file has no route', async (t) => {
     const folder = createFolder(t, { 'routes.xml': '<config><production/></config>' })
     const program = repositoryFile('dist/server.js')
