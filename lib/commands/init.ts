@@ -176,12 +176,14 @@ async function write(folder: string, name: string, text: string): Promise<void> 
 
 function printNext(folder: string, isInstalled: boolean, typescript: boolean): void {
   const { features, versions } = process
-  if (typescript && !(features as { readonly typescript?: unknown }).typescript) {
+  const isTooOld = typescript && !(features as { readonly typescript?: unknown }).typescript
+  if (isTooOld) {
     print(
       `The files need Node ${NODE_FOR_TYPESCRIPT} or newer, and this is Node ${versions.node}\n`,
     )
   }
   if (typescript) print('Types: npm install --save-dev typescript @types/node && npx tsc\n')
+  if (isTooOld) return
   const steps = [
     ...(folder === '.' ? [] : [`cd ${shellWord(printable(folder))}`]),
     ...(isInstalled ? [] : ['npm install']),

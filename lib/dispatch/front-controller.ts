@@ -14,7 +14,7 @@ import { RequestRouter } from '../routing/request-router.ts'
 import type { SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
-import { type Admit, type LoopState, RequestStages, runLoop, type Stages } from './loop.ts'
+import { type Admit, type LoopState, runLoop, type Stages } from './loop.ts'
 import {
   controllersOf,
   type FrontControllerOptions,
@@ -22,6 +22,7 @@ import {
   withMaps,
 } from './options.ts'
 import { PluginStages } from './plugin-stages.ts'
+import { RequestStages } from './request-stages.ts'
 import { run } from './steps.ts'
 import { watchedRun } from './watched-run.ts'
 

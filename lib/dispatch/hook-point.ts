@@ -3,8 +3,9 @@ import { isPromiseLike } from '../http/async.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { type HttpResponse, isResponse } from '../http/response.ts'
 import { isErrorRequest } from './error-request.ts'
-import type { LoopState, WithDeadline } from './loop.ts'
+import type { LoopState } from './loop.ts'
 import type { Plugin } from './plugin.ts'
+import type { WithDeadline } from './request-stages.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** One of the six points of a request, with the plugins that have a hook for it, in their order. */

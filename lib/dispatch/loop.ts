@@ -1,23 +1,11 @@
-import { Readable } from 'node:stream'
-import { checkReturned } from '../controllers/controller.ts'
 import { failsafe } from '../controllers/error-controller.ts'
 import { isPromiseLike } from '../http/async.ts'
-import type { FormBody } from '../http/body.ts'
-import { HttpError } from '../http/errors.ts'
 import { toError } from '../http/exceptions.ts'
-import { type FormLimits, needsForm, readFormBody } from '../http/form-body.ts'
-import { type HttpRequest, isRequest, stateOf, withState } from '../http/request.ts'
+import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import { HttpResponse, responseLifecycle } from '../http/response.ts'
-import { channels, traced } from '../reporting/diagnostics.ts'
 import type { Admission } from '../reporting/reporter.ts'
-import { claim } from '../reporting/scrubbed-exception.ts'
-import type { RequestRouter } from '../routing/request-router.ts'
-import { Deadlines } from './deadlines.ts'
-import type { Dispatcher } from './dispatcher.ts'
 import { toErrorRequest } from './error-request.ts'
-import { waitForFirstBytes } from './first-bytes.ts'
 import type { Plugin } from './plugin.ts'
-import type { RegisteredAction } from './registered-controller.ts'
 import { type Steps, wait } from './steps.ts'
 
 /** The state of the loop for one request. The stages replace the request and fill in the response. */
@@ -32,13 +20,6 @@ export interface LoopState {
   failedPlugin?: Plugin
 }
 
-/** Settles as a promise does, or rejects with a 503 if the promise is still pending after the limit (default `actionTimeoutMs`). */
-export type WithDeadline = <T>(
-  request: HttpRequest,
-  promise: PromiseLike<T>,
-  limitMs?: number,
-) => Promise<T>
-
 /** Decides about the report of an exception. */
 export type Admit = (request: HttpRequest, exception: Error) => Admission
 
@@ -51,8 +32,15 @@ export type Outcome = HttpResponse | HttpRequest | Error | undefined
 /** The outcome of the preparation: the response if a hook has ended the request. */
 export type Prepared = HttpResponse | undefined
 
-/** The stages of the loop, with or without plugins. */
-export type Stages = Pick<RequestStages, 'prepare' | 'dispatch' | 'finish'>
+/** The stages of the loop, with or without plugins. Each returns a promise only if it has to wait. */
+export interface Stages {
+  /** Routes the request, and reads its form. */
+  prepare(loop: LoopState): Prepared | Promise<Prepared>
+  /** Calls the action. */
+  dispatch(loop: LoopState): Outcome | Promise<Outcome>
+  /** Waits for the first bytes of a streamed body. If it fails before them, the error action can still respond. */
+  finish(loop: LoopState): void | Promise<void>
+}
 
 // Ends a circle of forwards.
 const MAX_DISPATCHES = 16
@@ -108,14 +96,15 @@ export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): St
   }
 }
 
-// The controller that the loop aborts when it catches the error of a time limit. The timer does not abort it: the listeners
-// would run outside of the context of their request.
+// The controllers that the loop aborts, by the errors of time limits.
 const late = new WeakMap<Error, AbortController>()
 
-// Claims a later rejection for the request, because another request may await the same promise. Takes only the id: a closure
-// over the request would keep it in memory while the promise hangs.
-function claimLate(promise: PromiseLike<unknown>, id: string): void {
-  promise.then(undefined, (exception) => claim([exception], { id, controller: '' }))
+/**
+ * Lets the loop abort a controller when it catches an error. The timer of a time limit does not abort it: the listeners would run
+ * outside of the context of their request.
+ */
+export function abortWhenCaught(error: Error, controller: AbortController): void {
+  late.set(error, controller)
 }
 
 // Runs after the form is read, so the error action of a rejected request can read the form.
@@ -123,106 +112,4 @@ function check({ request, dispatches }: LoopState): void {
   const { rejection } = stateOf(request)
   if (rejection !== undefined && request.errorHandler === undefined) throw rejection
   if (dispatches > MAX_DISPATCHES) throw new Error(`More than ${MAX_DISPATCHES} dispatches`)
-}
-
-/** Options of {@link RequestStages}. */
-export interface StageOptions {
-  readonly router: RequestRouter
-  readonly dispatcher: Dispatcher
-  readonly limits: FormLimits & { readonly actionTimeoutMs: number }
-  /** Runs an action (default: the dispatcher does). */
-  readonly runAction?: Dispatcher['run'] | undefined
-}
-
-/** The stages of the loop without plugins. Each returns a promise only if it has to wait. */
-export class RequestStages {
-  readonly #options: StageOptions
-  readonly #runAction: Dispatcher['run']
-  // One for each limit: that of the front controller, and those of actions.
-  readonly #deadlines = new Map<number, Deadlines>()
-  // Most applications have no limits of single actions, and need not look them up.
-  readonly #hasActionLimits: boolean
-
-  constructor(options: StageOptions) {
-    const { dispatcher, runAction } = options
-    this.#options = options
-    this.#runAction = runAction ?? ((...args) => dispatcher.run(...args))
-    this.#hasActionLimits = dispatcher.actions.some(({ limits }) => limits !== undefined)
-  }
-
-  /** Routes the request, and reads its form. */
-  prepare(loop: LoopState): Prepared | Promise<Prepared> {
-    loop.request = this.#options.router.route(loop.request)
-    const limits = this.#hasActionLimits ? this.#applyLimits(loop) : this.#options.limits
-    if (!needsForm(loop.request)) return undefined
-    const setForm = (form: FormBody): Prepared => {
-      loop.request = withState(loop.request, { form })
-      stateOf(loop.request).message.form = form
-      return undefined
-    }
-    const form = readFormBody(loop.request, limits)
-    return isPromiseLike(form) ? form.then(setForm) : setForm(form)
-  }
-
-  // Returns the limits of the form, and sets the limit of any other body. Each forward uses the limits of its own
-  // action.
-  #applyLimits(loop: LoopState): FormLimits {
-    const found = this.#options.dispatcher.find(loop.request)
-    const own = found instanceof Error ? undefined : found.limits
-    const limits = { ...this.#options.limits, ...own }
-    const { maxBodyBytes } = limits
-    if (stateOf(loop.request).maxBodyBytes !== maxBodyBytes) {
-      loop.request = withState(loop.request, { maxBodyBytes })
-    }
-    return limits
-  }
-
-  /** Calls the action. */
-  dispatch(loop: LoopState): Outcome | Promise<Outcome> {
-    const { request, response } = loop
-    const { dispatcher } = this.#options
-    const found = dispatcher.find(request)
-    if (found instanceof Error) {
-      const hooks = dispatcher.findHooks(request)
-      return hooks === undefined ? found : this.#call(hooks, loop)
-    }
-    if (!channels.dispatch.hasSubscribers) return this.#call(found, loop)
-    return traced(request, response, () => this.#call(found, loop))
-  }
-
-  #call(action: RegisteredAction, loop: LoopState): Outcome | Promise<Outcome> {
-    const { request, response } = loop
-    const end = (returned: unknown): Outcome => checkReturned(returned, 'The action', loop)
-    const returned = this.#runAction(action, request, response)
-    if (!isPromiseLike(returned)) return end(returned)
-    return this.withDeadline(request, returned, action.limits?.timeoutMs).then(end)
-  }
-
-  /** Waits for the first bytes of a streamed body. If it fails before them, the error action can still respond. */
-  finish({ response: { body } }: LoopState): void | Promise<void> {
-    return body instanceof Readable ? waitForFirstBytes(body) : undefined
-  }
-
-  readonly withDeadline: WithDeadline = (
-    request,
-    thenable,
-    limitMs = this.#options.limits.actionTimeoutMs,
-  ) => {
-    // A thenable may do its work again with each call of then(), or throw.
-    const promise = Promise.resolve(thenable)
-    return this.#deadlinesFor(limitMs).within(promise, () => {
-      const { cancellation, message } = stateOf(request)
-      const [status, what] = message.source.awaitsBody ? [408, 'whole request'] : [503, 'response']
-      const timeout = new HttpError(status, `No ${what} within ${limitMs} milliseconds`)
-      claimLate(promise, request.id)
-      late.set(timeout, cancellation)
-      return timeout
-    })
-  }
-
-  #deadlinesFor(limitMs: number): Deadlines {
-    const deadlines = this.#deadlines.get(limitMs) ?? new Deadlines(limitMs)
-    this.#deadlines.set(limitMs, deadlines)
-    return deadlines
-  }
 }

@@ -3,8 +3,9 @@ import { stateOf } from '../http/request.ts'
 import { isResponse } from '../http/response.ts'
 import type { RequestRouter } from '../routing/request-router.ts'
 import { HookPoint } from './hook-point.ts'
-import type { LoopState, Outcome, Prepared, RequestStages, Stages } from './loop.ts'
+import type { LoopState, Outcome, Prepared, Stages } from './loop.ts'
 import { HOOKS, type Plugin } from './plugin.ts'
+import type { RequestStages } from './request-stages.ts'
 import { run, type Steps, wait } from './steps.ts'
 
 /** The stages of a request with the hooks of the plugins around them. */

@@ -163,13 +163,11 @@ class Translation {
         const reverse = textOf(node, 'reverse')
         return { regex: route, ...(map && { map }), ...(reverse && { reverse }), ...common }
       }
-      case 'Route_Hostname':
+      case 'Route_Hostname': {
         this.#reportOthers(name, node, [...known, 'scheme'])
-        return {
-          host: route,
-          ...(node.has('scheme') && { scheme: textOf(node, 'scheme') }),
-          ...common,
-        }
+        const scheme = textOf(node, 'scheme')
+        return { host: route, ...(node.has('scheme') && { scheme }), ...common }
+      }
       case 'Zend_Rest_Route': {
         const modules = [...node.keys()].filter((key) => key !== 'type' && key !== 'defaults')
         const rest = modules.map((key) => [key, textOf(node, key)?.split(',')])

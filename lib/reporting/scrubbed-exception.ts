@@ -27,12 +27,12 @@ export interface ScrubbedException {
 const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
 
 // The scrubber for errors without a request: known words are not values, but the name of a function may be a value.
-const shapesAlone: Scrubber = {
+const knownWordsOnly: Scrubber = {
   text: knownWords,
   name: (name) => (isKnownName(name) ? name : shapeOf(name)),
   // A location that is not a path may be a value.
   frame(frame) {
-    if (frame.length > MAX_FRAME) return withheld.frame(frame)
+    if (frame.length > MAX_FRAME) return shapesOnly.frame(frame)
     const { callee, script, position } = partsOf(frame)
     return script === '' ? `[${shapeOf(frame)}]` : safeCallee(callee) + safePath(script) + position
   },
@@ -118,7 +118,7 @@ function ownedPart(exception: unknown): unknown {
  * Reads and scrubs an exception of a request. Keeps the result, which the response, the development
  * page, the log, the channel and `onReport` share.
  *
- * @param request Undefined for an error without a request: it is shown by shapes alone.
+ * @param request Undefined for an error without a request: it is shown by its known words, and by shapes.
  * @param needsStack Whether the caller uses the stack. The result has it too if an earlier caller has needed it.
  * @param exceptions Further exceptions to scrub in the same pass over the values.
  */
@@ -132,7 +132,7 @@ export function scrubException(
     return {
       raw: readException(exception, needsStack),
       hasStack: needsStack,
-      scrubber: shapesAlone,
+      scrubber: knownWordsOnly,
     }
   }
   const found = latest.get(request)?.get(exception)
@@ -157,7 +157,10 @@ function scrubTogether(
     : raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
   const inner = unsafe.flatMap(([, raw]) => withInner(raw))
   const isShared = claim([...exceptions, ...inner.map(({ value }) => value)], request)
-  const scrubber = scrubberOf(searchOf(inner, request, isShared), isShared ? shapesAlone : withheld)
+  const scrubber = scrubberOf(
+    searchOf(inner, request, isShared),
+    isShared ? knownWordsOnly : shapesOnly,
+  )
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
@@ -200,9 +203,9 @@ function shownBefore(raws: readonly RawException[], request: HttpRequest) {
 }
 
 // Shows only the shape of a text that was not searched.
-const withheld: Scrubber = {
+const shapesOnly: Scrubber = {
   text: (text) => `[${shapeOf(text)}]`,
-  name: shapesAlone.name,
+  name: knownWordsOnly.name,
   frame: (frame) => locationOf(frame) || `[${shapeOf(frame)}]`,
 }
 

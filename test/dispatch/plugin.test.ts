@@ -3,7 +3,8 @@ import { once } from 'node:events'
 import { describe, it } from 'node:test'
 import { toErrorRequest } from '../../lib/dispatch/error-request.ts'
 import { HookPoint } from '../../lib/dispatch/hook-point.ts'
-import type { LoopState, WithDeadline } from '../../lib/dispatch/loop.ts'
+import type { LoopState } from '../../lib/dispatch/loop.ts'
+import type { WithDeadline } from '../../lib/dispatch/request-stages.ts'
 import { run } from '../../lib/dispatch/steps.ts'
 import {
   type ErrorReport,

@@ -139,7 +139,11 @@ describe(PAGE, () => {
     for (const [room, sentence = ''] of rows) assert.match(sentence, /\w/, room)
   })
 
-  for (const heading of ['The path of a request', 'The path of an error']) {
+  for (const heading of [
+    'The path of a message',
+    'The path of a request',
+    'The path of an error',
+  ]) {
     it(`lists existing files and functions, each connected to one before, in "${heading}"`, () => {
       const items = orderedItemsOf(sectionOf(page, heading))
       assert.ok(items.length > 1, `${items.length} items`)
