@@ -53,7 +53,9 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
     for (const [name, controller] of each) {
       if (functionsOf(controller).size > 0) continue
       const path = module === '' ? name : `${module}/${name}`
-      warnings.push(`The controller "${path}" exports no function: it has no action`)
+      warnings.push(
+        `The controller "${path}" exports no function, and no object of a class: it has no action`,
+      )
     }
   }
   const errors = controllers.get('error')

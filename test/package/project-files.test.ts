@@ -45,7 +45,8 @@ describe('The lock files', () => {
 
     it(`in ${folder} name no host but the registry of npm`, () => {
       const hosts = Object.values(packages)
-        .flatMap(({ resolved }) => resolved ?? [])
+        // A link is a folder of the project.
+        .flatMap(({ link, resolved }) => (link ? [] : (resolved ?? [])))
         .map((resolved) => new URL(resolved, 'file:').host)
       assert.deepEqual(
         hosts.filter((host) => host !== 'registry.npmjs.org'),
@@ -93,6 +94,7 @@ describe('The benchmark', () => {
 interface Locked {
   readonly engines?: { readonly node?: string }
   readonly resolved?: string
+  readonly link?: boolean
 }
 
 type Version = readonly number[]

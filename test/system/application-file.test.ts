@@ -166,7 +166,8 @@ describe('node server.js --app', { concurrency: 4 }, () => {
     const folder = createApp(t, source, { 'news.js': 'export default { list() {} }\n' })
     const { code, stderr } = await run(t, ['--check', '--app', join(folder, 'app.js')])
     const lines = ['news', 'empty', 'admin/news'].map(
-      (name) => `portico: The controller "${name}" exports no function: it has no action\n`,
+      (name) =>
+        `portico: The controller "${name}" exports no function, and no object of a class: it has no action\n`,
     )
     assert.deepEqual([code, stderr], [0, lines.join('')])
   })

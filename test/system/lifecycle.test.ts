@@ -487,7 +487,8 @@ describe('node server.js --check', () => {
     })
     const args = [`--controllers=${controllers}`, '--port=0']
     const { code, stderr } = await new ServerProcess(t, ['--check', ...args]).ended
-    const news = 'The controller "news" exports no function: it has no action'
+    const news =
+      'The controller "news" exports no function, and no object of a class: it has no action'
     const error =
       'The controller "error" has no action "error": the response to every error is a bare 500'
     assert.deepEqual([code, stderr], [0, `portico: ${news}\nportico: ${error}\n`])
