@@ -184,6 +184,20 @@ describe('fingerprintOf()', () => {
     assert.deepEqual(names, [fault, fault, 'EXCEPTION_OTHER 403 default magic __call'])
   })
 
+  it('tells rejections of one action by their status', async () => {
+    const { reports, onReport } = collectReports()
+    const save = (request: HttpRequest): never => {
+      throw new HttpError(Number(request.param('status')))
+    }
+    const front = createFront({ news: { save } }, { onReport })
+    for (const status of [415, 413, 413])
+      await front.handle(new HttpRequest({ target: `/news/save?status=${status}` }))
+    assert.deepEqual(
+      reports.map(({ fingerprint }) => fingerprint),
+      [415, 413, 413].map((status) => `EXCEPTION_OTHER ${status} default news save`),
+    )
+  })
+
   it('has a frame of the application that is in no file with a name, and skips generated code', () => {
     const table: [frames: string[], location: string][] = [
       [['list (file:///srv/dist/chunk-5XK3Q2ZB.js:7:3)'], 'file:7:3'],

@@ -106,7 +106,7 @@ describe('The noise budget', () => {
     assert.equal(lines.at(-1)?.status, 500)
   })
 
-  it('has a kind for each type, module, controller and action', async () => {
+  it('has a kind for each type, status, module, controller and action', async () => {
     const [front, lines] = createLoggingFront()
     const targets = ['/news/broken', '/news/rejected', '/news/none', '/none', '/none/none']
     for (const target of [...targets, ...targets, ...targets]) await handle(front, target)
@@ -114,7 +114,7 @@ describe('The noise budget', () => {
     assert.equal(inFull(lines).length, targets.length)
     assert.equal(inShort(lines).length, 2)
     assert.deepEqual(summaries(lines)[0]?.kinds, {
-      'EXCEPTION_OTHER default news rejected': 2,
+      'EXCEPTION_OTHER 403 default news rejected': 2,
       'EXCEPTION_NO_ACTION default news none': 2,
       'EXCEPTION_NO_CONTROLLER default none index': 2,
       'EXCEPTION_NO_CONTROLLER default none none': 2,
