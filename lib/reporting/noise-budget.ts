@@ -43,7 +43,7 @@ export type Detail = 'full' | 'short' | 'count'
 export interface NoiseBudget {
   readonly counts: ErrorCounts
   /** Returns how to log an error, and spends the budget for it. */
-  admit(fingerprint: string): Detail
+  spend(fingerprint: string): Detail
   /** Starts a new minute. */
   renew(): void
 }
@@ -64,7 +64,7 @@ export class RejectionBudget implements NoiseBudget {
   readonly #logged = new Map<string, number>()
   #inFull = 0
 
-  admit(fingerprint: string): Detail {
+  spend(fingerprint: string): Detail {
     const now = performance.now()
     const loggedAt = this.#logged.get(fingerprint)
     const isKnown = loggedAt !== undefined || this.#logged.size < MAX_KINDS
@@ -94,7 +94,7 @@ export class FaultBudget implements NoiseBudget {
   readonly #places = new Set<string>()
   #lines = 0
 
-  admit(fingerprint: string): Detail {
+  spend(fingerprint: string): Detail {
     // Without a request, there are no names, and the frame stands last.
     const place = fingerprint.replace(/ \S*\/\S*$/, '')
     const isFirst = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)

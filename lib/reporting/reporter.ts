@@ -135,7 +135,7 @@ export class Reporter {
     claim(failure.exceptions, failure.request)
     if ((logger === undefined && !this.#isObserved) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
-    const spent = this.#spend(this.#budgetOf(failure), fingerprint)
+    const spent = this.#detailOf(this.#budgetOf(failure), fingerprint)
     // The response shows the id of an error that was admitted in full.
     const detail = first?.detail === 'full' ? 'full' : spent
     const isFindable = logger === undefined || detail !== 'count'
@@ -143,14 +143,14 @@ export class Reporter {
     return { detail, fingerprint, id }
   }
 
-  #spend(budget: NoiseBudget, fingerprint: string): Detail {
+  #detailOf(budget: NoiseBudget, fingerprint: string): Detail {
     // Starts the timer even if nothing is logged, because the flush also resets the counts.
     this.#timer ??= outsideRequests(() =>
       setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref(),
     )
     if (!this.#isLogged(budget === this.#faults ? 'error' : 'warn')) return 'count'
     if (this.#options.development) return 'full'
-    return budget.admit(fingerprint)
+    return budget.spend(fingerprint)
   }
 
   #budgetOf(failure: Failure): NoiseBudget {
@@ -197,7 +197,7 @@ export class Reporter {
       const failure = { exceptions: [toError(thrown)], status: 500 }
       claim(failure.exceptions, undefined)
       const fingerprint = `observer ${fingerprintOf(failure)}`
-      const detail = this.#spend(this.#faults, fingerprint)
+      const detail = this.#detailOf(this.#faults, fingerprint)
       if (detail === 'count') {
         this.#faults.counts.add(fingerprint)
         return

@@ -10,9 +10,9 @@ import {
 const HOUR_MS = 3_600_000
 
 /** Returns how many of these errors are logged in each detail. */
-function admit(budget: NoiseBudget, fingerprints: Iterable<string>): Record<string, number> {
+function spendAll(budget: NoiseBudget, fingerprints: Iterable<string>): Record<string, number> {
   const admitted = { full: 0, short: 0, count: 0 }
-  for (const fingerprint of fingerprints) admitted[budget.admit(fingerprint)]++
+  for (const fingerprint of fingerprints) admitted[budget.spend(fingerprint)]++
   return admitted
 }
 
@@ -34,46 +34,46 @@ describe('RejectionBudget', () => {
   it('admits the first of each kind in full, and counts those after it', () => {
     const budget = new RejectionBudget()
     assert.deepEqual(
-      ['a', 'b', 'a', 'a', '__proto__', '__proto__'].map((kind) => budget.admit(kind)),
+      ['a', 'b', 'a', 'a', '__proto__', '__proto__'].map((kind) => budget.spend(kind)),
       ['full', 'full', 'count', 'count', 'full', 'count'],
     )
     budget.renew()
-    assert.equal(budget.admit('a'), 'count')
+    assert.equal(budget.spend('a'), 'count')
   })
 
   it('admits the first of a kind again after an hour', (t) => {
     const clock = mockClock(t)
     const budget = new RejectionBudget()
-    assert.equal(budget.admit('a'), 'full')
+    assert.equal(budget.spend('a'), 'full')
     clock.advance(HOUR_MS - 1)
-    assert.equal(budget.admit('a'), 'count')
-    assert.equal(budget.admit('b'), 'full')
+    assert.equal(budget.spend('a'), 'count')
+    assert.equal(budget.spend('b'), 'full')
     clock.advance(1)
-    assert.deepEqual(admit(budget, ['a', 'a', 'b']), { full: 1, short: 0, count: 2 })
+    assert.deepEqual(spendAll(budget, ['a', 'a', 'b']), { full: 1, short: 0, count: 2 })
     clock.advance(HOUR_MS - 1)
-    assert.deepEqual(admit(budget, ['a', 'b']), { full: 1, short: 0, count: 1 })
+    assert.deepEqual(spendAll(budget, ['a', 'b']), { full: 1, short: 0, count: 1 })
   })
 
   it('admits 80 a minute, however many kinds there are', () => {
     const budget = new RejectionBudget()
-    assert.deepEqual(admit(budget, random(100)), { full: 80, short: 0, count: 20 })
+    assert.deepEqual(spendAll(budget, random(100)), { full: 80, short: 0, count: 20 })
     budget.renew()
     // The kinds for which there was no room.
-    assert.deepEqual(admit(budget, random(100)), { full: 20, short: 0, count: 80 })
-    assert.equal(admit(budget, random(100, 100)).full, 60)
+    assert.deepEqual(spendAll(budget, random(100)), { full: 20, short: 0, count: 80 })
+    assert.equal(spendAll(budget, random(100, 100)).full, 60)
     budget.renew()
-    assert.equal(admit(budget, random(100, 200)).full, 80)
+    assert.equal(spendAll(budget, random(100, 200)).full, 80)
   })
 
   it('forgets the kinds after a minute when it is full, so that a scanner hides nothing for long', () => {
     const budget = new RejectionBudget()
     for (let from = 0; from < 1_000; from += 80) {
       budget.renew()
-      admit(budget, random(80, from))
+      spendAll(budget, random(80, from))
     }
-    assert.equal(budget.admit('new'), 'count')
+    assert.equal(budget.spend('new'), 'count')
     budget.renew()
-    assert.deepEqual([budget.admit('new'), budget.admit('new')], ['full', 'count'])
+    assert.deepEqual([budget.spend('new'), budget.spend('new')], ['full', 'count'])
   })
 })
 
@@ -82,7 +82,7 @@ describe('FaultBudget', () => {
     const budget = new FaultBudget()
     for (let minute = 0; minute < 3; minute++) {
       assert.deepEqual(
-        ['a', 'a', 'b', 'a', 'b'].map((fingerprint) => budget.admit(fingerprint)),
+        ['a', 'a', 'b', 'a', 'b'].map((fingerprint) => budget.spend(fingerprint)),
         ['full', 'short', 'full', 'short', 'short'],
       )
       budget.renew()
@@ -91,10 +91,14 @@ describe('FaultBudget', () => {
 
   it('admits 600 a minute, and further ones only if they are the first of a fingerprint', () => {
     const budget = new FaultBudget()
-    assert.deepEqual(admit(budget, Array(10_000).fill('a')), { full: 1, short: 599, count: 9_400 })
-    assert.deepEqual(admit(budget, ['b', 'b', 'a']), { full: 1, short: 0, count: 2 })
+    assert.deepEqual(spendAll(budget, Array(10_000).fill('a')), {
+      full: 1,
+      short: 599,
+      count: 9_400,
+    })
+    assert.deepEqual(spendAll(budget, ['b', 'b', 'a']), { full: 1, short: 0, count: 2 })
     budget.renew()
-    assert.deepEqual(admit(budget, Array(601).fill('a')), { full: 1, short: 599, count: 1 })
+    assert.deepEqual(spendAll(budget, Array(601).fill('a')), { full: 1, short: 599, count: 1 })
   })
 
   it('admits 80 fingerprints a minute in full, and bounds the lines of all', () => {
@@ -102,10 +106,10 @@ describe('FaultBudget', () => {
     const named = [...random(10_000)]
       .map((name) => name.replace(' ', '-'))
       .map((name) => `x ${name}`)
-    assert.deepEqual(admit(budget, named), { full: 80, short: 520, count: 9_400 })
+    assert.deepEqual(spendAll(budget, named), { full: 80, short: 520, count: 9_400 })
     budget.renew()
-    admit(budget, Array(700).fill('a'))
-    assert.deepEqual(admit(budget, named), { full: 79, short: 0, count: 9_921 })
+    spendAll(budget, Array(700).fill('a'))
+    assert.deepEqual(spendAll(budget, named), { full: 79, short: 0, count: 9_921 })
   })
 
   it('admits another bug in full, whatever names a client has used up the budget with', () => {
@@ -113,17 +117,17 @@ describe('FaultBudget', () => {
     const bug = (place: string, i: number): string => `Error ${place}:1:1 news/${i}`
     // Without a request, the frame stands last.
     const outside = (place: string): string => `Error ${place}:1:1`
-    for (let i = 0; i < 1_000; i++) budget.admit(bug('plugin.js', i))
+    for (let i = 0; i < 1_000; i++) budget.spend(bug('plugin.js', i))
     assert.deepEqual(
-      [1, 1, 2].map((i) => budget.admit(bug('news.js', i))),
+      [1, 1, 2].map((i) => budget.spend(bug('news.js', i))),
       ['full', 'count', 'count'],
     )
     assert.deepEqual(
-      [outside('a.js'), outside('b.js')].map((each) => budget.admit(each)),
+      [outside('a.js'), outside('b.js')].map((each) => budget.spend(each)),
       ['full', 'full'],
     )
     const places = Array.from({ length: 1_000 }, (_, i) => bug(`place-${i}.js`, i))
-    assert.deepEqual(admit(budget, places), { full: 76, short: 0, count: 924 })
+    assert.deepEqual(spendAll(budget, places), { full: 76, short: 0, count: 924 })
   })
 })
 
