@@ -1,9 +1,8 @@
 import { readBody } from '../http/body.ts'
 import { checkNames } from '../http/check-options.ts'
 import { rejectionWith } from '../http/errors.ts'
-import { checkBody } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { isCompressed, mediaTypeOf } from '../http/request-readers.ts'
+import { checkBody, isCompressed, mediaTypeOf } from '../http/request-readers.ts'
 
 /** Options of {@link readJson}. */
 export interface JsonOptions {
@@ -24,7 +23,7 @@ export async function readJson(request: HttpRequest, options: JsonOptions = {}):
   checkNames('options', options, ['maxBytes'])
   const { maxBytes = Number.POSITIVE_INFINITY } = options
   const { message } = stateOf(request)
-  checkBody(message, problemOf(request), maxBytes)
+  checkBody(request, problemOf(request), maxBytes)
   const bytes = await readBody(request.body, maxBytes)
   const value = parse(bytes)
   // Keeps the bytes for the reports, which search for the values: the action may change the object.

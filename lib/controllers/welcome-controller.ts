@@ -10,7 +10,7 @@ const STYLE =
 
 const PAGE = html`${startOfPage(TITLE, STYLE)}
 <h1>${TITLE}</h1>
-<p>The server runs, but it has no controller: it was started without <code>--controllers</code> and <code>--app</code>, or they have none.</p>
+<p>The server runs, but it has no controller: start it with <code>--controllers</code> or <code>--app</code>.</p>
 <h2>A first controller</h2>
 <p>Put this into <code>controllers/news.js</code>:</p>
 <pre><code>export function list(request, response) {

@@ -1,10 +1,9 @@
 import { isPromiseLike } from './async.ts'
 import { FormBody, readBody } from './body.ts'
 import { rejectionWith } from './errors.ts'
-import { checkBody } from './message.ts'
 import { exceedsFields } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'
-import { charsetOf, headerOf, isCompressed, mediaTypeOf } from './request-readers.ts'
+import { charsetOf, checkBody, headerOf, isCompressed, mediaTypeOf } from './request-readers.ts'
 
 /** The limits of a form, and of the number of parameters. */
 export interface FormLimits {
@@ -43,7 +42,7 @@ export function readFormBody(
   limits: FormLimits,
 ): FormBody | Promise<FormBody> {
   const { message } = stateOf(request)
-  checkBody(message, problemOf(request), limits.maxBodyBytes)
+  checkBody(request, problemOf(request), limits.maxBodyBytes)
   const bytes = readBody(message.unreadBody, limits.maxBodyBytes)
   return isPromiseLike(bytes) ? bytes.then((read) => toForm(read, limits)) : toForm(bytes, limits)
 }

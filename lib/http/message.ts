@@ -13,7 +13,7 @@ import {
 } from './body.ts'
 import { monotonicMs } from './clock.ts'
 import { parseCookies } from './cookies.ts'
-import { type HttpError, rejectionWith } from './errors.ts'
+import type { HttpError } from './errors.ts'
 import { parseSearch } from './params.ts'
 import { splitTarget } from './request-line.ts'
 import type { ResponseHeaders } from './response-headers.ts'
@@ -89,6 +89,7 @@ export class Message {
   #cookies: ReadonlyMap<string, string> | undefined
   #state: SharedState | undefined
   #cancellations: Map<unknown, AbortController> | undefined
+  #isCancelled = false
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
   /** The form. The report of a request from before it was read needs it. */
@@ -151,7 +152,14 @@ export class Message {
     this.#cancellations ??= new Map()
     const controller = this.#cancellations.get(errorHandler) ?? follow(this.source.signal)
     this.#cancellations.set(errorHandler, controller)
+    if (this.#isCancelled) controller.abort()
     return controller
+  }
+
+  /** Aborts all signals, also those that are read later. */
+  cancel(): void {
+    this.#isCancelled = true
+    for (const each of this.#cancellations?.values() ?? []) each.abort()
   }
 
   /** Adds values that no report about the message may show, as they are now: the application may change an object. */
@@ -228,16 +236,6 @@ export class Message {
     this.#stream = { body, maxBytes, form }
     return body
   }
-}
-
-/**
- * Checks a body before it is read. `problem` says what is wrong with its type.
- *
- * @throws {HttpError} 415 with the problem; 413 if the declared length is past the limit.
- */
-export function checkBody(message: Message, problem: string | undefined, maxBytes: number): void {
-  if (problem !== undefined) throw rejectionWith(415, problem)
-  if (message.isDeclaredLonger(maxBytes)) throw tooLarge(maxBytes)
 }
 
 function lowerCased(headers: NonNullable<HttpRequestInit['headers']>): RequestHeaders {

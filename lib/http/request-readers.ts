@@ -1,3 +1,5 @@
+import { tooLarge } from './body.ts'
+import { rejectionWith } from './errors.ts'
 import { isReserved } from './params.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 
@@ -37,4 +39,18 @@ export function charsetOf(request: HttpRequest): string | undefined {
 export function isCompressed(request: HttpRequest): boolean {
   const coding = headerOf(request, 'content-encoding') ?? ''
   return !['', 'identity'].includes(coding.trim().toLowerCase())
+}
+
+/**
+ * Checks a body before it is read. `problem` says what is wrong with its type.
+ *
+ * @throws {HttpError} 415 with the problem; 413 if the declared length is past the limit.
+ */
+export function checkBody(
+  request: HttpRequest,
+  problem: string | undefined,
+  maxBytes: number,
+): void {
+  if (problem !== undefined) throw rejectionWith(415, problem)
+  if (stateOf(request).message.isDeclaredLonger(maxBytes)) throw tooLarge(maxBytes)
 }

@@ -19,8 +19,8 @@ export let responseLifecycle: {
   /** Marks the body as being sent: a body that is set later is destroyed at once. */
   seal(response: HttpResponse): void
   /**
-   * Destroys the body, and any body that is set later: without this, an open file would stay open. First aborts the signal of
-   * the request if the body is a stream.
+   * Destroys the body, and any body that is set later: without this, an open file would stay open. If it is a stream, first
+   * aborts the signal of a request (default: all signals of the message).
    */
   discard(response: HttpResponse, request?: HttpRequest): void
   /**
@@ -62,14 +62,19 @@ export class HttpResponse {
       seal(response) {
         response.#isSealed = true
       },
-      discard(response, request = response.request) {
+      discard(response, request) {
         response.#isSealed = true
         const body = response.#body
-        // A generator that waits does not notice that it is destroyed. A web stream is cancelled instead: a listener that closes it after
-        // its end would throw, which ends the process.
-        const isAlive = body instanceof Readable && !body.destroyed
-        if (request && isAlive && !(response.#assigned instanceof ReadableStream)) {
-          stateOf(request).cancellation.abort()
+        // A generator that waits does not notice that it is destroyed. A web stream is cancelled: a listener for `abort` that closes it
+        // after that would throw, which ends the process.
+        if (
+          body instanceof Readable &&
+          !body.destroyed &&
+          !(response.#assigned instanceof ReadableStream)
+        ) {
+          // The error action has a signal of its own.
+          if (request) stateOf(request).cancellation.abort()
+          else if (response.request) stateOf(response.request).message.cancel()
         }
         destroy(body)
       },

@@ -38,7 +38,7 @@ class Ini {
   constructor(text: string) {
     let entries: Entry[] = []
     this.#sections.set('', { parent: '', entries })
-    for (const [i, raw] of text.split(/\r?\n/).entries()) {
+    for (const [i, raw] of text.replaceAll('\0', '').split(/\r?\n/).entries()) {
       const line = raw.trim()
       const [, name, parent = ''] = /^\[([^\]:]*)(?::([^\]]*))?\]/.exec(line) ?? []
       if (name !== undefined) {
@@ -236,7 +236,7 @@ function textOf(node: Tree, key: string): string | undefined {
 
 // Returns a requirement as ZF1 applies it: there, it ignores the case of letters.
 function ignoringCase(text: string): string | RegExp {
-  if (!/[a-z]/i.test(text.replace(/\\./g, ''))) return text
+  if (!/\p{L}/u.test(text.replace(/\\./g, ''))) return text
   try {
     return new RegExp(text, 'i')
   } catch {

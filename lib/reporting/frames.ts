@@ -55,9 +55,9 @@ function blockOf(lines: readonly string[]): readonly string[] {
 function shown(lines: readonly string[]): readonly string[] {
   const frames = lines.filter((line) => FRAME.test(line))
   const texts = frames.map((line) => line.trim().slice('at '.length))
-  // The frames of Portico are the same for each error of an action. An error of Portico itself has no others.
+  // The frames of Portico are the same for each error of an action. An error of Portico itself has no others but those of Node.
   const others = texts.filter((text) => !isOfPortico(text))
-  return firstFrames(others.length > 0 ? others : texts, MAX_FRAMES)
+  return firstFrames(others.every((text) => text.includes('node:')) ? texts : others, MAX_FRAMES)
 }
 
 /** Returns the first frames. If none of them is of the application, its first frame stands in place of the last one. */

@@ -67,6 +67,13 @@ describe('translateIni()', () => {
     assert.equal(checkedRoutes(routes).length, 11)
   })
 
+  it('ignores the case of letters in requirements, and drops NUL', () => {
+    const { routes } = translateIni(
+      '[a]\nroutes.x.route = ":a/:b"\nroutes.x.reqs.a = "ä+"\nroutes.x.reqs.b = "\0\\d+\0"',
+    )
+    assert.deepEqual(routes.x?.requirements, { a: /ä+/i, b: '\\d+' })
+  })
+
   it('applies a section over those that it extends', () => {
     const { routes } = translateIni(INI, 'staging')
     assert.deepEqual(routes.article?.requirements, { id: '[0-9]+' })

@@ -71,6 +71,10 @@ describe('loadAppFile()', () => {
       ['export default { names: "loose" }', 'Expected "names" to be "exact" or "zf1", got "loose"'],
       ['export default { plugins: {} }', 'Expected "plugins" to be a list of objects'],
       [
+        'export default { routes: { a: { path: "/:id", requirements: { id: "(" } } } }',
+        'The route "a" has a requirement for "id" that is not a regular expression',
+      ],
+      [
         'export default {}\nexport const before = 1',
         'Expected "before" to be a list of middlewares: functions (req, res, next)',
       ],

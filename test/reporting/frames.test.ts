@@ -134,11 +134,12 @@ describe('framesOf()', () => {
     assert.deepEqual(framesOf(assembled, `bad ${forged}`, 'Error'), { lines: own, areOwn: true })
   })
 
-  it('leaves out the frames of Portico, unless there are no others', () => {
+  it('leaves out the frames of Portico, unless there are no others but those of Node', () => {
     const portico = `RequestStages.dispatch (file://${repositoryFile('dist/lib/dispatch/loop.js')}:1:2)`
     const frames = [own[0] ?? '', portico, own[1] ?? '']
     assert.deepEqual(framesOf(stackOf('Error: no', ...frames), 'no', 'Error').lines, own)
-    assert.deepEqual(framesOf(stackOf('Error: no', portico), 'no', 'Error').lines, [portico])
+    for (const frames of [[portico], [portico, 'listOnTimeout (node:internal/timers:1:2)']])
+      assert.deepEqual(framesOf(stackOf('Error: no', ...frames), 'no', 'Error').lines, frames)
   })
 
   it('returns the last block if the message was replaced, which may have frames of the message', () => {

@@ -161,10 +161,31 @@ describe('writeResponse() with a stream', () => {
     }
   })
 
+  it('aborts the signal of the error action whose stream is not sent', async (t) => {
+    const reasons: unknown[] = []
+    async function* page({ signal }: HttpRequest): AsyncGenerator<string> {
+      await once(signal, 'abort')
+      reasons.push(signal.reason.name)
+      yield 'late'
+    }
+    const front = createFront({
+      error: {
+        error(request: HttpRequest, response: HttpResponse) {
+          response.body = page(request)
+        },
+      },
+    })
+    const port = await listening(t, createServer(createRequestListener(front)))
+    await exchange(port, { method: 'HEAD', target: '/nosuch' })
+    await settled(() => reasons.length)
+    assert.deepEqual(reasons, ['AbortError'])
+  })
+
   it('cancels a web stream that is not sent, whose listener for the signal may close it', async (t) => {
     const closing = (request: HttpRequest, pull?: () => never): ReadableStream =>
       new ReadableStream({
         start(controller) {
+          signals.push(request.signal)
           request.signal.addEventListener('abort', () => controller.close())
         },
         ...(pull && { pull }),
@@ -172,6 +193,7 @@ describe('writeResponse() with a stream', () => {
           cancelled++
         },
       })
+    const signals: AbortSignal[] = []
     let cancelled = 0
     const { port } = await listenWithActions(t, {
       news(request, response) {
@@ -195,6 +217,10 @@ describe('writeResponse() with a stream', () => {
       assert.equal((await exchange(port, { method, target: `/app/${action}` })).status, status)
       assert.equal(cancelled, count, action)
     }
+    assert.deepEqual(
+      signals.map(({ aborted }) => aborted),
+      [false, false, false],
+    )
   })
 
   it('reports a later error of an action alike, whether its stream is sent or not', async (t) => {
