@@ -71,7 +71,9 @@ describe('translateIni()', () => {
     const { routes } = translateIni(
       '[a]\nroutes.x.route = ":a/:b"\nroutes.x.reqs.a = "ä+"\nroutes.x.reqs.b = "\0\\d+\0"',
     )
-    assert.deepEqual(routes.x?.requirements, { a: /ä+/i, b: '\\d+' })
+    // As texts: Bun escapes the letter in an expression of the code.
+    const { a, b } = routes.x?.requirements ?? {}
+    assert.deepEqual([String(a), b], ['/ä+/i', '\\d+'])
   })
 
   it('applies a section over those that it extends', () => {
