@@ -236,6 +236,45 @@ describe('node server.js --workers 2, when it stops', () => {
     },
   )
 
+  it(
+    'completes the request of a worker that serves while another one does not start',
+    LIMIT,
+    async (t) => {
+      const folder = createFolder(t, {
+        'app.mjs': `
+        import cluster from 'node:cluster'
+        import { once } from 'node:events'
+        import { existsSync, writeFileSync } from 'node:fs'
+        import { setTimeout as sleep } from 'node:timers/promises'
+        const requested = new URL('requested', import.meta.url)
+        if (cluster.worker.id === 2) {
+          while (!existsSync(requested)) await sleep(5)
+          throw new Error('no database')
+        }
+        let service
+        export const started = (listening) => {
+          service = listening
+          console.log('serves on ' + service.url + ';')
+        }
+        export const close = () => console.log('closed;')
+        const index = async (_, response) => {
+          writeFileSync(requested, '')
+          await once(service.closing, 'abort')
+          response.text('whole')
+        }
+        export default { controllers: { index: { index } } }`,
+      })
+      const args = ['--workers=2', '--port=0', `--app=${folder}/app.mjs`]
+      const server = new ServerProcess(t, args)
+      const line = await server.printed(/serves on \S+;/)
+      const port = portOf(/serves on (\S+);/.exec(line)?.[1] ?? '')
+      assert.equal((await exchange(port, { target: '/' })).body, 'whole')
+      const { code, stdout } = await server.ended
+      assert.equal(code, 2)
+      assert.match(stdout, /closed;/)
+    },
+  )
+
   it('warns once about a misspelt variable of the file of --env-file', LIMIT, async (t) => {
     const folder = createFolder(t, { '.env': 'PORTICO_PROT=1\n' })
     const { server } = await startWorkers(t, `--env-file=${folder}/.env`)
