@@ -42,8 +42,8 @@ function urlText(
   routes: readonly ListedRoute[],
 ): string {
   if (handlesErrors) return '(errors)'
-  const names = routes.filter(({ to }) => to === name).map((route) => route.name)
   if (urls.length > 0) return urls.join(', ')
+  const names = routes.filter(({ to }) => to === name).map((route) => route.name)
   if (names.length > 0) return `(route ${names.join(', ')})`
   return routes.some(({ to }) => to.includes(':')) ? '(a route)' : '(none)'
 }

@@ -29,7 +29,7 @@ export interface ListedAction {
 /** An exception with its frames: those of the application, and the others. */
 export interface LocatedException extends Pick<ExceptionReport, 'name' | 'message' | 'code'> {
   readonly frames: readonly ApplicationFrame[]
-  /** The frames of Node and of libraries. Those of Portico are left out, unless the stack has no others. */
+  /** The frames of Node and of libraries. Those of Portico are left out, unless the stack has no others but those of Node. */
   readonly otherFrames: readonly string[]
   readonly previous: LocatedException | null
   readonly errors: readonly LocatedException[]

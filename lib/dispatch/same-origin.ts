@@ -39,7 +39,7 @@ export function sameOrigin(options: SameOriginOptions = {}): Plugin {
     routeShutdown(request) {
       if (!passes(request)) throw rejectionWith(403, MESSAGE)
     },
-    // The error action may forward the rejected request. A second error would be a 500.
+    // The error action may forward the rejected request. Responds here, because a second error would be a 500.
     preDispatch(request, response) {
       const { errorHandler } = request
       if (errorHandler === undefined || isErrorRequest(request) || passes(request)) return undefined

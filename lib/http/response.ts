@@ -24,8 +24,8 @@ export let responseLifecycle: {
    */
   discard(response: HttpResponse, request?: HttpRequest): void
   /**
-   * Discards the response of a request. Returns a new one for the error action, with the exception added. The failed action may still
-   * write to the old response, but that is never sent.
+   * Discards the response of a request. Returns a new one for the error action, with the exception added. The failed
+   * action may still write to the old response, but that is never sent.
    */
   reset(response: HttpResponse, exception: Error, request?: HttpRequest): HttpResponse
   /** Adds an exception to a response. */
@@ -65,8 +65,8 @@ export class HttpResponse {
       discard(response, request) {
         response.#isSealed = true
         const body = response.#body
-        // A generator that waits does not notice that it is destroyed. A web stream is cancelled: a listener for `abort` that closes it
-        // after that would throw, which ends the process.
+        // A generator that waits notices only by the signal that it is destroyed. A web stream is told by cancel(). If its
+        // listener for `abort` then closed it, that would throw, and end the process.
         if (
           body instanceof Readable &&
           !body.destroyed &&

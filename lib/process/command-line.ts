@@ -71,6 +71,7 @@ export function parseCommandLine(
   for (const [name, text] of values) texts.set(flagOf(name), text)
   const { config, given } = parseSettings(texts, defaults, problems)
   // An application file has settings too: loadApplication() looks for contradictions when it has loaded the file.
+  // --healthcheck does not know whether the server has such a file.
   if (config.app === undefined && command !== 'healthcheck')
     problems.push(...contradictions(config))
   problems.push(...misuses(values, config))

@@ -30,8 +30,8 @@ export function fingerprintOf(failure: Failure): string {
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     // The other types have one status each.
-    const status = type === 'EXCEPTION_OTHER' && failure.status
-    return [type, status, signInOf(first), names].filter(Boolean).join(' ')
+    const status = type === 'EXCEPTION_OTHER' ? String(failure.status) : ''
+    return joined(type, status, signInOf(first), names)
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
   if (resolve && registered === undefined) return faultOf(first, failure, '')
@@ -44,7 +44,10 @@ function faultOf(exception: Error, { exceptions, request }: Failure, names: stri
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
   const shown = withoutLength(safeNameOf(exception, raw, scrubber))
   const location = safeLocationOf(raw, scrubber)
-  const parts = [typeOf(exception), shown, location, signInOf(exception), names]
+  return joined(typeOf(exception), shown, location, signInOf(exception), names)
+}
+
+function joined(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join(' ')
 }
 

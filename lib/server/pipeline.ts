@@ -49,8 +49,8 @@ export class Pipeline {
   }
 
   /**
-   * Starts a request as soon as fewer than the maximum are in flight, without a body and with less than 64 KiB that waits. Reads
-   * nothing until then.
+   * Starts a request as soon as fewer than the maximum are in flight, none of them has a body, and less than 64 KiB of their
+   * responses waits for the client. Reads nothing until then.
    */
   start(out: ServerResponse, start: () => void): void {
     // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
