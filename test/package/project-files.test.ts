@@ -9,6 +9,9 @@ import { repositoryFile } from '../support/repository.ts'
 import { runNode } from '../support/run-node.ts'
 import { startServing } from '../support/serving.ts'
 
+// A folder of the project, to which the lock file has a link.
+const WORKSPACE = 'test/packages'
+
 describe('The linter', () => {
   it('checks the files of the project, and not those that a reader of the README adds', async (t) => {
     const broken = 'var a = 1'
@@ -45,8 +48,7 @@ describe('The lock files', () => {
 
     it(`in ${folder} name no host but the registry of npm`, () => {
       const hosts = Object.values(packages)
-        // A link is a folder of the project.
-        .flatMap(({ link, resolved }) => (link ? [] : (resolved ?? [])))
+        .flatMap(({ link, resolved }) => (link && resolved === WORKSPACE ? [] : (resolved ?? [])))
         .map((resolved) => new URL(resolved, 'file:').host)
       assert.deepEqual(
         hosts.filter((host) => host !== 'registry.npmjs.org'),
