@@ -39,10 +39,10 @@ export function sameOrigin(options: SameOriginOptions = {}): Plugin {
     routeShutdown(request) {
       if (!passes(request)) throw rejectionWith(403, MESSAGE)
     },
-    // The error action may forward the rejected request. Responds here, because a second error would be a 500.
+    // The error action may forward the rejected request, or make a forward of the original one, which has no error. Responds here,
+    // because a second error would be a 500.
     preDispatch(request, response) {
-      const { errorHandler } = request
-      if (errorHandler === undefined || isErrorRequest(request) || passes(request)) return undefined
+      if (isErrorRequest(request) || passes(request)) return undefined
       response.status = 403
       return response.text(MESSAGE)
     },

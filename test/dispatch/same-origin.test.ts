@@ -99,31 +99,37 @@ describe('sameOrigin', () => {
     assert.deepEqual([response.status, isRead], [403, false])
   })
 
-  it('rejects the request also if the error action forwards it', async () => {
-    let saved = 0
-    const site = createFront(
-      {
-        form: {
-          save() {
-            saved++
+  for (const [whose, requestOf] of [
+    ['its own request', (request: HttpRequest) => request],
+    ['the original request', ({ errorHandler }: HttpRequest) => errorHandler?.request],
+  ] as const) {
+    it(`rejects what the error action forwards from ${whose}`, async () => {
+      let saved = 0
+      const site = createFront(
+        {
+          form: {
+            save() {
+              saved++
+            },
+          },
+          error: {
+            error: (request: HttpRequest) =>
+              requestOf(request)?.forward({ controller: 'form', action: 'save' }),
           },
         },
-        error: {
-          error: (request: HttpRequest) => request.forward({ controller: 'form', action: 'save' }),
-        },
-      },
-      { plugins: [sameOrigin()] },
-    )
-    const statusOf = async (method: string, origin: string): Promise<number> => {
-      const headers = { host: 'site.example', origin }
-      return (await site.handle(new HttpRequest({ method, target: '/nosuch', headers }))).status
-    }
-    assert.equal(await statusOf('POST', 'https://evil.example'), 403)
-    assert.equal(saved, 0)
-    assert.equal(await statusOf('POST', 'http://site.example'), 200)
-    assert.equal(await statusOf('GET', 'https://evil.example'), 200)
-    assert.equal(saved, 2)
-  })
+        { plugins: [sameOrigin()] },
+      )
+      const statusOf = async (method: string, origin: string): Promise<number> => {
+        const headers = { host: 'site.example', origin }
+        return (await site.handle(new HttpRequest({ method, target: '/nosuch', headers }))).status
+      }
+      assert.equal(await statusOf('POST', 'https://evil.example'), 403)
+      assert.equal(saved, 0)
+      assert.equal(await statusOf('POST', 'http://site.example'), 200)
+      assert.equal(await statusOf('GET', 'https://evil.example'), 200)
+      assert.equal(saved, 2)
+    })
+  }
 
   it('rejects what is no origin at construction', () => {
     for (const origin of [
