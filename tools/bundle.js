@@ -36,6 +36,10 @@ const NODE_CHECK = "if (!getBuiltinModule) throw Error('Portico needs Node.js 20
 const IMPORT_HELPER =
   /^var __rewriteRelativeImportExtension = .*?^};|\b__rewriteRelativeImportExtension\b/gms
 
+// A field without a value that the constructor always assigns, as tsc writes both.
+const ASSIGNED_FIELD =
+  /^ {4}(\w+);\n(?=(?:(?!\}).*\n)*? {4}constructor\(.*\n(?: {8}.*\n)*? {8}this\.\1 = )/gm
+
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 // Functions that need no `this`, and that nobody replaces. As variables, they are shorter. Their frames have the name alone.
@@ -59,6 +63,7 @@ const bundle = await rollup({
   plugins: [
     { name: 'version', load: withVersion },
     { name: 'import()', transform: withoutHelper },
+    { name: 'fields', transform: withoutFields },
     { name: 'built-in modules', renderChunk: withoutGetters },
   ],
 })
@@ -87,6 +92,11 @@ function withVersion(id) {
 
 function withoutHelper(code) {
   return code.replace(IMPORT_HELPER, '')
+}
+
+// The object has the property anyway.
+function withoutFields(code) {
+  return code.replace(ASSIGNED_FIELD, '')
 }
 
 // An import of a built-in module calls each getter of its exports, and some load other modules: those of `node:http` load undici,
