@@ -69,7 +69,7 @@ export class HttpResponse {
         // listener for `abort` then closed it, that would throw, and end the process.
         if (
           body instanceof Readable &&
-          !body.destroyed &&
+          !body.readableEnded &&
           !(response.#assigned instanceof ReadableStream)
         ) {
           // The error action has a signal of its own.

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { EventEmitter, once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect } from 'node:net'
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -159,6 +159,24 @@ describe('writeResponse() with a stream', () => {
       await exchange(port, { method, target: `/app/${action}` })
       assert.equal(bus.listenerCount('news'), 0, action)
     }
+  })
+
+  it('aborts the signal of a stream that fails before its first bytes', async (t) => {
+    const reasons: unknown[] = []
+    const { port } = await listenWithActions(t, {
+      poll({ signal }, response) {
+        const body = new PassThrough()
+        const timer = setInterval(() => body.destroy(new Error('The database is gone')), 5)
+        t.after(() => clearInterval(timer))
+        signal.addEventListener('abort', () => {
+          clearInterval(timer)
+          reasons.push(signal.reason.name)
+        })
+        response.body = body
+      },
+    })
+    assert.equal((await exchange(port, { target: '/app/poll' })).status, 500)
+    assert.deepEqual(reasons, ['AbortError'])
   })
 
   it('aborts the signal of the error action whose stream is not sent', async (t) => {
