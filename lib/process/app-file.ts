@@ -5,7 +5,7 @@ import { FileError } from '../controllers/load-module.ts'
 import { FrontController } from '../dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../dispatch/options.ts'
 import { withTimeout } from '../http/async.ts'
-import { isRecord } from '../http/check-options.ts'
+import { Checks, isRecord } from '../http/check-options.ts'
 import { checkedRoutes } from '../routing/route-table.ts'
 import { type BeforeMiddleware, checkedBefore } from '../server/before.ts'
 import type { Service } from '../server/serve.ts'
@@ -76,10 +76,12 @@ function kindOf(value: unknown): string {
 
 // Assumes development for a file with `showValues`, which needs it: a flag or a variable may turn development on.
 function checkAppOptions(options: FrontControllerOptions): void {
-  const { showValues = false, development = showValues } = options
+  const { showValues = false, development = showValues, routes } = options
+  const checks = new Checks()
   // The routes alone: they may lead to a module of the folder of controllers.
-  new FrontController({ ...options, development, routes: undefined })
-  if (isRecord(options.routes)) checkedRoutes(options.routes)
+  checks.run(() => new FrontController({ ...options, development, routes: undefined }))
+  if (routes !== undefined) checks.run(() => checkedRoutes(routes))
+  checks.end()
 }
 
 function functionOf(exports: object, name: string): (() => unknown) | undefined {

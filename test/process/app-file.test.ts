@@ -74,6 +74,8 @@ describe('loadAppFile()', () => {
         'export default { routes: { a: { path: "/:id", requirements: { id: "(" } } } }',
         'The route "a" has a requirement for "id" that is not a regular expression',
       ],
+      ['export default { routes: [] }', 'Expected "routes" to be an object or a Map of routes'],
+      ['export default { routes: new Map([["a", { path: "/:i.d" }]]) }', /^The route "a" /],
       [
         'export default {}\nexport const before = 1',
         'Expected "before" to be a list of middlewares: functions (req, res, next)',
