@@ -86,6 +86,28 @@ describe('auth.controller', () => {
     assert.equal(headers.get('Cache-Control'), 'no-store')
   })
 
+  for (const hook of ['routeStartup', 'routeShutdown'] as const) {
+    it(`has its link on error pages also if a plugin rejects the request in ${hook}`, async () => {
+      const reject = (): never => {
+        throw new HttpError(429, 'Too many requests')
+      }
+      const front = new FrontController({
+        controllers: { elp: signIn(OPTIONS).controller },
+        plugins: [{ [hook]: reject }],
+      })
+      const address = '/elp/oauth.php?provider=plain&code=a'
+      for (const target of [address, `https://news.example${address}`]) {
+        const { status, body, headers } = await front.handle(new HttpRequest({ target }))
+        assert.equal(status, 429)
+        assert.match(String(body), /"link":/)
+        assert.equal(headers.get('Cache-Control'), 'no-store')
+        assert.equal(headers.get('Referrer-Policy'), 'no-referrer')
+      }
+      const { body } = await front.handle(new HttpRequest({ target: '/index' }))
+      assert.doesNotMatch(String(body), /"link":/)
+    })
+  }
+
   it('is built in, and its further actions have a file', () => {
     const { controller } = signIn(OPTIONS)
     const profile: Action = (_, response) => void response.text('secret')
