@@ -55,6 +55,7 @@ const front = createFront(
           yield String(request.query.size)
         })()
       },
+      pending: (): Promise<never> => new Promise(() => {}),
       'late-query': late((request) => request.query.size),
       'late-cookies': late((request) => request.cookies.size),
       'late-accepts': late((request) => request.accepts(['text/html'])),

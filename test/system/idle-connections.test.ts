@@ -103,6 +103,29 @@ describe('An idle connection', () => {
   })
 })
 
+describe('A connection whose last request waits', () => {
+  it('takes less than 3 kB for each message that it ignores', async (t) => {
+    const server = await HeapServer.start(t, 'serve')
+    await server.ask({ target: '/app/list' }, server.control)
+    const before = await server.heapUsed()
+    // The first message without a host is the last one of the connection.
+    const ignored = 'GET / HTTP/1.1\r\n\r\n'.repeat(2_000)
+    const connections = Array.from({ length: 10 }, () => server.connect())
+    for (const connection of connections) {
+      connection.write(`GET /app/pending HTTP/1.1\r\nHost: a\r\n\r\n${ignored}`)
+    }
+    let last = 0
+    let grown = 0
+    do {
+      last = grown
+      await setTimeout(300)
+      grown = (await server.heapUsed()) - before
+    } while (grown < 1_000_000 || grown > last + 100_000)
+    const bytes = grown / 20_000
+    assert.ok(bytes < 3_000, `${bytes} bytes`)
+  })
+})
+
 /** Returns a request that has a canary in each of its parts. */
 function canaryRequest(
   action: string,
@@ -146,7 +169,7 @@ class HeapServer {
     const child = startNode(t, args)
     const [port] = await once(child.stdout ?? assert.fail(), 'data')
     const server = new HeapServer(t, Number(port), child)
-    server.control = server.#connect()
+    server.control = server.connect()
     return server
   }
 
@@ -157,7 +180,7 @@ class HeapServer {
   }
 
   /** Sends a request over a new connection or a given one, waits for its response, and leaves the connection open. */
-  async ask(request: RawRequest, connection: Socket = this.#connect()): Promise<Socket> {
+  async ask(request: RawRequest, connection: Socket = this.connect()): Promise<Socket> {
     connection.write(keepAliveBytesOf(request))
     let received = ''
     do received += await once(connection, 'data')
@@ -185,7 +208,7 @@ class HeapServer {
   async findInHeap(pattern: RegExp): Promise<string[]> {
     const file = join(createFolder(this.#t), 'heap.heapsnapshot')
     // Without a host, which would take the place of the last one.
-    const connection = this.#connect()
+    const connection = this.connect()
     connection.write(`GET /app/snapshot?file=${encodeURIComponent(file)} HTTP/1.0\r\n\r\n`)
     await once(connection.resume(), 'end')
     return [...new Set((await readFile(file, 'utf8')).match(pattern))]
@@ -203,7 +226,7 @@ class HeapServer {
     return String(await once(this.#child.stdout ?? assert.fail(), 'data'))
   }
 
-  #connect(): Socket {
+  connect(): Socket {
     const socket = connect(this.#port, '127.0.0.1')
     this.#t.after(() => socket.destroy())
     return socket
