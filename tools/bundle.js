@@ -94,7 +94,7 @@ function withoutHelper(code) {
   return code.replace(IMPORT_HELPER, '')
 }
 
-// The object has the property anyway.
+// The object has the property anyway: no constructor returns before it assigns, and no class inherits an accessor of the name.
 function withoutFields(code) {
   return code.replace(ASSIGNED_FIELD, '')
 }

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream'
 import { isPromiseLike } from './async.ts'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseCookies } from './cookies.ts'
+import { ClientGoneError } from './errors.ts'
 import type { Markup } from './html.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 import { ResponseHeaders, setUnchecked, varyBy } from './response-headers.ts'
@@ -65,11 +66,13 @@ export class HttpResponse {
       discard(response, request) {
         response.#isSealed = true
         const body = response.#body
-        // A generator that waits notices only by the signal that it is destroyed. A web stream is told by cancel(). If its
-        // listener for `abort` then closed it, that would throw, and end the process.
+        // A generator that waits notices only by the signal that it is destroyed, and other work of the action that its stream has
+        // failed. If the client has left, the connection aborts. A web stream is told by cancel(). If its listener for `abort`
+        // then closed it, that would throw, and end the process.
         if (
           body instanceof Readable &&
           !body.readableEnded &&
+          !(body.errored instanceof ClientGoneError) &&
           !(response.#assigned instanceof ReadableStream)
         ) {
           // The error action has a signal of its own.

@@ -33,7 +33,8 @@ const READY_TIMEOUT_MS = 2_000
  * Loads an application file: an ES module whose default export is the options of a front controller, or a function that
  * returns them, or a promise of them.
  *
- * @throws {Error} If the file does not load, or an export or an option is invalid. The message is one line that names the file.
+ * @throws {Error} If the file does not load, or an export or an option is invalid. The message has
+ * a line that names the file for each problem.
  */
 export async function loadAppFile(path: string): Promise<AppFile> {
   const file = resolve(path)

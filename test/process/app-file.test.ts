@@ -112,6 +112,17 @@ describe('loadAppFile()', () => {
     }
   })
 
+  it('names the file with each problem of the options and of the routes', async (t) => {
+    const file = createApp(t, 'export default { plugins: {}, routes: [] }')
+    const start = `The application file "${file}" does not load: `
+    await assert.rejects(loadAppFile(file), {
+      message: [
+        `${start}Expected "plugins" to be a list of objects`,
+        `${start}Expected "routes" to be an object or a Map of routes`,
+      ].join('\n'),
+    })
+  })
+
   it('names a file that does not exist', async (t) => {
     const folder = createFolder(t)
     for (const name of ['app.js', 'app.mjs', 'app.ts']) {

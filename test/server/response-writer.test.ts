@@ -179,6 +179,25 @@ describe('writeResponse() with a stream', () => {
     assert.deepEqual(reasons, ['AbortError'])
   })
 
+  it('aborts the signal with a ClientGoneError if the body of the request, sent back, fails with one', async (t) => {
+    const reasons: unknown[] = []
+    const echoed = deferred()
+    const { port } = await serveActions(t, {
+      echo(request, response) {
+        request.signal.addEventListener('abort', () => reasons.push(request.signal.reason.name))
+        response.body = request.body
+        echoed.resolve()
+      },
+    })
+    const client = connect(port, '127.0.0.1')
+    client.write('POST /app/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
+    await echoed.promise
+    await sleep(10)
+    client.resetAndDestroy()
+    await settled(() => reasons.length)
+    assert.deepEqual(reasons, ['ClientGoneError'])
+  })
+
   it('aborts the signal of the error action whose stream is not sent', async (t) => {
     const reasons: unknown[] = []
     async function* page({ signal }: HttpRequest): AsyncGenerator<string> {
