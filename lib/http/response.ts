@@ -66,9 +66,9 @@ export class HttpResponse {
       discard(response, request) {
         response.#isSealed = true
         const body = response.#body
-        // A generator that waits notices only by the signal that it is destroyed, and other work of the action that its stream has
-        // failed. If the client has left, the connection aborts. A web stream is told by cancel(). If its listener for `abort`
-        // then closed it, that would throw, and end the process.
+        // A generator that waits learns only from the signal that it is destroyed. So does other work of the action if its stream
+        // has failed. If the client has left, the connection aborts the signal. A web stream learns it from cancel(): a listener
+        // for `abort` that then closed the stream would throw, and end the process.
         if (
           body instanceof Readable &&
           !body.readableEnded &&

@@ -9,7 +9,7 @@ import { ResponseCookies } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { withoutOrigin } from '../http/request-line.ts'
+import { splitTarget, withoutOrigin } from '../http/request-line.ts'
 import { knownParams } from '../reporting/sent-params.ts'
 import { begin } from './begin.ts'
 import { signInError } from './faults.ts'
@@ -70,7 +70,7 @@ export function createController(parts: Parts): SignInController {
         (each) => each && errorHooksOf(settings.resolve?.(each).run) === hooks,
       )
       // A plugin may reject the request before it is routed.
-      const [path] = withoutOrigin(message.target).split('?', 1)
+      const path = withoutOrigin(splitTarget(message.target).path)
       if (isOwn || path === parts.options.path) enter(parts, request)
     },
     linkOf(request, exception) {
