@@ -43,7 +43,8 @@ const ASSIGNED_FIELD =
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 // Functions that need no `this`, and that nobody replaces. As variables, they are shorter. Their frames have the name alone.
-const FREQUENT = /(?<![\w$.])(Array|JSON|Math|Number|Object|Reflect)\.([a-z]\w+)(?=\()/g
+const FREQUENT =
+  /(?<![\w$.])(?:(?:Array|JSON|Math|Number|Object|Reflect)\.[a-z]\w+|(?:Range|Type)?Error|Number|String|(?:de|en)codeURIComponent)(?=\()/g
 // A single use would not pay for the variable.
 const MIN_USES = 2
 
@@ -94,9 +95,10 @@ function withoutHelper(code) {
   return code.replace(IMPORT_HELPER, '')
 }
 
-// The object has the property anyway: no constructor returns before it assigns, and no class inherits an accessor of the name.
+// The object has the property anyway: no constructor returns before it assigns. Not of an error: a class of the application that
+// extends it may have an accessor of the name, and then only the declaration defines the property.
 function withoutFields(code) {
-  return code.replace(ASSIGNED_FIELD, '')
+  return / extends \w*Error\b/.test(code) ? code : code.replace(ASSIGNED_FIELD, '')
 }
 
 // An import of a built-in module calls each getter of its exports, and some load other modules: those of `node:http` load undici,
@@ -166,11 +168,12 @@ async function shorten(text) {
     // V8 reads a file of ASCII in half the memory. Node prints the line of an exception that nothing catches.
     format: { max_line_len: 2_000, ascii_only: true },
   })
-  return code.replace(NEW_ERROR, '')
+  return code
 }
 
-// Returns the text with a variable for each frequent function of an object of the language.
-function withVariables(text) {
+// Returns the text with a variable for each frequent function of the language.
+function withVariables(code) {
+  const text = code.replace(NEW_ERROR, '')
   const uses = new Map()
   for (const [path] of text.matchAll(FREQUENT)) uses.set(path, (uses.get(path) ?? 0) + 1)
   const isFrequent = (path) => uses.get(path) >= MIN_USES
@@ -182,7 +185,7 @@ function withVariables(text) {
 }
 
 function nameOf(path) {
-  return path.replace('.', '_')
+  return `${path.replace('.', '_')}_`
 }
 
 function isBuilt(name) {

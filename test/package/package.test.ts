@@ -39,6 +39,16 @@ process.stdout.write(latest.deref() === undefined ? 'released' : 'kept')
 process.exit()
 `
 
+const QUOTA = `import { HttpError } from 'portico'
+
+class Quota extends HttpError {
+  get code() {
+    return 'quota'
+  }
+}
+process.stdout.write(String(new Quota(429, 'The quota is used up').status))
+`
+
 // Prints the modules of Node that a start does not need, most of them loaded by getters of others.
 const LOADED = `import 'portico'
 
@@ -153,6 +163,12 @@ await import('portico').catch((error) => process.stdout.write(error.message))
   it('keeps nothing of the last request of an idle connection', async () => {
     writeFileIn(project, 'idle.js', IDLE)
     assert.equal(await run('node', '--expose-gc', 'idle.js'), 'released')
+  })
+
+  // The bundler drops declarations of fields, but this one defines the property.
+  it('lets an application extend an error by an accessor', async () => {
+    writeFileIn(project, 'quota.js', QUOTA)
+    assert.equal(await run('node', 'quota.js'), '429')
   })
 
   it('installs no other package', async () => {
