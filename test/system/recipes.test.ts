@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { isBuiltin } from 'node:module'
-import { connect } from 'node:net'
+import { connect, type Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
@@ -18,6 +18,7 @@ import {
   type HttpResponse,
   type Service,
 } from '../../lib/index.ts'
+import { collectReports } from '../support/collectors.ts'
 import { send as sendBytes } from '../support/http.ts'
 import { importRecipe, page, recipes, serveRecipe, writeRecipes } from '../support/recipes.ts'
 import { startNode } from '../support/run-node.ts'
@@ -441,17 +442,22 @@ describe('The recipe for event streams', () => {
     assert.match(await first.end(), /:\n\n$/)
   })
 
-  it('disconnects a client that does not read', async (t) => {
+  it('disconnects a client that does not read, and reports no error of it', async (t) => {
     const { default: options } = await importRecipe(t, 'events.js')
     const { events } = (options as { controllers: { events: { publish: Action } } }).controllers
     const publish = Object.assign(events.publish, { limits: {} })
-    const front = new FrontController({ controllers: { events: { ...events, publish } } })
-    const { url } = await startServing(t, front)
+    const controllers = { events: { ...events, publish } }
+    const { reports, onReport } = collectReports()
+    const { service, url } = await startServing(t, new FrontController({ controllers, onReport }))
+    const connection = once(service.server, 'connection')
     const { body } = await request(`${url}/events`)
+    const [socket] = (await connection) as [Socket]
     const text = 'x'.repeat(900_000)
     // More than the system buffers for a connection.
     for (let i = 0; i < 20; i++) await send(`${url}/events/publish`, { form: { text } })
+    assert.equal(socket.destroyed, true)
     await assert.rejects(body.text())
+    assert.deepEqual(reports, [])
   })
 
   it('rejects a long text, and sends a client all texts that it missed', async (t) => {
