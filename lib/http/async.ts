@@ -24,8 +24,48 @@ export function withTimeout<T>(
   return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
-/** Returns a new controller that also aborts when a signal does. */
-export function follow(signal: AbortSignal | undefined): AbortController {
+/**
+ * The controllers of the signals of a message, by the errors of error actions. A signal aborts when the client leaves, and at a time
+ * limit. A request and its forwards share one. An error action and its forwards share another, because the first may have aborted.
+ */
+export class Cancellations {
+  readonly #source: { readonly signal?: AbortSignal | undefined }
+  // null if a signal has aborted before it was read: to follow the source would add listeners to the connection.
+  readonly #controllers = new Map<unknown, AbortController | null>()
+  #isCancelled = false
+
+  /** @param source Its signal aborts when the client leaves. */
+  constructor(source: { readonly signal?: AbortSignal | undefined }) {
+    this.#source = source
+  }
+
+  /** Returns the controller of a signal. */
+  controllerFor(errorHandler: unknown): AbortController {
+    const known = this.#controllers.get(errorHandler)
+    if (known) return known
+    const isCancelled = known === null || this.#isCancelled
+    const controller = isCancelled ? new AbortController() : follow(this.#source.signal)
+    this.#controllers.set(errorHandler, controller)
+    if (isCancelled) controller.abort()
+    return controller
+  }
+
+  /** Aborts one signal, also if it is read later. */
+  cancelFor(errorHandler: unknown): void {
+    const known = this.#controllers.get(errorHandler)
+    if (known) known.abort()
+    else this.#controllers.set(errorHandler, null)
+  }
+
+  /** Aborts all signals, also those that are read later. */
+  cancelAll(): void {
+    this.#isCancelled = true
+    for (const each of this.#controllers.values()) each?.abort()
+  }
+}
+
+// Returns a new controller that also aborts when a signal does.
+function follow(signal: AbortSignal | undefined): AbortController {
   // Does not use AbortSignal.any(): if its result has a listener, Node keeps it in memory until it aborts.
   const controller = new AbortController()
   const abort = (): void => controller.abort(signal?.reason)

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { follow } from './async.ts'
+import { Cancellations } from './async.ts'
 import {
   type BodyChunks,
   type BodySource,
@@ -31,7 +31,7 @@ export interface HttpRequestInit {
   readonly headers?: RequestHeaders | Iterable<readonly [string, string]> | undefined
   /** Text, bytes, or a stream of them: a Node.js stream, a web `ReadableStream`, an async iterable (default ''). */
   readonly body?: BodySource | BodyChunks | undefined
-  /** Aborts when the client closes the connection. */
+  /** A signal of this request alone, which aborts when the client closes the connection. */
   readonly signal?: AbortSignal | undefined
   /** Whether the client has closed the connection (default: whether the signal or the body is aborted). */
   readonly aborted?: boolean | undefined
@@ -88,8 +88,7 @@ export class Message {
   #stream: { body: Readable; maxBytes: number; form: FormBody | undefined } | undefined
   #cookies: ReadonlyMap<string, string> | undefined
   #state: SharedState | undefined
-  #cancellations: Map<unknown, AbortController> | undefined
-  #isCancelled = false
+  #cancellations: Cancellations | undefined
   /** The bytes of the JSON body that the application has read. */
   json: Buffer | undefined
   /** The form. The report of a request from before it was read needs it. */
@@ -144,22 +143,10 @@ export class Message {
     return this.#state
   }
 
-  /**
-   * Returns the controller of the signal. It aborts when the client leaves, and at a time limit. A request and its forwards share one.
-   * The error action and its forwards share another, because the first may have aborted.
-   */
-  cancellationFor(errorHandler: unknown): AbortController {
-    this.#cancellations ??= new Map()
-    const controller = this.#cancellations.get(errorHandler) ?? follow(this.source.signal)
-    this.#cancellations.set(errorHandler, controller)
-    if (this.#isCancelled) controller.abort()
-    return controller
-  }
-
-  /** Aborts all signals, also those that are read later. */
-  cancel(): void {
-    this.#isCancelled = true
-    for (const each of this.#cancellations?.values() ?? []) each.abort()
+  /** The controllers of the signals. */
+  get cancellations(): Cancellations {
+    this.#cancellations ??= new Cancellations(this.source)
+    return this.#cancellations
   }
 
   /** Adds values that no report about the message may show, as they are now: the application may change an object. */

@@ -194,7 +194,7 @@ export class RequestState<ErrorHandler> {
   }
 
   get cancellation(): AbortController {
-    return this.message.cancellationFor(this.errorHandler)
+    return this.message.cancellations.controllerFor(this.errorHandler)
   }
 
   /** Visits the parameters of the client, reserved names too, in reverse order of precedence (form, query, pairs): later ones overwrite. */

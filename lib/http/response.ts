@@ -2,7 +2,6 @@ import { Readable } from 'node:stream'
 import { isPromiseLike } from './async.ts'
 import { type BodyChunks, isChunks, toReadable } from './body.ts'
 import { ResponseCookies } from './cookies.ts'
-import { ClientGoneError } from './errors.ts'
 import type { Markup } from './html.ts'
 import { type HttpRequest, stateOf } from './request.ts'
 import { ResponseHeaders, setUnchecked, varyBy } from './response-headers.ts'
@@ -66,18 +65,13 @@ export class HttpResponse {
       discard(response, request) {
         response.#isSealed = true
         const body = response.#body
-        // A generator that waits learns only from the signal that it is destroyed. So does other work of the action if its stream
-        // has failed. If the client has left, the connection aborts the signal. A web stream learns it from cancel(): a listener
-        // for `abort` that then closed the stream would throw, and end the process.
-        if (
-          body instanceof Readable &&
-          !body.readableEnded &&
-          !(body.errored instanceof ClientGoneError) &&
-          !(response.#assigned instanceof ReadableStream)
-        ) {
+        const from = request ?? response.request
+        // If the client has left, the connection aborts the signal.
+        if (from && needsSignal(body, response.#assigned) && !stateOf(from).message.aborted) {
           // The error action has a signal of its own.
-          if (request) stateOf(request).cancellation.abort()
-          else if (response.request) stateOf(response.request).message.cancel()
+          const { cancellations } = stateOf(from).message
+          if (request) cancellations.cancelFor(request.errorHandler)
+          else cancellations.cancelAll()
         }
         destroy(body)
       },
@@ -231,6 +225,14 @@ export class HttpResponse {
 
 function isRedirectStatus(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
+}
+
+// Whether the work behind a body that is not sent learns of that only from the signal: a generator that waits, and everything else
+// that writes to a stream, also to one that has failed. A generator that has failed has ended its own work: a listener would only
+// meet what is broken. A web stream learns it from cancel(): a listener that then closed it would throw, and end the process.
+function needsSignal(body: ResponseBody, assigned: unknown): boolean {
+  if (!(body instanceof Readable) || assigned instanceof ReadableStream) return false
+  return !body.destroyed || (body === assigned && body.errored !== null)
 }
 
 function destroy(body: ResponseBody): void {

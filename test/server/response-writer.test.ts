@@ -179,24 +179,63 @@ describe('writeResponse() with a stream', () => {
     assert.deepEqual(reasons, ['AbortError'])
   })
 
-  it('aborts the signal with a ClientGoneError if the body of the request, sent back, fails with one', async (t) => {
+  it('does not abort the signal of a generator that has failed: a listener would cancel a reader that has failed too', async (t) => {
     const reasons: unknown[] = []
-    const echoed = deferred()
-    const { port } = await serveActions(t, {
-      echo(request, response) {
-        request.signal.addEventListener('abort', () => reasons.push(request.signal.reason.name))
-        response.body = request.body
-        echoed.resolve()
+    const rejections: unknown[] = []
+    const { port } = await listenWithActions(t, {
+      proxy({ signal }, response) {
+        const upstream = new ReadableStream({
+          start: (controller) => void setTimeout(() => controller.error(new Error('gone')), 5),
+        })
+        const reader = upstream.getReader()
+        signal.addEventListener('abort', () => {
+          reasons.push(signal.reason)
+          reader.cancel().catch((error) => rejections.push(error))
+        })
+        response.body = (async function* () {
+          for (;;) yield (await reader.read()).value
+        })()
       },
     })
-    const client = connect(port, '127.0.0.1')
-    client.write('POST /app/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
-    await echoed.promise
-    await sleep(10)
-    client.resetAndDestroy()
-    await settled(() => reasons.length)
-    assert.deepEqual(reasons, ['ClientGoneError'])
+    assert.equal((await exchange(port, { target: '/app/proxy' })).status, 500)
+    assert.deepEqual([reasons, rejections], [[], []])
   })
+
+  for (const [what, bodyOf] of [
+    ['sent back', ({ body }: HttpRequest) => body],
+    [
+      'read by a stream that fails with an error of its own',
+      ({ body }: HttpRequest) =>
+        Readable.from(
+          (async function* () {
+            try {
+              yield* body
+            } catch (cause) {
+              throw new Error('Bad upload', { cause })
+            }
+          })(),
+        ),
+    ],
+  ] as const) {
+    it(`aborts the signal with a ClientGoneError if the client leaves while the body of the request is ${what}`, async (t) => {
+      const reasons: unknown[] = []
+      const echoed = deferred()
+      const { port } = await serveActions(t, {
+        echo(request, response) {
+          request.signal.addEventListener('abort', () => reasons.push(request.signal.reason.name))
+          response.body = bodyOf(request)
+          echoed.resolve()
+        },
+      })
+      const client = connect(port, '127.0.0.1')
+      client.write('POST /app/echo HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\n')
+      await echoed.promise
+      await sleep(10)
+      client.resetAndDestroy()
+      await settled(() => reasons.length)
+      assert.deepEqual(reasons, ['ClientGoneError'])
+    })
+  }
 
   it('aborts the signal of the error action whose stream is not sent', async (t) => {
     const reasons: unknown[] = []
