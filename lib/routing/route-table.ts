@@ -1,4 +1,4 @@
-import { Checks } from '../http/check-options.ts'
+import { Checks, isRecord } from '../http/check-options.ts'
 import type { ModuleRoute, PathRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
 import { PathText } from './path-text.ts'
@@ -88,7 +88,7 @@ function groupByFirst(routes: readonly NamedRoute[]): Map<string, NamedRoute[]> 
  * @throws {TypeError} If it is not an object or a Map, or if a route is invalid; the message has its name.
  */
 export function checkedRoutes(routes: RoutePatterns): readonly NamedRoute[] {
-  if (Object(routes) !== routes || Array.isArray(routes)) {
+  if (!(routes instanceof Map || isRecord(routes))) {
     throw new TypeError('Expected "routes" to be an object or a Map of routes')
   }
   const entries: [string, RoutePattern][] =

@@ -72,7 +72,8 @@ export function redirectUriOf({ options }: Parts, { name }: Provider): string {
 export function enter(
   { providers, first, entered }: Parts,
   request: HttpRequest,
-  finish: (headers: ResponseHeaders) => void = () => {},
+  finish: ((headers: ResponseHeaders) => void) | undefined = stateOf(request).message.ending
+    ?.finish,
 ): void {
   const { message } = stateOf(request)
   const requested = single(request.query, 'provider') ?? ''
@@ -82,7 +83,7 @@ export function enter(
     hidesParams: true,
     finish(headers) {
       headers.set('Cache-Control', 'no-store').set('Referrer-Policy', 'no-referrer')
-      finish(headers)
+      finish?.(headers)
     },
   }
 }

@@ -74,7 +74,10 @@ describe('loadAppFile()', () => {
         'export default { routes: { a: { path: "/:id", requirements: { id: "(" } } } }',
         'The route "a" has a requirement for "id" that is not a regular expression',
       ],
-      ['export default { routes: [] }', 'Expected "routes" to be an object or a Map of routes'],
+      ...['[]', 'new Set()', '() => ({})'].map((routes): (typeof table)[number] => [
+        `export default { routes: ${routes} }`,
+        'Expected "routes" to be an object or a Map of routes',
+      ]),
       ['export default { routes: new Map([["a", { path: "/:i.d" }]]) }', /^The route "a" /],
       [
         'export default {}\nexport const before = 1',

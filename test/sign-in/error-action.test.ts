@@ -15,7 +15,7 @@ import {
   startHostileApp,
 } from '../support/sign-in.ts'
 
-type ErrorAction = (request: HttpRequest, response: HttpResponse, auth: SignIn) => void
+type ErrorAction = (request: HttpRequest, response: HttpResponse, auth: SignIn) => unknown
 
 const actions: Record<string, [status: number, action: ErrorAction]> = {
   'sets no header': [
@@ -50,6 +50,16 @@ describe('An error action of the application', () => {
       }
     })
   }
+
+  it('that forwards to a guarded action keeps the end of a flow', async (t) => {
+    const { client, provider } = await serveWithErrorAction(t, (request) =>
+      request.forward({ controller: 'index', action: 'index' }),
+    )
+    const back = await depart(client)
+    provider.faults = { token: () => ({}) }
+    await client.send(back, { site: 'cross-site', headers: { 'sec-fetch-mode': 'cors' } })
+    assert.deepEqual(cookieNames(client), [])
+  })
 
   it('can offer the link of the built-in page', async (t) => {
     const links: unknown[] = []
@@ -88,16 +98,7 @@ describe('The page in development', () => {
  * too large, and a request that the guard rejects.
  */
 async function failInTurn(t: TestContext, action: ErrorAction): Promise<Page[]> {
-  const { auth, provider } = await startHostileApp(t)
-  const error = (request: HttpRequest, response: HttpResponse): void =>
-    action(request, response, auth)
-  const front = new FrontController({
-    controllers: { elp: auth.controller, error: { error }, index: { index() {} } },
-    plugins: [auth.guard(({ controller }) => controller === 'index')],
-    limits: { maxBodyBytes: 100 },
-  })
-  const { url } = await startServing(t, front)
-  const client = new Browser({ [ORIGIN]: url })
+  const { client, provider } = await serveWithErrorAction(t, action)
   const back = await depart(client)
   provider.faults = { token: () => ({}) }
   const pages = [
@@ -112,4 +113,17 @@ async function failInTurn(t: TestContext, action: ErrorAction): Promise<Page[]> 
   ]
   assert.deepEqual(cookieNames(client), [])
   return pages
+}
+
+// Guards the controller `index`.
+async function serveWithErrorAction(t: TestContext, action: ErrorAction) {
+  const { auth, provider } = await startHostileApp(t)
+  const error = (request: HttpRequest, response: HttpResponse) => action(request, response, auth)
+  const front = new FrontController({
+    controllers: { elp: auth.controller, error: { error }, index: { index() {} } },
+    plugins: [auth.guard(({ controller }) => controller === 'index')],
+    limits: { maxBodyBytes: 100 },
+  })
+  const { url } = await startServing(t, front)
+  return { client: new Browser({ [ORIGIN]: url }), provider }
 }
