@@ -9,15 +9,15 @@ export interface DevelopmentDetails {
   /** The names and values of the parameters; undefined if only their shapes are shown. */
   readonly values: readonly (readonly [name: string, value: string])[] | undefined
   /** The first actions that a client can request. */
-  readonly routes: readonly ListedAction[]
+  readonly routes: readonly LinkedAction[]
   /** The number of the other ones. */
   readonly omittedRoutes: number
   /** The action with the most similar name, if there is none of the requested name. */
-  readonly nearest: ListedAction | undefined
+  readonly nearest: LinkedAction | undefined
 }
 
 /** An action that a client can request. */
-export interface ListedAction {
+export interface LinkedAction {
   /** Such as `news/list`, `admin/report/daily`. */
   readonly name: string
   /** The shortest URL; null if no URL is known. */
@@ -86,13 +86,13 @@ export function developmentLines({ exception, nearest }: DevelopmentDetails): re
 }
 
 /** Returns the location of a frame, such as `controllers/news.js:12:9`. */
-export function locationOf({ file, line, column }: FrameLocation): string {
+export function positionOf({ file, line, column }: FrameLocation): string {
   return `${file}:${line}:${column}`
 }
 
 function exceptionLines(exception: LocatedException, title = ''): readonly string[] {
   const { name, message, frames, otherFrames, previous, errors } = exception
-  const own = frames.map((frame) => `    at ${frame.name} (${locationOf(frame)})`)
+  const own = frames.map((frame) => `    at ${frame.name} (${positionOf(frame)})`)
   return [
     `${title}${name}: ${message}`,
     ...own,

@@ -3,9 +3,9 @@ import { formatIssue } from '../http/validation-error.ts'
 import {
   type ApplicationFrame,
   type DevelopmentDetails,
-  type ListedAction,
+  type LinkedAction,
   type LocatedException,
-  locationOf,
+  positionOf,
 } from './development-details.ts'
 import { type ErrorPage, renderLink, renderList, startOfPage } from './error-page.ts'
 
@@ -36,14 +36,14 @@ export function developmentPage(
 <h1>${withLines(heading)}</h1>
 ${issues.length > 0 && renderList(issues.map(formatIssue))}
 <p><strong>${name}</strong> <small>${type}${renderCode(code)}</small></p>
-${nearest && html`<p>Did you mean ${renderRoute(nearest)}?</p>`}
+${nearest && html`<p>Did you mean ${renderAction(nearest)}?</p>`}
 ${looksLike && html`<p>This looks like a sign-in (${looksLike}). ${hint}.</p>`}
 ${link && renderLink(link)}
 ${renderFrames(exception)}
 ${renderInner(exception)}
 ${renderParams(params, values)}
 <h2>Registered actions</h2>
-${renderList(routes.map(renderRoute))}
+${renderList(routes.map(renderAction))}
 ${omittedRoutes > 0 && html`<p>... and ${omittedRoutes} more: see <code>--routes</code></p>`}
 <footer><p><small>In production, the action <code>error/error</code> responds.</small></p>
 ${id && html`<p><small>Error id <code>${id}</code></small></p>`}
@@ -63,7 +63,7 @@ function renderOtherFrames(frames: readonly string[]): Markup {
 
 function renderFrame(frame: ApplicationFrame, isOpen: boolean): Markup {
   const { name, line, excerpt } = frame
-  const title = html`<strong>${name}</strong> <code>${locationOf(frame)}</code>`
+  const title = html`<strong>${name}</strong> <code>${positionOf(frame)}</code>`
   if (excerpt.length === 0) return html`<div class="frame">${title}</div>`
   const width = String(excerpt.at(-1)?.line).length
   const lines = excerpt.map((each) => {
@@ -101,7 +101,7 @@ function renderCode(code: number | string): Markup {
 }
 
 // A link sends a GET, so an action for other methods is text.
-function renderRoute({ name, url, methods }: ListedAction): Markup {
+function renderAction({ name, url, methods }: LinkedAction): Markup {
   const isLinked = url !== null && (methods?.includes('GET') ?? true)
   const text = isLinked ? html`<a href="${url}">${url}</a>` : html`${url}`
   return html`${text} <small>${name}${methods && ` ${methods.join(', ')}`}</small>`

@@ -1,5 +1,5 @@
 import { html, Markup } from '../http/html.ts'
-import { copyOf } from '../http/params.ts'
+import { copyOf } from '../http/retention.ts'
 import {
   formatIssue,
   type ValidationError,

@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path'
 import type {
   ApplicationFrame,
   DevelopmentDetails,
-  ListedAction,
+  LinkedAction,
   LocatedException,
 } from '../controllers/development-details.ts'
 import type { DetailsOf } from '../controllers/error-controller.ts'
@@ -50,7 +50,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const values = isShown && isLocal(request) ? valuesOf(request) : undefined
     const site = getSite()
     const actions = site.dispatcher.reachable
-    const routes = actions.slice(0, MAX_ROUTES).map((action) => toRoute(site, action))
+    const routes = actions.slice(0, MAX_ROUTES).map((action) => linkedAction(site, action))
     const nearest = nearestOf(site, request, exception)
     const nearestAction = nearest === undefined ? undefined : actionOf(nearest, actions)
     return {
@@ -59,12 +59,12 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
       values,
       routes,
       omittedRoutes: actions.length - routes.length,
-      nearest: nearestAction && toRoute(site, nearestAction),
+      nearest: nearestAction && linkedAction(site, nearestAction),
     } satisfies DevelopmentDetails
   }
 }
 
-function toRoute(site: SiteParts, action: RegisteredAction): ListedAction {
+function linkedAction(site: SiteParts, action: RegisteredAction): LinkedAction {
   const url = urlOf(site, action)
   return { name: action.name, url, methods: action.methods ?? null }
 }

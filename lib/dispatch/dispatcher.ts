@@ -5,11 +5,10 @@ import { type ErrorHandler, type HttpRequest, stateOf } from '../http/request.ts
 import { FORBIDDEN_METHODS, STANDARD_METHODS } from '../http/request-line.ts'
 import type { Resolved } from '../http/request-state.ts'
 import type { HttpResponse } from '../http/response.ts'
-import type { Route } from '../http/route.ts'
+import { fullName, type Route } from '../http/route.ts'
 import type { NameKeys } from '../routing/name-rules.ts'
 import { CALL, isRedirect } from './controller-hooks.ts'
 import {
-  fullName,
   type RegisteredAction,
   type RegisteredController,
   register,

@@ -1,6 +1,6 @@
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf, withState } from '../http/request.ts'
-import { fullName } from './registered-controller.ts'
+import { fullName } from '../http/route.ts'
 
 /**
  * Returns the request for `error/error`; its parameter `error_handler` has the original request, unchanged.

@@ -1,8 +1,9 @@
 import { nearestName } from '../http/check-options.ts'
 import { NoActionError, NoControllerError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
+import { fullName } from '../http/route.ts'
 import type { SiteParts } from './action-urls.ts'
-import { fullName, type RegisteredAction } from './registered-controller.ts'
+import type { RegisteredAction } from './registered-controller.ts'
 
 /**
  * Returns the registered action, or the controller, with the name that is most similar to a requested one; undefined if none is

@@ -9,7 +9,7 @@ import { checkedMethods } from '../controllers/methods.ts'
 import { Checks, definedLimits, isObject } from '../http/check-options.ts'
 import { NoActionError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
-import type { Route } from '../http/route.ts'
+import { fullName } from '../http/route.ts'
 import { actionName, type NameKeys } from '../routing/name-rules.ts'
 import { CALL, hooksOf, isReservedForHook, withHooks } from './controller-hooks.ts'
 
@@ -91,11 +91,6 @@ function checkOwner(owner: Controller, name: string): void {
   const hint = builtIn === 'Promise' ? ': is an "await" missing?' : ''
   const got = builtIn && `, got a ${builtIn}${hint}`
   throw new TypeError(`Expected the controller "${name}" to be an object of functions${got}`)
-}
-
-/** Returns the name of an action, such as `news/list`, `admin/report/daily`. */
-export function fullName({ module, controller, action }: Route): string {
-  return [...(module === 'default' ? [] : [module]), controller, action].join('/')
 }
 
 function throwNoAction({ action }: HttpRequest): never {

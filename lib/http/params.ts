@@ -1,4 +1,3 @@
-import { isObject } from './check-options.ts'
 import { forgetLastMatch } from './retention.ts'
 
 /** The names that only routing sets. A parameter of such a name from a client has no effect. */
@@ -224,19 +223,4 @@ function indexOrEnd(text: string, delimiter: string, start: number): number {
 /** Does the same as `text.replaceAll()`, but a match takes 24 ns and not 80 ns: a hostile text consists of them. */
 export function replaceAll(text: string, search: string, replacement: string): string {
   return text.includes(search) ? text.split(search).join(replacement) : text
-}
-
-/** Copies a well-formed text: in V8, a part of a string keeps the whole string, such as the target, in memory. */
-export function copyOf(text: string): string {
-  return Buffer.from(text).toString()
-}
-
-/** Copies data with all its texts. The copy keeps no part of a request in memory. */
-export function copied<T>(data: T): T {
-  if (typeof data === 'string') return copyOf(data) as T
-  if (!isObject(data)) return data
-  if (Array.isArray(data)) return data.map(copied) as T
-  const copy = Object.create(Object.getPrototypeOf(data))
-  for (const [name, value] of Object.entries(data)) copy[name] = copied(value)
-  return copy
 }

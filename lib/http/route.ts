@@ -30,6 +30,11 @@ export interface Destination {
   readonly params?: Readonly<Record<string, string>> | undefined
 }
 
+/** Returns the name of an action, such as `news/list`, `admin/report/daily`. */
+export function fullName({ module, controller, action }: Route): string {
+  return [...(module === 'default' ? [] : [module]), controller, action].join('/')
+}
+
 /**
  * Returns the route of a forward.
  *

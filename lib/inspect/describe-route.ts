@@ -1,4 +1,4 @@
-import { fullName } from '../dispatch/registered-controller.ts'
+import { fullName } from '../http/route.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
 
 /** Returns what a route has, such as `host`, `regex`, `under`. */

@@ -1,6 +1,6 @@
 import { typeOf } from '../http/exceptions.ts'
-import { copyOf } from '../http/params.ts'
 import { stateOf } from '../http/request.ts'
+import { copyOf } from '../http/retention.ts'
 import { type Failure, isRejection } from '../reporting/failure.ts'
 import { fingerprintOf } from '../reporting/fingerprint.ts'
 import type { Fault } from './snapshot.ts'

@@ -1,4 +1,4 @@
-import { copyOf } from '../http/params.ts'
+import { copyOf } from '../http/retention.ts'
 import type { Shape, ShapeKind } from '../reporting/shape.ts'
 import { type JournalEntry, type JournalParam, OTHER, type ShapeCount } from './snapshot.ts'
 

@@ -1,6 +1,7 @@
-import { copyOf, decodeSegment } from '../http/params.ts'
+import { decodeSegment } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
+import { copyOf } from '../http/retention.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import { paramNameRule, sentParamsOf } from '../reporting/sent-params.ts'
 import { sentPathOf } from '../reporting/sent-values.ts'

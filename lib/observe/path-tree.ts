@@ -1,4 +1,4 @@
-import { copyOf } from '../http/params.ts'
+import { copyOf } from '../http/retention.ts'
 
 /** A part of a path that varies, or may be a value: it is shown by its position. */
 export const VARYING: unique symbol = Symbol('varying')

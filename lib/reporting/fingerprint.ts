@@ -1,6 +1,6 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
-import { copyOf } from '../http/params.ts'
 import { stateOf } from '../http/request.ts'
+import { copyOf } from '../http/retention.ts'
 import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, locationOf } from './frames.ts'

@@ -1,4 +1,4 @@
-import { copyOf } from '../http/params.ts'
+import { copyOf } from '../http/retention.ts'
 
 /** The errors since the last summary that were counted but not logged. */
 export interface Summary {

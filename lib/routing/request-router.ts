@@ -1,10 +1,11 @@
 import type { BlockList } from 'node:net'
 import { type HttpError, NoRouteError, rejectionWith } from '../http/errors.ts'
 import type { FormLimits } from '../http/form-body.ts'
-import { copyOf, exceedsFields, exceedsPairs } from '../http/params.ts'
+import { exceedsFields, exceedsPairs } from '../http/params.ts'
 import { HttpRequest, stateOf, withState } from '../http/request.ts'
 import { rejectLongTarget, splitTarget } from '../http/request-line.ts'
 import type { RequestSettings, RequestState, Resolved } from '../http/request-state.ts'
+import { copyOf } from '../http/retention.ts'
 import type { Route } from '../http/route.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
@@ -112,11 +113,25 @@ export class RequestRouter {
     return withState(request, { path, q, settings, rejection: this.#reject(request) ?? rejection })
   }
 
-  /** Returns the request with its route; a request that has one is returned unchanged. */
+  /** Returns the request with its route. One that has a route keeps it. */
   route(request: HttpRequest): HttpRequest {
-    if (stateOf(request).route !== undefined) return request
+    const { route } = stateOf(request)
+    if (route !== undefined)
+      return this.#isRewritten(request) ? request : this.#adopt(request, route)
     const { router } = this.#options
     return router === undefined ? this.#routeByPath(request) : this.#routeBy(router, request)
+  }
+
+  // Applies the limits and names of this front controller to a request that the handler in front of it has forwarded.
+  #adopt(request: HttpRequest, route: Route): HttpRequest {
+    const { errorHandler, rejection } = stateOf(request)
+    return withState(request, {
+      settings: this.#settings,
+      // An error action may forward a request that is rejected.
+      rejection: errorHandler
+        ? rejection
+        : (this.#reject(request) ?? this.#rejectExcess(request, route)),
+    })
   }
 
   #routeByPath(request: HttpRequest): HttpRequest {

@@ -3,12 +3,12 @@ import type { Message } from '../http/message.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { type CookieSite, cookieName, deleteCookie, setCookie } from './cookie-site.ts'
 import type { Seal } from './seal.ts'
-import { cookieName, deleteCookie, type Site, setCookie } from './site.ts'
 
 /** Options of a {@link CookieStore}. */
 export interface CookieStoreOptions<T> {
-  readonly site: Site
+  readonly site: CookieSite
   /** The name of the cookie, without its prefix. */
   readonly name: string
   readonly seal: Seal

@@ -1,12 +1,12 @@
 import { checkNames } from '../http/check-options.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { cookieSiteOf } from './cookie-site.ts'
 import { CookieStore } from './cookie-store.ts'
 import { checkedMs } from './durations.ts'
 import { createFlash, type Flash } from './flash.ts'
 import { checkInstalled } from './optional-package.ts'
 import { createSeal } from './seal.ts'
-import { siteOf } from './site.ts'
 
 /** Options of {@link createSession}. */
 export interface SessionOptions {
@@ -67,7 +67,7 @@ export function createSession<T = unknown, FlashMessage = string>(
 ): Session<T, FlashMessage> {
   checkNames('options of createSession()', options, OPTIONS)
   checkInstalled(['jose'], 'portico/session')
-  const site = siteOf(options.origin)
+  const site = cookieSiteOf(options.origin)
   const { name = 'session', ttlMs = DEFAULT_TTL_MS } = options
   checkedMs('ttlMs', ttlMs)
   if (typeof name !== 'string' || !NAME.test(name)) {

@@ -1,8 +1,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { ResponseCookies } from '../http/cookies.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
+import { type CookieSite, cookieName, deleteCookie, setCookie } from '../session/cookie-site.ts'
 import type { Seal } from '../session/seal.ts'
-import { cookieName, deleteCookie, type Site, setCookie } from '../session/site.ts'
 
 /** A sign-in that has begun in a browser: from the departure to the provider to the return. */
 export interface Flow {
@@ -18,7 +18,7 @@ export interface Flow {
 
 /** Options of {@link Flows}. */
 export interface FlowsOptions {
-  readonly site: Site
+  readonly site: CookieSite
   readonly seal: Seal
   readonly ttlMs: number
 }

@@ -1,6 +1,6 @@
 import { checkNames, isObject, isRecord, MAX_TIMER_MS } from '../http/check-options.ts'
+import { type CookieSite, cookieSiteOf } from '../session/cookie-site.ts'
 import { checkedMs } from '../session/durations.ts'
-import { type Site, siteOf } from '../session/site.ts'
 import type { Identity, SignInDetails } from './identity.ts'
 import { checkProvider, type ProviderOptions } from './provider-options.ts'
 
@@ -34,7 +34,7 @@ export interface SignInOptions<Data = unknown> {
 
 /** Checked options with their defaults. */
 export interface CheckedOptions {
-  readonly site: Site
+  readonly site: CookieSite
   readonly secrets: unknown
   readonly providers: ReadonlyMap<string, ProviderOptions>
   readonly path: string
@@ -73,7 +73,7 @@ export function checkedOptions(options: SignInOptions): CheckedOptions {
     throw new TypeError('Expected "onSignIn" to be a function')
   }
   return {
-    site: siteOf(options.origin),
+    site: cookieSiteOf(options.origin),
     secrets: options.secrets,
     providers: checkedProviders(options.providers),
     path,

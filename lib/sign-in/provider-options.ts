@@ -1,5 +1,5 @@
 import { checkNames, isObject, isRecord } from '../http/check-options.ts'
-import { isLocalUrl } from '../session/site.ts'
+import { isLocalUrl } from '../session/cookie-site.ts'
 import { type Claims, isText, type UserFacts } from './identity.ts'
 
 /** How a client authenticates to the token endpoint. */

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { Readable } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
 import type { HttpRequest, HttpRequestInit, HttpResponse } from '../../lib/index.ts'
-import { listening } from '../support/http.ts'
+import { createFront } from '../support/front.ts'
+import { listening, parse, send } from '../support/http.ts'
 import {
   expectDispatch,
   expectError,
@@ -12,6 +14,7 @@ import {
   unreachable,
   urlEncoded,
 } from '../support/loop.ts'
+import { startServing } from '../support/serving.ts'
 
 describe('FrontController.handle() past the limits of a request', () => {
   const post = { method: 'POST', headers: urlEncoded }
@@ -97,5 +100,32 @@ describe('FrontController.handle() past the limits of a request', () => {
         assert.deepEqual([request.param('a'), request.param('b')], ['query', 'form'])
       }
     }
+  })
+})
+
+describe('A request that the handler in front forwards', () => {
+  it('gets the limits and the rejections of the front controller', async (t) => {
+    const front = createFront(
+      {
+        api: {
+          read: async ({ body }: HttpRequest, response: HttpResponse) =>
+            response.text(await text(body)),
+        },
+      },
+      { limits: { maxBodyBytes: 10, maxTargetBytes: 100, maxFields: 3 } },
+    )
+    const handle = (request: HttpRequest): Promise<HttpResponse> =>
+      front.handle(request.forward({ controller: 'api', action: 'read' }))
+    const { port } = await startServing(t, { handle })
+    const statusOf = async (bytes: string): Promise<number> => parse(await send(port, bytes)).status
+    const end = 'Connection: close\r\n'
+    for (const [bytes, status] of [
+      [`POST /m HTTP/1.1\r\nHost: a\r\n${end}Content-Length: 3\r\n\r\nabc`, 200],
+      [`POST /m HTTP/1.1\r\nHost: a\r\n${end}Content-Length: 11\r\n\r\n${'a'.repeat(11)}`, 413],
+      [`GET /m HTTP/1.1\r\nHost: a\r\nHost: b\r\n${end}\r\n`, 400],
+      [`GET /${'m'.repeat(100)} HTTP/1.1\r\nHost: a\r\n${end}\r\n`, 414],
+      [`GET /m?a&b&c&d HTTP/1.1\r\nHost: a\r\n${end}\r\n`, 400],
+    ] as const)
+      assert.equal(await statusOf(bytes), status, bytes)
   })
 })

@@ -1,7 +1,7 @@
 import type { CookieAttributes, ResponseCookies } from '../http/cookies.ts'
 
 /** The origin that browsers see, and whether its cookies are `Secure`. */
-export interface Site {
+export interface CookieSite {
   readonly origin: string
   /** False for plain HTTP, which only a host of this machine may have. */
   readonly isSecure: boolean
@@ -16,7 +16,7 @@ export function isLocalUrl({ hostname }: URL): boolean {
 }
 
 /** @throws {TypeError} If a value is not an origin, or has the scheme `http:` and another host than this machine. */
-export function siteOf(origin: unknown): Site {
+export function cookieSiteOf(origin: unknown): CookieSite {
   if (typeof origin !== 'string' || !URL.canParse(origin) || new URL(origin).origin !== origin) {
     throw new TypeError(
       `Expected "origin" to be an origin such as "https://news.example", got "${String(origin)}"`,
@@ -31,13 +31,13 @@ export function siteOf(origin: unknown): Site {
 }
 
 /** Returns the name of a cookie, with the prefix that binds it to its host. */
-export function cookieName({ isSecure }: Site, name: string): string {
+export function cookieName({ isSecure }: CookieSite, name: string): string {
   return isSecure ? `__Host-${name}` : name
 }
 
 /** Sets a cookie that the browser keeps for a time, in milliseconds. */
 export function setCookie(
-  site: Site,
+  site: CookieSite,
   cookies: ResponseCookies,
   { name, value, ttlMs }: { readonly name: string; readonly value: string; readonly ttlMs: number },
 ): void {
@@ -45,11 +45,11 @@ export function setCookie(
 }
 
 /** Removes a cookie that {@link setCookie} has set. */
-export function deleteCookie(site: Site, cookies: ResponseCookies, name: string): void {
+export function deleteCookie(site: CookieSite, cookies: ResponseCookies, name: string): void {
   cookies.delete(name, attributes(site))
 }
 
 // The other attributes have these defaults: Path=/; HttpOnly; SameSite=Lax.
-function attributes({ isSecure }: Site): CookieAttributes {
+function attributes({ isSecure }: CookieSite): CookieAttributes {
   return { secure: isSecure }
 }
