@@ -48,7 +48,8 @@ export class RequestStages implements Stages {
   constructor(options: StageOptions) {
     const { dispatcher, runAction } = options
     this.#options = options
-    this.#runAction = runAction ?? ((...args) => dispatcher.run(...args))
+    this.#runAction =
+      runAction ?? ((action, request, response) => dispatcher.run(action, request, response))
     this.#hasActionLimits = dispatcher.actions.some(({ limits }) => limits !== undefined)
   }
 

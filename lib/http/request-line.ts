@@ -1,5 +1,4 @@
 import { type HttpError, rejectionWith } from './errors.ts'
-import { forgetLastMatch } from './retention.ts'
 
 /** An HTTP method: a standard one, or any other that `node:http` accepts. */
 export type Method =
@@ -29,9 +28,7 @@ const HOST = /^(?:[\w.~%!$&'()*+;=-]+|\[[0-9a-f:.]+\])(?::\d{0,5})?$/i
 
 /** Reports whether a text is a host with an optional port. */
 export function isHost(text: string): boolean {
-  const isValid = HOST.test(text)
-  forgetLastMatch()
-  return isValid
+  return HOST.test(text)
 }
 
 /** Splits a target at its first `?`. By hand: `new URL('//host/path', base)` would read a path as a host. */

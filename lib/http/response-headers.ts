@@ -17,10 +17,13 @@ export let setMissing: (headers: ResponseHeaders, defaults: DefaultHeaders) => v
  * Returns a flat list of alternating names and values, as `writeHead` accepts it, without `Content-Length`. A value may be a
  * list: if a middleware has set a header, Node 20 sends only the last field of a repeated name.
  *
- * @param vary The `Vary` of a middleware, which that of the response adds to. The response does not change: a handler may send it
- * again.
+ * @param out Has the headers of a middleware: the `Vary` of the response adds to that one. The response itself does not change: a
+ * handler may send it again.
  */
-export let fieldLinesOf: (headers: ResponseHeaders, vary?: unknown) => (string | string[])[]
+export let fieldLinesOf: (
+  headers: ResponseHeaders,
+  out: { getHeader(name: string): unknown },
+) => (string | string[])[]
 
 /**
  * The headers of a response. Names are case-insensitive. Values are checked when set, so an invalid one is an error of the
@@ -42,10 +45,11 @@ export class ResponseHeaders
       for (const field of defaults)
         if (!headers.has(field.name)) headers.#put({ name: field.name, value: field.value })
     }
-    fieldLinesOf = (headers, vary) => {
+    fieldLinesOf = (headers, out) => {
       const lines: (string | string[])[] = []
       for (const { name, value } of headers.#fields) {
-        if (vary && isSameName(name, 'Vary')) lines.push(name, `${vary}, ${headers.get(name)}`)
+        const vary = isSameName(name, 'Vary') && out.getHeader(name)
+        if (vary) lines.push(name, `${vary}, ${headers.get(name)}`)
         else if (!isSameName(name, 'Content-Length')) lines.push(name, value as string | string[])
       }
       return lines

@@ -1,6 +1,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { monotonicMs } from '../http/clock.ts'
 import { ClientGoneError, type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
@@ -52,17 +53,22 @@ export function handleClientErrors(
   handler: Reporting,
   maxTargetBytes: number,
 ): void {
+  // Handles one late message in each turn of the event loop: a response may take a millisecond, and all other requests wait.
+  let turn = Promise.resolve()
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connectionOf(socket)
     const act = (): void =>
       onClientError(error, statusOf(error, maxTargetBytes), connection, handler)
-    if (error.code === TOO_LATE && !error.isStopping) afterWaiting(server, connection, act)
-    else act()
+    if (error.code === TOO_LATE && !error.isStopping) {
+      turn = turn.then(() => nextTurn())
+      turn.then(afterWaiting(server, connection, act))
+    } else act()
   })
 }
 
-// Calls `act` when the client has taken too long itself: the time in which Portico has read nothing does not count.
-function afterWaiting(server: Server, connection: Connection, act: () => void): void {
+// Returns a function that calls `act` when the client has taken too long itself: the time in which Portico has read nothing does
+// not count.
+function afterWaiting(server: Server, connection: Connection, act: () => void): () => void {
   const { socket } = connection
   // The number of the late message: that of the latest request if its body is incomplete, or the next number if a head
   // is.
@@ -83,7 +89,7 @@ function afterWaiting(server: Server, connection: Connection, act: () => void): 
       connection.onClose.add(stop)
     } else act()
   }
-  check()
+  return check
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http'
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
@@ -13,11 +13,13 @@ export interface EndListener {
 // The property of a response that has its EndListener: a second listener for `close` would copy the list of listeners.
 const LISTENER: unique symbol = Symbol('portico:end')
 
-// The connection is a property of its socket: a WeakMap would add a cache miss to every request. It is a property of
-// each response too: a message that pipeline() of node:stream has destroyed has no socket.
+// The connection is a property of its socket: a WeakMap would add a cache miss to every request.
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
-type Watched = ServerResponse & { [LISTENER]?: EndListener; [CONNECTION]?: Connection }
+type Watched = ServerResponse & { [LISTENER]?: EndListener }
+
+/** The types of Node do not declare `client`: the socket, also after pipeline() of node:stream has removed `socket`. */
+type Message = IncomingMessage & { readonly client?: Socket }
 
 /**
  * The state that the exchanges on one socket share. When the socket closes, a response behind another one emits no
@@ -89,7 +91,8 @@ export class Connection {
   /** Records a request that has arrived. */
   recordRequest(out: Watched, mustBeLast: boolean): void {
     const { activeResponse } = this
-    out[CONNECTION] = this
+    // A handler in front has passed it to a second listener.
+    if (out === this.latest || this.pipeline?.isInFlight(out)) return
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', releaseResponse)
@@ -183,8 +186,8 @@ function closeConnection(this: Socket): void {
   connectionOf(this).close()
 }
 
-function releaseResponse(this: Watched): void {
-  this[CONNECTION]?.release(this)
+function releaseResponse(this: ServerResponse<Message>): void {
+  connectionOf(this.req.client ?? this.req.socket).release(this)
 }
 
 /** Returns the connection of a socket; creates it on the first call. */

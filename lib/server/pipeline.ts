@@ -1,7 +1,7 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
+import { inThisContext } from '../http/retention.ts'
 import { DEFAULT_HEADER_LIMITS, readFraming } from './framing.ts'
 import { pauseReading } from './reading.ts'
 
@@ -24,12 +24,18 @@ interface InFlight {
   readonly hasBody: boolean
 }
 
+/** A queued request: its response, and the function that starts it. */
+interface Queued {
+  readonly out: ServerResponse
+  readonly start: () => void
+}
+
 /** The pipelined requests of a connection: those in flight, and the queued ones. */
 export class Pipeline {
   readonly #connection: Pipelining
   #inFlight: readonly InFlight[] = []
-  // Functions that start the queued requests, in order of arrival.
-  #queued: (() => void)[] = []
+  // The queued requests, in the order in which they have reached the listener.
+  #queued: Queued[] = []
   #resumeReading: (() => void) | undefined
 
   /** @param active The response that is active when the first pipelined request arrives. */
@@ -43,6 +49,11 @@ export class Pipeline {
     return this.#inFlight.length
   }
 
+  /** Reports whether a request has started, and its response is not sent yet. */
+  isInFlight(out: ServerResponse): boolean {
+    return this.#inFlight.some((each) => each.out === out)
+  }
+
   /** Whether the most recent request is queued: nothing reads its body until it starts. */
   get hasQueued(): boolean {
     return this.#queued.length > 0
@@ -53,13 +64,14 @@ export class Pipeline {
    * responses waits for the client. Reads nothing until then.
    */
   start(out: ServerResponse, start: () => void): void {
-    // Without this, `start` would run in the AsyncLocalStorage context of the request whose response makes room.
-    // A function of AsyncResource.bind() would take 2.8 kB for each request that waits.
-    const context = new AsyncResource('portico')
-    this.#queued.push(() => {
-      this.#track(out)
-      context.runInAsyncScope(start)
-    })
+    // A second listener gets a request that has started, and a middleware in front of the listener may have kept one whose response
+    // all others wait for.
+    if (out.socket !== null || this.isInFlight(out)) {
+      this.#run(out, start)
+      return
+    }
+    // Otherwise, `start` would run in the context of the request whose response makes room.
+    this.#queued.push({ out, start: inThisContext(start) })
     this.#startQueued()
     if (this.hasQueued) this.#pauseReading()
   }
@@ -87,8 +99,21 @@ export class Pipeline {
     // After a failed write, node:http emits `finish` for the responses that were not sent. Another write would emit it
     // again, which ends the process.
     if (!this.#connection.socket.writable) this.#queued.length = 0
-    while (this.hasQueued && this.#hasRoom()) this.#queued.shift()?.()
+    for (let next = this.#takeNext(); next; next = this.#takeNext()) this.#run(next.out, next.start)
     if (!this.hasQueued) this.#resumeReading?.()
+  }
+
+  #run(out: ServerResponse, start: () => void): void {
+    if (!this.isInFlight(out)) this.#track(out)
+    start()
+  }
+
+  #takeNext(): Queued | undefined {
+    if (this.#hasRoom()) return this.#queued.shift()
+    // If no response in flight has the socket, they all wait for that to a request that has reached the listener later.
+    if (this.#inFlight.some(({ out }) => out.socket !== null)) return undefined
+    const i = this.#queued.findIndex(({ out }) => out.socket !== null)
+    return i < 0 ? undefined : this.#queued.splice(i, 1)[0]
   }
 
   #hasRoom(): boolean {

@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { RequestListener } from 'node:http'
 import {
   checkedLimits,
@@ -9,6 +8,7 @@ import {
   UNCHECKED,
 } from '../http/check-options.ts'
 import { ID_HEADER } from '../http/response-headers.ts'
+import { inThisContext } from '../http/retention.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { Exchange } from './exchange.ts'
@@ -51,10 +51,10 @@ export function createRequestListener(
     if ('createPushResponse' in out) out.writeHead(505).end()
     else if (!connectionOf(message.socket).ignoreBehindLast(out)) respond(message, out)
     // A response that gets the socket later belongs to a request that the last one has overtaken.
-    else if (out.socket === null) {
-      // As in a pipeline: a function of AsyncResource.bind() would take 2.8 kB.
-      const context = new AsyncResource('portico')
-      out.once('socket', () => context.runInAsyncScope(respond, undefined, message, out))
-    }
+    else if (out.socket === null)
+      out.once(
+        'socket',
+        inThisContext(() => respond(message, out)),
+      )
   }
 }

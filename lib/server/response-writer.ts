@@ -1,4 +1,3 @@
-import { AsyncResource } from 'node:async_hooks'
 // Imported, because each use of the global `Buffer` calls a getter.
 import { Buffer } from 'node:buffer'
 import { ServerResponse } from 'node:http'
@@ -8,6 +7,7 @@ import { ServerClosingError } from '../http/errors.ts'
 import { isClientGone } from '../http/exceptions.ts'
 import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import { fieldLinesOf } from '../http/response-headers.ts'
+import { inThisContext } from '../http/retention.ts'
 import { linger } from './close-slowly.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
 import type { ServerStop } from './server-stop.ts'
@@ -42,7 +42,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')
-  const fields = fieldLinesOf(headers, out.getHeader('Vary'))
+  const fields = fieldLinesOf(headers, out)
   if (isLast) fields.push('Connection', 'close')
   if (!isBodiless) addFraming(fields, length, incoming.message.httpVersion)
   // A 204 must not have a length. The length of a 304 would be that of another body (RFC 9110, section 8.6).
@@ -149,7 +149,7 @@ function writeStream(
   }
   // A response behind others has no socket yet: since Node 24, to destroy it would not close the connection.
   // Bound, because `socket` is emitted in the context of the request before it.
-  if (out.socket === null) out.once('socket', AsyncResource.bind(start))
+  if (out.socket === null) out.once('socket', inThisContext(start))
   else start()
 }
 

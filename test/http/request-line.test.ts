@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { HttpRequest } from '../../lib/http/request.ts'
-import { authorityOf, isHost, splitTarget } from '../../lib/http/request-line.ts'
+import { authorityOf, splitTarget } from '../../lib/http/request-line.ts'
 
 describe('splitTarget()', () => {
   it('splits only at the first "?"', () => {
@@ -39,15 +39,5 @@ describe('authorityOf()', () => {
     const init = { target: 'http://other/news', headers: { Host: 'a' } }
     assert.equal(new HttpRequest(init).client.host, 'other')
     assert.equal(new HttpRequest({ ...init, target: '/news' }).client.host, 'a')
-  })
-})
-
-describe('isHost()', () => {
-  it('leaves no host in the memory of V8 for the last match', () => {
-    for (const host of ['news.example', '[::1]:3000']) {
-      assert.equal(isHost(host), true)
-      assert.equal(Reflect.get(RegExp, 'input'), '')
-    }
-    assert.equal(isHost('news example'), false)
   })
 })

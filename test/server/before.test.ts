@@ -22,9 +22,15 @@ import {
 } from '../../lib/index.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
-import { bytesOf, exchange, send } from '../support/http.ts'
+import { bytesOf, exchange, parse, send } from '../support/http.ts'
 import { startServing } from '../support/serving.ts'
-import { type Actions, keepAliveBytesOf, serveActions, withClose } from '../support/wire.ts'
+import {
+  type Actions,
+  keepAliveBytesOf,
+  serveActions,
+  splitResponses,
+  withClose,
+} from '../support/wire.ts'
 
 type Before = NonNullable<ServeOptions['before']>
 
@@ -403,6 +409,27 @@ describe('The option "before"', () => {
     const fields = 'Host: a\r\nConnection: Upgrade\r\nUpgrade: other'
     const received = await send(port, `GET /app/run HTTP/1.1\r\n${fields}\r\n\r\n`)
     assert.match(received, /^HTTP\/1\.1 200 OK\r\n.*\r\n\r\ninner$/s)
+  })
+
+  it('may be another front controller, also for requests with a body', {
+    timeout: 5_000,
+  }, async (t) => {
+    const inner = createFront({
+      app: { run: ({ form }: HttpRequest, response: HttpResponse) => response.text(`${form}`) },
+    })
+    // Slow, so that the requests behind one arrive before the inner listener gets it.
+    const wait: Before[number] = (_, __, next) => void globalThis.setTimeout(next, 5)
+    const { port } = await serveActions(t, actions, { before: [wait, createMiddleware(inner)] })
+    const fields = 'Host: a\r\nContent-Type: application/x-www-form-urlencoded\r\n'
+    const posts = ['a', 'b', 'c'].map((name) => {
+      const close = name === 'c' ? 'Connection: close\r\n' : ''
+      return `POST /app/run HTTP/1.1\r\n${fields}${close}Content-Length: 3\r\n\r\n${name}=1`
+    })
+    const received = splitResponses(await send(port, posts.join('')))
+    assert.deepEqual(
+      received.map((response) => parse(response).body),
+      ['a=1', 'b=1', 'c=1'],
+    )
   })
 
   it('does not run for a message that is rejected for its framing', async (t) => {

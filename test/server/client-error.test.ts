@@ -3,7 +3,9 @@ import { once } from 'node:events'
 import { createServer, ServerResponse } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import { Duplex } from 'node:stream'
+import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { handleClientErrors } from '../../lib/server/client-error.ts'
 import { connectionOf } from '../../lib/server/connection.ts'
 import { deferred } from '../support/deferred.ts'
@@ -132,12 +134,42 @@ describe('handleClientErrors()', () => {
     ['HPE_HEADER_OVERFLOW', `X: ${'a'.repeat(100)}`, 431],
   ]
   for (const [i, [code, rawPacket, status]] of codes.entries()) {
-    it(`responds to ${code} with ${status} (${i + 1})`, () => {
+    it(`responds to ${code} with ${status} (${i + 1})`, async () => {
       const { socket, sent } = failing({ code, rawPacket: rawPacket && Buffer.from(rawPacket) })
+      // A late message waits for its turn.
+      await nextTurn()
+      await nextTurn()
       assert.equal(sent(), minimalResponse(status))
       assert.ok(socket.writableEnded)
     })
   }
+
+  it('handles the requests that are late together in several turns, so that others do not wait for all', async (t) => {
+    const count = 40
+    const sockets: Socket[] = []
+    const ready = deferred()
+    let running = 0
+    const { port, service, reports } = await serveActions(t, {
+      async body({ body }, response) {
+        if (++running === count) ready.resolve()
+        response.text(await text(body))
+      },
+    })
+    service.server.on('connection', (socket) => sockets.push(socket))
+    const half = 'POST /app/body HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\na'
+    const received = Array.from({ length: count }, () => send(port, half))
+    await ready.promise
+    const late = Object.assign(new Error('late'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' })
+    for (const socket of sockets) service.server.emit('clientError', late, socket)
+    const inTurns: number[] = []
+    for (let before = 0; before < count && inTurns.length < 100_000; before = reports.length) {
+      await nextTurn()
+      inTurns.push(reports.length - before)
+    }
+    for (const response of await Promise.all(received)) assert.match(response, /^HTTP\/1\.1 408 /)
+    assert.equal(reports.length, count)
+    assert.ok(Math.max(...inTurns) <= 4, `${inTurns}`)
+  })
 
   for (const code of ['ECONNRESET', 'HPE_CLOSED_CONNECTION']) {
     it(`destroys the socket after ${code}, but not while a response is active`, () => {

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict'
-import { type IncomingMessage, ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
 import { describe, it } from 'node:test'
+import { createRequestListener, type HttpRequest, type HttpResponse } from '../../lib/index.ts'
 import { type Connection, connectionOf } from '../../lib/server/connection.ts'
+import { createFront } from '../support/front.ts'
+import { listening, send } from '../support/http.ts'
+import { keepAliveBytesOf, withClose } from '../support/wire.ts'
 
 describe('connectionOf()', () => {
   it('returns one connection for all exchanges of a socket, and another for each socket', () => {
@@ -51,6 +55,24 @@ describe('Connection.latest', () => {
     assert.equal(connection.latest, second)
     second.emit('close')
     assert.equal(connection.latest, undefined)
+  })
+})
+
+describe('A connection that is kept alive', () => {
+  it('leaves nothing of its last request in the memory of V8 for the last match', async (t) => {
+    const matched: unknown[] = []
+    const front = createFront({
+      app: { run: (_: HttpRequest, response: HttpResponse) => response.text('ok') },
+    })
+    const server = createServer(createRequestListener(front))
+    server.on('request', (_, out) =>
+      out.on('close', () => matched.push(Reflect.get(RegExp, 'input'))),
+    )
+    const port = await listening(t, server)
+    const request = keepAliveBytesOf({ target: '/app/run' }).replace('Host: ', 'Host: news.')
+    for (const bytes of [request, request.replace('GET /', 'GET http://news.example/')])
+      await send(port, withClose(bytes))
+    assert.deepEqual(matched, ['', ''])
   })
 })
 

@@ -25,7 +25,7 @@ import {
   type RawResponse,
   send,
 } from '../support/http.ts'
-import { keepAliveBytesOf, splitResponses } from '../support/wire.ts'
+import { keepAliveBytesOf, splitResponses, withClose } from '../support/wire.ts'
 
 const form = [['Content-Type', 'application/x-www-form-urlencoded']] as const
 
@@ -206,7 +206,8 @@ describe('createMiddleware()', () => {
     assert.deepEqual(await ask('/app/throws'), [500, ''])
   })
 
-  it('responds to requests that the last one of their connection has overtaken', async (t) => {
+  // Serves an action behind a middleware that keeps some requests, as one does that reads the session.
+  const serveWithDelay = (t: TestContext): Promise<number> => {
     const front = createFront({
       app: {
         async run({ params }: HttpRequest, response: HttpResponse) {
@@ -216,15 +217,22 @@ describe('createMiddleware()', () => {
       },
     })
     const middleware = createMiddleware(front)
-    // Keeps the second request, as a middleware does that reads its session.
     const server = createServer((message, out) => {
       const pass = (): void => middleware(message, out, () => out.end('passed on'))
       if (message.url?.includes('kept')) setTimeout(pass, 20)
       else pass()
     })
-    const port = await listening(t, server)
-    const first = keepAliveBytesOf({ target: '/app/run?id=1&ms=60' })
-    const kept = keepAliveBytesOf({ target: '/app/run?id=2&kept' })
+    return listening(t, server)
+  }
+  const first = keepAliveBytesOf({ target: '/app/run?id=1&ms=60' })
+  const kept = keepAliveBytesOf({ target: '/app/run?id=2&kept' })
+  const idsOf = (received: string): string =>
+    splitResponses(received)
+      .map((each) => parse(each).body)
+      .join('')
+
+  it('responds to requests that the last one of their connection has overtaken', async (t) => {
+    const port = await serveWithDelay(t)
     // No request may follow one that offers an upgrade.
     const last =
       'GET /app/run?id=3 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: a\r\n\r\n'
@@ -233,13 +241,24 @@ describe('createMiddleware()', () => {
       [[kept, last, behind], '23'],
       [[first, kept, last, behind], '123'],
     ] as const) {
-      const received = await send(port, requests.join(''))
-      assert.equal(
-        splitResponses(received)
-          .map((each) => parse(each).body)
-          .join(''),
-        ids,
-      )
+      assert.equal(idsOf(await send(port, requests.join(''))), ids)
+    }
+  })
+
+  it('responds to a request that one with a body, or eight others, have overtaken', {
+    timeout: 5_000,
+  }, async (t) => {
+    const port = await serveWithDelay(t)
+    const post = 'POST /app/run?id=3 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na'
+    const next = keepAliveBytesOf({ target: '/app/run?id=4' })
+    const last = withClose(keepAliveBytesOf({ target: '/app/run?id=5' }))
+    for (const [requests, ids] of [
+      [[kept, post, last], '235'],
+      [[first, kept, post, last], '1235'],
+      [[first, kept, ...Array(12).fill(next), last], `12${'4'.repeat(12)}5`],
+      [[kept, post, kept, post, next, last], '232345'],
+    ] as const) {
+      assert.equal(idsOf(await send(port, requests.join(''))), ids)
     }
   })
 

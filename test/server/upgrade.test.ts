@@ -64,6 +64,7 @@ describe('handleUpgrades()', () => {
       while (socket.bytesRead === 0) await new Promise(setImmediate)
       const code = 'ERR_HTTP_REQUEST_TIMEOUT'
       service.server.emit('clientError', Object.assign(new Error('late'), { code }), socket)
+      await new Promise(setImmediate)
       client.write(bytes.slice(-4))
       await settled(() => socket.bytesRead)
       assert.ok(socket.bytesRead >= bytes.length)
