@@ -127,6 +127,7 @@ export class RequestRouter {
     const { errorHandler, rejection } = stateOf(request)
     return withState(request, {
       settings: this.#settings,
+      maxBodyBytes: this.#settings.maxBodyBytes,
       // An error action may forward a request that is rejected.
       rejection: errorHandler
         ? rejection

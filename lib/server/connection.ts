@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatch } from '../http/retention.ts'
@@ -17,9 +17,6 @@ const LISTENER: unique symbol = Symbol('portico:end')
 const CONNECTION: unique symbol = Symbol('portico:connection')
 
 type Watched = ServerResponse & { [LISTENER]?: EndListener }
-
-/** The types of Node do not declare `client`: the socket, also after pipeline() of node:stream has removed `socket`. */
-type Message = IncomingMessage & { readonly client?: Socket }
 
 /**
  * The state that the exchanges on one socket share. When the socket closes, a response behind another one emits no
@@ -47,8 +44,15 @@ export class Connection {
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
   #onClose: Set<() => void> | undefined
+  // The listener of each response for `close`. One for the connection: a message that pipeline() of node:stream has destroyed has no
+  // socket, and a property of each response would cost more.
+  readonly #onResponseClose: (this: ServerResponse) => void
 
   constructor(socket: Socket) {
+    const connection = this
+    this.#onResponseClose = function () {
+      connection.#release(this)
+    }
     this.socket = socket
     socket.on('close', closeConnection)
     closeSlowlyAtEnd(socket)
@@ -95,7 +99,7 @@ export class Connection {
     if (out === this.latest || this.pipeline?.isInFlight(out)) return
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
-    out.on('close', releaseResponse)
+    out.on('close', this.#onResponseClose)
     if (!this.#isAhead(out)) {
       if (this.#endListener !== undefined) this.#keepEndListener()
       this.latest = out
@@ -142,8 +146,8 @@ export class Connection {
     this.#endListener = undefined
   }
 
-  /** Releases a response that has been closed. */
-  release(out: Watched): void {
+  // Releases a response that has been closed.
+  #release(out: Watched): void {
     let listener = out[LISTENER]
     if (out === this.latest) {
       // An idle connection must not keep the headers of its last request in memory.
@@ -184,10 +188,6 @@ export class Connection {
 // (npm run bench).
 function closeConnection(this: Socket): void {
   connectionOf(this).close()
-}
-
-function releaseResponse(this: ServerResponse<Message>): void {
-  connectionOf(this.req.client ?? this.req.socket).release(this)
 }
 
 /** Returns the connection of a socket; creates it on the first call. */

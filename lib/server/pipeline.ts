@@ -72,6 +72,7 @@ export class Pipeline {
     }
     // Otherwise, `start` would run in the context of the request whose response makes room.
     this.#queued.push({ out, start: inThisContext(start) })
+    out.once('socket', () => this.#startQueued())
     this.#startQueued()
     if (this.hasQueued) this.#pauseReading()
   }

@@ -127,5 +127,14 @@ describe('A request that the handler in front forwards', () => {
       [`GET /m?a&b&c&d HTTP/1.1\r\nHost: a\r\n${end}\r\n`, 400],
     ] as const)
       assert.equal(await statusOf(bytes), status, bytes)
+    // The action of another front controller, with a larger limit, may forward it.
+    const pass = Object.assign(
+      async (request: HttpRequest, response: HttpResponse) =>
+        response.text(`${(await handle(request)).status}`),
+      { limits: { maxBodyBytes: 1_000 } },
+    )
+    const outer = await startServing(t, createFront({ app: { pass } }))
+    const post = `POST /app/pass HTTP/1.1\r\nHost: a\r\n${end}Content-Length: 11\r\n\r\n${'a'.repeat(11)}`
+    assert.equal(parse(await send(outer.port, post)).body, '413')
   })
 })

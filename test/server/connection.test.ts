@@ -1,8 +1,16 @@
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, ServerResponse } from 'node:http'
 import { Socket } from 'node:net'
+import { Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { describe, it } from 'node:test'
-import { createRequestListener, type HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import {
+  type Access,
+  createRequestListener,
+  type HttpRequest,
+  type HttpResponse,
+  incomingMessageOf,
+} from '../../lib/index.ts'
 import { type Connection, connectionOf } from '../../lib/server/connection.ts'
 import { createFront } from '../support/front.ts'
 import { listening, send } from '../support/http.ts'
@@ -55,6 +63,31 @@ describe('Connection.latest', () => {
     assert.equal(connection.latest, second)
     second.emit('close')
     assert.equal(connection.latest, undefined)
+  })
+})
+
+describe('A response', () => {
+  it('is recorded as sent although pipeline() has taken the socket from its message, which may have any other property', async (t) => {
+    const accessed: number[] = []
+    const front = createFront({
+      app: {
+        async run(request: HttpRequest, response: HttpResponse) {
+          const message = incomingMessageOf(request)
+          const failing = new Writable({ write: (_, __, done) => done(new Error('full')) })
+          if (message) await pipeline(message, failing).catch(() => {})
+          response.text('ok')
+        },
+      },
+    })
+    const onAccess = ({ response }: Access): void => void accessed.push(response.status)
+    const listener = createRequestListener(front, { onAccess })
+    const server = createServer((message, out) =>
+      listener(Object.assign(message, { client: 'that of an OAuth server' }), out),
+    )
+    const port = await listening(t, server)
+    const bytes = 'POST /app/run HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na'
+    assert.match(await send(port, withClose(bytes)), /^HTTP\/1\.1 200 .*ok$/s)
+    assert.deepEqual(accessed, [200])
   })
 })
 

@@ -219,7 +219,8 @@ describe('createMiddleware()', () => {
     const middleware = createMiddleware(front)
     const server = createServer((message, out) => {
       const pass = (): void => middleware(message, out, () => out.end('passed on'))
-      if (message.url?.includes('kept')) setTimeout(pass, 20)
+      if (message.url?.startsWith('/static')) setTimeout(() => out.end('static '), 60)
+      else if (message.url?.includes('kept')) setTimeout(pass, 20)
       else pass()
     })
     return listening(t, server)
@@ -252,11 +253,15 @@ describe('createMiddleware()', () => {
     const post = 'POST /app/run?id=3 HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na'
     const next = keepAliveBytesOf({ target: '/app/run?id=4' })
     const last = withClose(keepAliveBytesOf({ target: '/app/run?id=5' }))
+    // The middleware in front responds to this one.
+    const file = keepAliveBytesOf({ target: '/static' })
     for (const [requests, ids] of [
       [[kept, post, last], '235'],
       [[first, kept, post, last], '1235'],
       [[first, kept, ...Array(12).fill(next), last], `12${'4'.repeat(12)}5`],
       [[kept, post, kept, post, next, last], '232345'],
+      [[file, kept, post, last], 'static 235'],
+      [[file, kept, ...Array(12).fill(next), last], `static 2${'4'.repeat(12)}5`],
     ] as const) {
       assert.equal(idsOf(await send(port, requests.join(''))), ids)
     }
