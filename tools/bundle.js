@@ -95,8 +95,8 @@ function withoutHelper(code) {
   return code.replace(IMPORT_HELPER, '')
 }
 
-// The object has the property anyway: no constructor returns before it assigns. Not of an error: a class of the application that
-// extends it may have an accessor of the name, and then only the declaration defines the property.
+// The object has the property anyway: no constructor returns before it assigns. Errors keep their declarations: a class of the
+// application that extends one may have an accessor of the name, and then only the declaration defines the property.
 function withoutFields(code) {
   return / extends \w*Error\b/.test(code) ? code : code.replace(ASSIGNED_FIELD, '')
 }

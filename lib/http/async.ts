@@ -25,12 +25,12 @@ export function withTimeout<T>(
 }
 
 /**
- * The controllers of the signals of a message, by the errors of error actions. A signal aborts when the client leaves, and at a time
- * limit. A request and its forwards share one. An error action and its forwards share another, because the first may have aborted.
+ * The controllers of the signals of a message, by the parameter `error_handler`. A request and its forwards share one. An error action
+ * and its forwards share another, because the first may have aborted.
  */
 export class Cancellations {
   readonly #source: { readonly signal?: AbortSignal | undefined }
-  // null if a signal has aborted before it was read: to follow the source would add listeners to the connection.
+  // null if a signal was cancelled before it was read: to follow the source would add listeners to the connection.
   readonly #controllers = new Map<unknown, AbortController | null>()
   #isCancelled = false
 

@@ -97,7 +97,7 @@ export class RequestState<ErrorHandler> {
   #params: ReadonlyMap<string, string> | undefined
   #view: Params<ErrorHandler> | undefined
 
-  /** Takes each field from the patch, else from the base, else a default. The patch never sets `firstRoute`. */
+  /** Takes each field from the patch, else from the base, else a default. */
   constructor(
     message: Message,
     patch: StatePatch<ErrorHandler> = {},
@@ -109,7 +109,7 @@ export class RequestState<ErrorHandler> {
     this.path = patch.path ?? base.path ?? ''
     this.q = patch.q ?? base.q ?? ''
     this.route = patch.route ?? base.route
-    this.firstRoute = base.firstRoute ?? this.route
+    this.firstRoute = patch.firstRoute ?? base.firstRoute ?? this.route
     this.settings = patch.settings ?? base.settings ?? NO_SETTINGS
     this.maxBodyBytes = patch.maxBodyBytes ?? base.maxBodyBytes
     this.form = patch.form ?? base.form

@@ -227,12 +227,12 @@ function isRedirectStatus(status: number): boolean {
   return [301, 302, 303, 307, 308].includes(status)
 }
 
-// Whether the work behind a body that is not sent learns of that only from the signal: a generator that waits, and everything else
-// that writes to a stream, also to one that has failed. A generator that has failed has ended its own work: a listener would only
-// meet what is broken. A web stream learns it from cancel(): a listener that then closed it would throw, and end the process.
+// Reports whether only the signal can stop the work behind a body that is not sent. Another part of the action may still write to its
+// own stream, also to one that is destroyed. A generator that is destroyed has ended its work. A web stream is cancelled: a listener
+// for `abort` that closed it then would throw, and end the process.
 function needsSignal(body: ResponseBody, assigned: unknown): boolean {
   if (!(body instanceof Readable) || assigned instanceof ReadableStream) return false
-  return !body.destroyed || (body === assigned && body.errored !== null)
+  return !body.readableEnded && (!body.destroyed || body === assigned)
 }
 
 function destroy(body: ResponseBody): void {

@@ -10,8 +10,8 @@ import { isObject } from './check-options.ts'
 export const outsideRequests: <T>(call: () => T) => T = AsyncLocalStorage.snapshot()
 
 /**
- * Returns a function that calls another one with the stores of `AsyncLocalStorage` that are set now. One of
- * `AsyncResource.bind()` would take 2.8 kB.
+ * Returns a function that calls another one with the stores of `AsyncLocalStorage` that are set now. A function that
+ * `AsyncResource.bind()` returns takes 2.8 kB.
  */
 export function inThisContext(call: () => void): () => void {
   const context = new AsyncResource('portico')

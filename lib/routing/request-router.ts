@@ -122,17 +122,15 @@ export class RequestRouter {
     return router === undefined ? this.#routeByPath(request) : this.#routeBy(router, request)
   }
 
-  // Applies the limits and names of this front controller to a request that the handler in front of it has forwarded.
+  // Applies the settings of this front controller to a request that a handler in front, or another front controller, has forwarded.
   #adopt(request: HttpRequest, route: Route): HttpRequest {
-    const { errorHandler, rejection } = stateOf(request)
-    return withState(request, {
-      settings: this.#settings,
-      maxBodyBytes: this.#settings.maxBodyBytes,
-      // An error action may forward a request that is rejected.
-      rejection: errorHandler
-        ? rejection
-        : (this.#reject(request) ?? this.#rejectExcess(request, route)),
-    })
+    // An error action may forward a request that is rejected.
+    const rejection = stateOf(request).errorHandler
+      ? undefined
+      : (this.#reject(request) ?? this.#rejectExcess(request, route))
+    const settings = this.#settings
+    const { maxBodyBytes } = settings
+    return withState(request, { firstRoute: route, settings, maxBodyBytes, rejection })
   }
 
   #routeByPath(request: HttpRequest): HttpRequest {

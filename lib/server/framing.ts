@@ -54,7 +54,7 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
 
 /** Reports whether a trailer closes the connection: the parser of `node:http` then accepts no further message. */
 export function closesByTrailer({ rawTrailers }: Pick<IncomingMessage, 'rawTrailers'>): boolean {
-  // Most messages have none, and a function for some() costs more than the rest.
+  // Creates no function for a message without trailers, as most are.
   if (rawTrailers.length === 0) return false
   return rawTrailers.some(
     (name, i) =>

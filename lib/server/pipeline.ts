@@ -5,7 +5,7 @@ import { inThisContext } from '../http/retention.ts'
 import { DEFAULT_HEADER_LIMITS, readFraming } from './framing.ts'
 import { pauseReading } from './reading.ts'
 
-// Maximum requests in flight per connection. Later ones wait, and reading is paused.
+// Maximum requests in flight per connection, besides one that all others wait for. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
 // A pipelined request starts only while fewer bytes than this wait in the responses before it.
 const MAX_WAITING_BYTES = 65_536
@@ -61,17 +61,18 @@ export class Pipeline {
 
   /**
    * Starts a request as soon as fewer than the maximum are in flight, none of them has a body, and less than 64 KiB of their
-   * responses waits for the client. Reads nothing until then.
+   * responses waits for the client. Reads nothing until then. Starts it at once if its response is the next one to be sent.
    */
   start(out: ServerResponse, start: () => void): void {
-    // A second listener gets a request that has started, and a middleware in front of the listener may have kept one whose response
-    // all others wait for.
+    // A second listener gets a request that has started. A middleware in front of the listener may have kept the request whose
+    // response is next.
     if (out.socket !== null || this.isInFlight(out)) {
       this.#run(out, start)
       return
     }
     // Otherwise, `start` would run in the context of the request whose response makes room.
     this.#queued.push({ out, start: inThisContext(start) })
+    // The responses before it may be those of a middleware in front of the listener, whose end is not tracked.
     out.once('socket', () => this.#startQueued())
     this.#startQueued()
     if (this.hasQueued) this.#pauseReading()
@@ -111,7 +112,7 @@ export class Pipeline {
 
   #takeNext(): Queued | undefined {
     if (this.#hasRoom()) return this.#queued.shift()
-    // If no response in flight has the socket, they all wait for that to a request that has reached the listener later.
+    // If no response in flight has the socket, all of them wait for the response to a queued request.
     if (this.#inFlight.some(({ out }) => out.socket !== null)) return undefined
     const i = this.#queued.findIndex(({ out }) => out.socket !== null)
     return i < 0 ? undefined : this.#queued.splice(i, 1)[0]

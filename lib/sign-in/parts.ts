@@ -68,7 +68,11 @@ export function redirectUriOf({ options }: Parts, { name }: Provider): string {
   return `${options.site.origin}${options.path}?provider=${name}`
 }
 
-/** Marks a message as one of this sign-in, so that the error page offers a link, and sets the headers of its response. */
+/**
+ * Marks a message as one of this sign-in, so that the error page offers a link, and sets the headers of its response.
+ *
+ * @param finish Sets further headers (default: those of an earlier call).
+ */
 export function enter(
   { providers, first, entered }: Parts,
   request: HttpRequest,

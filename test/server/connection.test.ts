@@ -91,8 +91,8 @@ describe('A response', () => {
   })
 })
 
-describe('A connection that is kept alive', () => {
-  it('leaves nothing of its last request in the memory of V8 for the last match', async (t) => {
+describe('A response that has been sent', () => {
+  it('leaves nothing of its request in the memory of V8 for the last match', async (t) => {
     const matched: unknown[] = []
     const front = createFront({
       app: { run: (_: HttpRequest, response: HttpResponse) => response.text('ok') },

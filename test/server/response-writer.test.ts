@@ -161,23 +161,25 @@ describe('writeResponse() with a stream', () => {
     }
   })
 
-  it('aborts the signal of a stream that fails before its first bytes', async (t) => {
-    const reasons: unknown[] = []
-    const { port } = await listenWithActions(t, {
-      poll({ signal }, response) {
-        const body = new PassThrough()
-        const timer = setInterval(() => body.destroy(new Error('The database is gone')), 5)
-        t.after(() => clearInterval(timer))
-        signal.addEventListener('abort', () => {
-          clearInterval(timer)
-          reasons.push(signal.reason.name)
-        })
-        response.body = body
-      },
+  for (const error of [new Error('The database is gone'), undefined]) {
+    it(`aborts the signal of a stream that is destroyed with ${error} before its first bytes`, async (t) => {
+      const reasons: unknown[] = []
+      const { port } = await listenWithActions(t, {
+        poll({ signal }, response) {
+          const body = new PassThrough()
+          const timer = setInterval(() => body.destroy(error), 5)
+          t.after(() => clearInterval(timer))
+          signal.addEventListener('abort', () => {
+            clearInterval(timer)
+            reasons.push(signal.reason.name)
+          })
+          response.body = body
+        },
+      })
+      assert.equal((await exchange(port, { target: '/app/poll' })).status, 500)
+      assert.deepEqual(reasons, ['AbortError'])
     })
-    assert.equal((await exchange(port, { target: '/app/poll' })).status, 500)
-    assert.deepEqual(reasons, ['AbortError'])
-  })
+  }
 
   it('does not abort the signal of a generator that has failed: a listener would cancel a reader that has failed too', async (t) => {
     const reasons: unknown[] = []
