@@ -24,18 +24,22 @@ export function withTimeout<T>(
   return Promise.race([value, late]).finally(() => clearTimeout(timer))
 }
 
+interface SignalSource {
+  /** Aborts when the client leaves. */
+  readonly signal?: AbortSignal | undefined
+}
+
 /**
  * The controllers of the signals of a message, by the parameter `error_handler`. A request and its forwards share one. An error action
  * and its forwards share another, because the first may have aborted.
  */
 export class Cancellations {
-  readonly #source: { readonly signal?: AbortSignal | undefined }
+  readonly #source: SignalSource
   // null if a signal was cancelled before it was read: to follow the source would add listeners to the connection.
   readonly #controllers = new Map<unknown, AbortController | null>()
   #isCancelled = false
 
-  /** @param source Its signal aborts when the client leaves. */
-  constructor(source: { readonly signal?: AbortSignal | undefined }) {
+  constructor(source: SignalSource) {
     this.#source = source
   }
 

@@ -144,8 +144,8 @@ export class HttpRequest {
 
   /**
    * Aborts when the client has gone ({@link ClientGoneError}); when the body is a stream that is not sent, as for HEAD or after
-   * an error, unless it is a web stream or a generator that has failed; when the action exceeds its time limit (503 or 408); and when the server stops during a response with the
-   * type `text/event-stream` ({@link ServerClosingError}).
+   * an error, unless it is a web stream or a generator that has failed; when the action exceeds its time limit (503 or 408);
+   * and when the server stops during a response with the type `text/event-stream` ({@link ServerClosingError}).
    */
   get signal(): AbortSignal {
     return this.#state.cancellation.signal

@@ -66,12 +66,12 @@ export class HttpResponse {
         response.#isSealed = true
         const body = response.#body
         const from = request ?? response.request
+        const message = from && stateOf(from).message
         // If the client has left, the connection aborts the signal.
-        if (from && needsSignal(body, response.#assigned) && !stateOf(from).message.aborted) {
+        if (message && needsSignal(body, response.#assigned) && !message.aborted) {
           // The error action has a signal of its own.
-          const { cancellations } = stateOf(from).message
-          if (request) cancellations.cancelFor(request.errorHandler)
-          else cancellations.cancelAll()
+          if (request) message.cancellations.cancelFor(request.errorHandler)
+          else message.cancellations.cancelAll()
         }
         destroy(body)
       },

@@ -53,7 +53,7 @@ export function handleClientErrors(
   handler: Reporting,
   maxTargetBytes: number,
 ): void {
-  // Handles one late message in each turn of the event loop: all other requests wait while 2,000 of them are handled.
+  // Each late message has a turn of the event loop: together, 2,000 of them would block all other requests for a second.
   let turn = Promise.resolve()
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connectionOf(socket)

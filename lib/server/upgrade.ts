@@ -1,9 +1,9 @@
-import { AsyncResource } from 'node:async_hooks'
 import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type HttpError, MalformedMessageError } from '../http/errors.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
+import { forgetLastMatch, inThisContext } from '../http/retention.ts'
 import { reject } from './client-error.ts'
 import { closeAtOnce } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
@@ -37,6 +37,8 @@ export function handleUpgrades(
       const rejection =
         readFraming(message, limits).rejection ??
         rejectLongTarget(message.url ?? '', limits.maxTargetBytes)
+      // No response does so at its end.
+      forgetLastMatch()
       takeOver(message, stream, handler, rejection, () => {
         if (closing.aborted) reject(stream, 503)
         else emit(name, ...args)
@@ -76,7 +78,7 @@ function takeOver(
   }
   if (activeResponse === undefined) finish()
   // Bound, because `close` is emitted in the context of the earlier request, and the listeners must not run there.
-  else pauseUntilSent(socket, activeResponse, AsyncResource.bind(finish))
+  else pauseUntilSent(socket, activeResponse, inThisContext(finish))
 }
 
 // No closure: it would keep the message, with its headers, as long as the other protocol uses the connection.

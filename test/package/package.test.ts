@@ -39,6 +39,7 @@ process.stdout.write(latest.deref() === undefined ? 'released' : 'kept')
 process.exit()
 `
 
+// Prints the status of an error whose class has an accessor in place of a field.
 const QUOTA = `import { HttpError } from 'portico'
 
 class Quota extends HttpError {

@@ -67,7 +67,7 @@ describe('Connection.latest', () => {
 })
 
 describe('A response', () => {
-  it('is recorded as sent although pipeline() has taken the socket from its message, which may have any other property', async (t) => {
+  it('is recorded although pipeline() has removed the socket of its message, and the application has set `client`', async (t) => {
     const accessed: number[] = []
     const front = createFront({
       app: {

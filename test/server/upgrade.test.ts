@@ -41,6 +41,14 @@ describe('handleUpgrades()', () => {
     })
   }
 
+  it('leaves nothing of an upgrade in the memory of V8 for the last match', async (t) => {
+    const matched: unknown[] = []
+    const { port, service } = await start(t)
+    service.server.prependListener('upgrade', () => matched.push(Reflect.get(RegExp, 'input')))
+    await send(port, `${accepted}hello.`)
+    assert.deepEqual(matched, [''])
+  })
+
   it('ignores an upgrade behind the last request of a connection', async (t) => {
     const { port, upgraded } = await start(t)
     for (const [first, status] of [
