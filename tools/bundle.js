@@ -29,6 +29,9 @@ const DECLARED = /\bfunction\*? ([\w$]+)/g
 // An error is the same without `new`.
 const NEW_ERROR = /\bnew (?=(?:Type|Range)?Error\()/g
 
+// In a function, `let` is as fast as `const`, and shorter.
+const LOCAL_CONST = /^( +|.*\bfor (?:await )?\()const /gm
+
 // Node 18 has no such function. Every file of the package loads this chunk first.
 const NODE_CHECK = "if (!getBuiltinModule) throw Error('Portico needs Node.js 20.19 or newer');"
 
@@ -151,7 +154,8 @@ async function write(path, text) {
 async function shorten(text) {
   const named = [...text.matchAll(NAMED)].map(([, name]) => name)
   const declared = [...text.matchAll(DECLARED)].map(([, name]) => name)
-  const { code } = await minify(withVariables(text), {
+  const short = text.replace(NEW_ERROR, '').replace(LOCAL_CONST, '$1let ')
+  const { code } = await minify(withVariables(short), {
     module: true,
     ecma: 2020,
     keep_classnames: true,
@@ -172,8 +176,7 @@ async function shorten(text) {
 }
 
 // Returns the text with a variable for each frequent function of the language.
-function withVariables(code) {
-  const text = code.replace(NEW_ERROR, '')
+function withVariables(text) {
   const uses = new Map()
   for (const [path] of text.matchAll(FREQUENT)) uses.set(path, (uses.get(path) ?? 0) + 1)
   const isFrequent = (path) => uses.get(path) >= MIN_USES

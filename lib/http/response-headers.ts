@@ -169,7 +169,7 @@ export const ID_HEADER: Kind = [
 ]
 
 function isSameName(one: string, other: string): boolean {
-  return one === other || (one.length === other.length && one.toLowerCase() === other.toLowerCase())
+  return one.length === other.length && (one === other || one.toLowerCase() === other.toLowerCase())
 }
 
 /**

@@ -19,13 +19,19 @@ export function inThisContext(call: () => void): () => void {
 }
 
 const NOTHING = /^/
+let isScheduled = false
 
 /**
  * Makes V8 forget the text that a regular expression has matched last: it may be a part of the target, which it would keep in
- * memory until the next match.
+ * memory until the next match. Does so at the end of this turn of the event loop, once for all requests in it.
  */
 export function forgetLastMatch(): void {
-  NOTHING.test('')
+  if (isScheduled) return
+  isScheduled = true
+  setImmediate(() => {
+    isScheduled = false
+    NOTHING.test('')
+  })
 }
 
 /** Copies a well-formed text: in V8, a part of a string keeps the whole string, such as the target, in memory. */

@@ -30,8 +30,8 @@ export function fingerprintOf(failure: Failure): string {
   if (isRejection(failure)) {
     const names = `${withoutLength(module)} ${withoutLength(controller)} ${withoutLength(action)}`
     // The other types have one status each.
-    const status = type === 'EXCEPTION_OTHER' ? String(failure.status) : ''
-    return joined(type, status, signInOf(first), names)
+    if (type !== 'EXCEPTION_OTHER') return `${type} ${names}`
+    return joined(type, String(failure.status), signInOf(first), names)
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
   if (resolve && registered === undefined) return faultOf(first, failure, '')

@@ -77,33 +77,38 @@ class Fields {
   hasUnknownExpectation = false
 }
 
-// Compares lengths first: this excludes most names without creating a lower-case string.
+// Compares the length and the first letter before it creates a lower-case string: this excludes nearly all other names.
+function isNamed(name: string, lower: string): boolean {
+  const first = name.charCodeAt(0) | 0x20
+  return first === lower.charCodeAt(0) && name.toLowerCase() === lower
+}
+
 function recordField(fields: Fields, name: string, value: string): void {
   // The 4 bytes are the colon, the space, CR and LF.
   fields.bytes += name.length + value.length + 4
   switch (name.length) {
     case 4:
-      if (name === 'Host' || name.toLowerCase() === 'host') {
+      if (name === 'Host' || isNamed(name, 'host')) {
         fields.hosts++
         fields.host = value
       }
       break
     case 6:
-      if (name.toLowerCase() === 'expect' && value.toLowerCase() !== '100-continue') {
+      if (isNamed(name, 'expect') && value.toLowerCase() !== '100-continue') {
         fields.hasUnknownExpectation = true
       }
       break
     case 7:
-      if (name.toLowerCase() === 'upgrade') fields.upgrades = true
+      if (isNamed(name, 'upgrade')) fields.upgrades = true
       break
     case 14:
-      if (name === 'Content-Length' || name.toLowerCase() === 'content-length') {
+      if (name === 'Content-Length' || isNamed(name, 'content-length')) {
         fields.lengths++
         fields.length = value
       }
       break
     case 17:
-      if (name.toLowerCase() === 'transfer-encoding') {
+      if (isNamed(name, 'transfer-encoding')) {
         fields.codings++
         fields.coding = value
       }

@@ -99,7 +99,7 @@ describe('A response that has been sent', () => {
     })
     const server = createServer(createRequestListener(front))
     server.on('request', (_, out) =>
-      out.on('close', () => matched.push(Reflect.get(RegExp, 'input'))),
+      out.on('close', () => setImmediate(() => matched.push(Reflect.get(RegExp, 'input')))),
     )
     const port = await listening(t, server)
     const request = keepAliveBytesOf({ target: '/app/run' }).replace('Host: ', 'Host: news.')
