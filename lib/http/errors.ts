@@ -74,6 +74,7 @@ export class HttpError extends Error {
     this.headers = options.headers ?? NOTHING
     if (options === NOTHING) return
     checkNames('options of an HttpError', options, ['cause', 'code', 'headers'])
+    if (this.headers === NOTHING) return
     for (const [name, value] of Object.entries(this.headers)) checkHeader(name, value)
   }
 }

@@ -83,12 +83,14 @@ export class Reporter {
    */
   report(failure: Failure, first?: Admission): void {
     // The failure of the error action is another error than the one that was admitted.
-    const isSame = first !== undefined && failure.exceptions.length === 1
+    const { exceptions } = failure
+    const isSame = first !== undefined && exceptions.length === 1
     const { detail, fingerprint, id } = isSame ? first : this.admit(failure, first)
     const message = failure.request && stateOf(failure.request).message
     if (message && fingerprint !== undefined) {
       const { reported } = message
-      const exception = failure.exceptions.at(-1)
+      // at() calls the runtime of V8, because the list is frozen.
+      const exception = exceptions[exceptions.length - 1]
       // The error of the response replaces those that the application has reported for the request.
       if (first !== undefined || reported === undefined)
         message.reported = { exception, fingerprint, id: id ?? reported?.id }
@@ -133,7 +135,7 @@ export class Reporter {
     const { logger } = this.#options
     // Claims before the check below: a later request may report an exception that this one does not.
     claim(failure.exceptions, failure.request)
-    if ((logger === undefined && !this.#isObserved) || isClientGoneOnly(failure)) return NOTHING
+    if ((logger === undefined && !this.#isObserved()) || isClientGoneOnly(failure)) return NOTHING
     const fingerprint = fingerprintOf(failure)
     const spent = this.#detailOf(this.#budgetOf(failure), fingerprint)
     // The response shows the id of an error that was admitted in full.
@@ -162,13 +164,13 @@ export class Reporter {
     return logger !== undefined && (logger.isLevelEnabled?.(level) ?? true)
   }
 
-  get #isObserved(): boolean {
+  #isObserved(): boolean {
     return this.#options.onReport !== undefined || channels.report.hasSubscribers
   }
 
   #publish(failure: Failure, detail: Detail, fingerprint: string): void {
     if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
-    if (detail === 'count' && !this.#isObserved) return
+    if (detail === 'count' && !this.#isObserved()) return
     const { onReport } = this.#options
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)

@@ -53,11 +53,11 @@ export class Exchange implements ResponseTarget, EndListener {
 
   get isLast(): boolean {
     // The rest of an unread body must not be read as the next request.
-    return !this.incoming.isReceived || this.#endsConnection
+    return !this.incoming.isReceived || this.#endsConnection()
   }
 
   // Whether no message follows, even after the rest of an unread body has been read.
-  get #endsConnection(): boolean {
+  #endsConnection(): boolean {
     const { isReceived, mustBeLast, message, connection, out } = this.incoming
     if (mustBeLast || closesByTrailer(message) || (connection.fault && !isReceived)) return true
     // A server that is stopping still responds to the requests that were pipelined behind this one.
@@ -91,7 +91,7 @@ export class Exchange implements ResponseTarget, EndListener {
       this.#respond()
       return
     }
-    const unwatch = watchHead(out, connection, () => this.#endsConnection)
+    const unwatch = watchHead(out, connection, () => this.#endsConnection())
     let isPassedOn = false
     const report = (): void => {
       if (isPassedOn || this.#response !== undefined) return
