@@ -7,6 +7,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
+import { isolateRequests } from '../http/retention.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
@@ -71,6 +72,7 @@ export class FrontController {
     const { limits, plugins } = checked
     const stages = new RequestStages({ router, dispatcher, limits, runAction })
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
+    if (plugins.length > 0 || dispatcher.actions.some(({ hasHooks }) => hasHooks)) isolateRequests()
     this.#headers = checked.headers
     if (logger !== undefined) warnAboutRoutes(checked.routes, logger)
     this.#reporter = new Reporter({ ...checked, logParams, development })

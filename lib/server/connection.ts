@@ -126,9 +126,10 @@ export class Connection {
   }
 
   // Whether the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
-  // node:http gives the socket to the responses in the order of their requests.
+  // node:http gives the socket to the responses in the order of their requests, and reads no request behind an incomplete body.
   #isAhead(out: ServerResponse): boolean {
-    return this.activeResponse !== undefined && out !== this.latest && out.socket !== null
+    if (this.activeResponse === undefined || out === this.latest) return false
+    return out.socket !== null || this.isReceivingBody
   }
 
   /** Calls a listener once when a response has been sent, or when the client has left before. */

@@ -38,11 +38,9 @@ export class Exchange implements ResponseTarget, EndListener {
     handler: Handler,
     options: ExchangeOptions,
   ) {
-    const { headerLimits, expectsContinue, stop } = options
+    const { headerLimits, stop } = options
     const framing = readFraming(message, headerLimits)
-    const isExpecting = expectsContinue?.has(message) === true
-    const { maxTargetBytes } = headerLimits
-    this.incoming = new IncomingRequest(message, out, framing, isExpecting, maxTargetBytes)
+    this.incoming = new IncomingRequest(message, out, framing, headerLimits.maxTargetBytes)
     const { connection, mustBeLast } = this.incoming
     connection.recordRequest(out, mustBeLast || stop.isGraceOver)
     if (framing.upgrades) reportCutUpgrade(message)

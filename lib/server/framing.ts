@@ -28,6 +28,16 @@ export interface Framing {
   readonly upgrades: boolean
   /** Length of the body in bytes; undefined for a chunked body, and after too many fields. */
   readonly bodyBytes: number | undefined
+  /** Whether the client waits for a 100 (Continue) that only the server of the message sends. */
+  readonly expectsContinue: boolean
+}
+
+// The messages of the event `checkContinue`. One set for all listeners: a handler may pass a message to another one.
+const expecting = new WeakSet<Head>()
+
+/** Records that `node:http` has left the 100 (Continue) for a message to its listener. */
+export function recordExpectation(message: IncomingMessage): void {
+  expecting.add(message)
 }
 
 /**
@@ -49,6 +59,7 @@ export function readFraming(message: Head, limits: HeaderLimits): Framing {
     upgrades: fields.upgrades,
     // Number('') is 0 too, but V8 calls its runtime for it.
     bodyBytes: isUnknown ? undefined : Number(fields.length || 0),
+    expectsContinue: expecting.has(message),
   }
 }
 

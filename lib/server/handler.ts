@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { BeforeMiddleware } from './before.ts'
@@ -75,6 +74,4 @@ export interface ListenerOptions extends HandlingOptions {
    * connection has `Connection: close`, and the `request.signal` of an event stream aborts.
    */
   readonly closing?: AbortSignal | undefined
-  /** The messages whose clients wait for a 100 (Continue): those of the event `checkContinue`. @internal */
-  readonly expectsContinue?: WeakSet<IncomingMessage> | undefined
 }

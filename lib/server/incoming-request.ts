@@ -52,8 +52,7 @@ export class IncomingRequest implements HttpRequestInit {
   constructor(
     message: IncomingMessage,
     out: ServerResponse,
-    { rejection, upgrades, bodyBytes }: Framing,
-    expectsContinue: boolean,
+    { rejection, upgrades, bodyBytes, expectsContinue }: Framing,
     maxTargetBytes = Number.POSITIVE_INFINITY,
   ) {
     this.message = message

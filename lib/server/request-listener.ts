@@ -8,7 +8,7 @@ import {
   UNCHECKED,
 } from '../http/check-options.ts'
 import { ID_HEADER } from '../http/response-headers.ts'
-import { inThisContext } from '../http/retention.ts'
+import { inThisContext, isolated, isolateRequests } from '../http/retention.ts'
 import { checkedBefore } from './before.ts'
 import { connectionOf } from './connection.ts'
 import { Exchange } from './exchange.ts'
@@ -22,7 +22,6 @@ const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
   onAccess: FUNCTION,
   before: UNCHECKED,
   idHeader: ID_HEADER,
-  expectsContinue: UNCHECKED,
 }
 
 /**
@@ -43,9 +42,10 @@ export function createRequestListener(
   const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
   const stop = new ServerStop(options.closing)
   const before = checkedBefore(options.before)
+  if (before !== undefined) isolateRequests()
   const exchangeOptions = { ...options, headerLimits, stop, before }
   const respond: RequestListener = (message, out) =>
-    new Exchange(message, out, handler, exchangeOptions).start()
+    isolated(() => new Exchange(message, out, handler, exchangeOptions).start())
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()

@@ -1,5 +1,5 @@
 import { once, setMaxListeners } from 'node:events'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   checkedLimits,
@@ -12,7 +12,7 @@ import {
 import { ServerClosingError } from '../http/errors.ts'
 import { handleClientErrors } from './client-error.ts'
 import { type CloseResult, drain } from './drain.ts'
-import { DEFAULT_HEADER_LIMITS, type HeaderLimits } from './framing.ts'
+import { DEFAULT_HEADER_LIMITS, type HeaderLimits, recordExpectation } from './framing.ts'
 import type { Handler, HandlingOptions, ListenerOptions } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
 import { ServerCounter, type ServerCounts } from './server-counts.ts'
@@ -153,17 +153,15 @@ function handleRequests(
   options: ListenerOptions,
 ): void {
   const { maxHeaderBytes, maxHeaderFields, maxTargetBytes } = limits
-  const expectsContinue = new WeakSet<IncomingMessage>()
   const listener = createRequestListener(handler, {
     ...options,
     headerLimits: { maxHeaderBytes, maxHeaderFields, maxTargetBytes },
-    expectsContinue,
   })
   server.on('request', listener)
   // Without this, node:http would respond to an unknown expectation itself, without our checks.
   server.on('checkExpectation', listener)
   server.on('checkContinue', (message, out) => {
-    expectsContinue.add(message)
+    recordExpectation(message)
     listener(message, out)
   })
 }

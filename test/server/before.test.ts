@@ -432,6 +432,24 @@ describe('The option "before"', () => {
     )
   })
 
+  it('may be another front controller, also for a client that waits for a 100 (Continue)', {
+    timeout: 5_000,
+  }, async (t) => {
+    const inner = createFront({
+      app: { read: ({ form }: HttpRequest, response: HttpResponse) => response.text(`${form}`) },
+    })
+    const { port } = await serveActions(t, {}, { before: [createMiddleware(inner)] })
+    const [type, body] = ['application/x-www-form-urlencoded', 'a=b']
+    const socket = connect(port, '127.0.0.1')
+    socket.write(
+      `POST /app/read HTTP/1.1\r\nHost: a\r\nConnection: close\r\nExpect: 100-continue\r\nContent-Type: ${type}\r\nContent-Length: 3\r\n\r\n`,
+    )
+    const [first] = (await once(socket, 'data')) as [Buffer]
+    assert.match(String(first), /^HTTP\/1\.1 100 Continue\r\n\r\n$/)
+    socket.write(body)
+    assert.match(await text(socket), /^HTTP\/1\.1 200 .*a=b$/s)
+  })
+
   it('does not run for a message that is rejected for its framing', async (t) => {
     let runs = 0
     const before: Before = [(_, out) => out.end(String(runs++))]

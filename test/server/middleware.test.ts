@@ -214,6 +214,11 @@ describe('createMiddleware()', () => {
           await sleep(Number(params.ms ?? 0))
           return response.text(`${params.id}`)
         },
+        // Its head is sent before the body has arrived.
+        echo(request: HttpRequest, response: HttpResponse) {
+          response.headers.set('Content-Length', request.header('content-length') ?? '')
+          response.body = request.body
+        },
       },
     })
     const middleware = createMiddleware(front)
@@ -265,6 +270,15 @@ describe('createMiddleware()', () => {
     ] as const) {
       assert.equal(idsOf(await send(port, requests.join(''))), ids)
     }
+  })
+
+  it('responds to a request that one whose body is still arriving has overtaken', {
+    timeout: 5_000,
+  }, async (t) => {
+    const port = await serveWithDelay(t)
+    const body = 'b'.repeat(300_000)
+    const post = `POST /app/echo HTTP/1.1\r\nHost: a\r\nContent-Length: ${body.length}\r\n\r\n${body}`
+    assert.equal(idsOf(await send(port, first + kept + post)), `12${body}`)
   })
 
   it('rejects the option fallThrough for a handler without a function "serves"', () => {
