@@ -130,7 +130,9 @@ export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
   if (IS_ASCII.test(text)) return replaceAll(text, '+', ' ').toLowerCase()
   const single = text.replace(PHRASES, ' ')
-  const cut = single.length > MAX_MARKS ? single.replace(longMarks(), firstMarks) : single
+  // Most texts have few other characters, and to search all of them for marks takes ten times as long.
+  const mayBeLong = single.replace(unfolded(), '').length > MAX_MARKS
+  const cut = mayBeLong ? single.replace(longMarks(), firstMarks) : single
   // The capital of ᾳ is ΑΙ.
   const marked = replaceAll(cut.normalize('NFKD'), '+', ' ').replace(IOTA_SUBSCRIPTS, 'ι')
   const decomposed = marked.replace(accents(), '')

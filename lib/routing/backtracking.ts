@@ -27,8 +27,25 @@ export function canBacktrack(regex: RegExp): boolean {
   return /\)[*+{]/.test(regex.source) && new Expression(regex).isAmbiguous
 }
 
+// The time for 8,000 characters would be 0.1 s for two open pieces, and a minute for three.
+const MAX_DIVIDED = 1_024
+// Whether each expression that a long text has reached can divide it.
+const divided = new WeakMap<RegExp, boolean>()
+
+/**
+ * Reports whether an expression may run on a text. One with two open pieces that can share a text, such as `(.*)-(.*)`, takes time that
+ * grows with the square of its length, or faster: it runs on at most 1,024 characters.
+ */
+export function mayRun(regex: RegExp, text: string): boolean {
+  if (text.length <= MAX_DIVIDED) return true
+  const isDivided = divided.get(regex) ?? new Expression(regex).isDivided
+  divided.set(regex, isDivided)
+  return !isDivided
+}
+
 class Expression {
   isAmbiguous = false
+  isDivided = false
   readonly #flags: string
   readonly #source: string
   #at = 0
@@ -54,6 +71,7 @@ class Expression {
         if (piece !== undefined) all.at(-1)?.push(piece)
       }
     }
+    this.isDivided ||= all.some(sharesText)
     return all
   }
 
@@ -121,6 +139,15 @@ function isAmbiguous(alternatives: readonly (readonly Piece[])[]): boolean {
         (open) => open.isOpen && pieces.every((each) => each === open || !separates(each, open)),
       ) || alternatives.slice(i + 1).some((others) => isSameText(pieces, others)),
   )
+}
+
+// Reports whether an open piece and a later one can match the same characters, and nothing separates them.
+function sharesText(pieces: readonly Piece[]): boolean {
+  return pieces.some((open, i) => {
+    const end = pieces.findIndex((each, j) => j > i && separates(each, open))
+    const next = pieces.slice(i + 1, end < 0 ? undefined : end)
+    return open.isOpen && next.some((each) => each.isOpen && overlaps(each, open))
+  })
 }
 
 // Reports whether a piece stands between two repetitions of an open one, and can match none of its characters.

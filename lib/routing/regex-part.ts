@@ -1,3 +1,4 @@
+import { mayRun } from './backtracking.ts'
 import type { PathText } from './path-text.ts'
 import { checkedVariable, repeatedIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
@@ -67,7 +68,9 @@ export class RegexPart implements PathPart {
     const prefix = this.#prefix
     const start = path.text.slice(0, prefix.length).toLowerCase()
     if (start !== prefix) return OTHER_PATH
-    const found = (separator === undefined ? this.#whole : this.#start).exec(path.text)
+    const regex = separator === undefined ? this.#whole : this.#start
+    if (!mayRun(regex, path.text)) return 'the path is too long for the regex'
+    const found = regex.exec(path.text)
     if (found === null) return OTHER_PATH
     const length = path.offsetOf(found[0].length)
     if (length === undefined) return 'the regex ends inside of an encoded character'

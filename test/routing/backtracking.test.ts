@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { FrontController } from '../../lib/index.ts'
-import { canBacktrack } from '../../lib/routing/backtracking.ts'
+import { FrontController, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import { canBacktrack, mayRun } from '../../lib/routing/backtracking.ts'
 
 describe('canBacktrack()', () => {
   it('recognizes a repeated group that divides a text in several ways', () => {
@@ -63,5 +63,53 @@ describe('canBacktrack()', () => {
       warnings.map((each) => (each as [{ route: string }])[0].route),
       ['slow', 'regex', 'host'],
     )
+  })
+})
+
+describe('mayRun()', () => {
+  const runs = (source: string, length: number): boolean =>
+    mayRun(new RegExp(`^(?:${source})$`, 'iu'), 'a'.repeat(length))
+
+  it('lets two open pieces that can share a text run on at most 1,024 characters', () => {
+    for (const source of [
+      ...['(.*)-(.*)', 'blog/(.+)/(.+)-(\\d+)', '(\\d+)-?(\\d+)\\.html', '([\\w-]+)-(\\d+)'],
+      ...['x|(.+)a(.+)', '(?:(.*)-(.*))?', '(?<a>[a-z]*)(?<b>[a-z]*)', '\\w{2,}\\w{2,}'],
+    ]) {
+      assert.deepEqual([runs(source, 1_024), runs(source, 1_025)], [true, false], source)
+    }
+  })
+
+  it('lets others run on each text', () => {
+    for (const source of [
+      ...[
+        '(.+)',
+        '[\\w-]+\\.[\\w-]+\\.[\\w-]+',
+        '(\\d{4})/(\\d+)/(.+)',
+        '(?:/[^/]+)*',
+        '[a-z]+\\d+',
+      ],
+      ...['(.+)|(.*)', '\\w{1,3}\\w+', '[^/]+/[^/]+/[^/]*'],
+    ]) {
+      assert.equal(runs(source, 8_000), true, source)
+    }
+  })
+
+  it('applies to the expressions of routes', async () => {
+    const routes = {
+      regex: { regex: '(.*)-(.*)\\.html', map: { a: 1, b: 2 } },
+      path: { path: '/x/:id', requirements: { id: '[\\w-]+-[\\w-]+' } },
+    }
+    const action = { index: (_: HttpRequest, response: HttpResponse) => response.text('ok') }
+    const front = new FrontController({ controllers: { index: action }, routes })
+    const routeOf = async (target: string): Promise<string | null> =>
+      (await front.handle(new HttpRequest({ target }))).request?.route ?? null
+    const cases: [target: string, route: string | null][] = [
+      ['/a-b.html', 'regex'],
+      [`/${'a'.repeat(500)}-${'b'.repeat(500)}.html`, 'regex'],
+      [`/${'a'.repeat(600)}-${'b'.repeat(600)}.html`, null],
+      [`/x/${'a'.repeat(500)}-b`, 'path'],
+      [`/x/${'a'.repeat(1_500)}-b`, null],
+    ]
+    for (const [target, route] of cases) assert.equal(await routeOf(target), route)
   })
 })
