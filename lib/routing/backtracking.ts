@@ -4,8 +4,8 @@ interface Piece {
   readonly chars: string
   /** Whether it matches at least one character. */
   readonly isNeeded: boolean
-  /** Whether it can match any number of characters. */
-  readonly isOpen: boolean
+  /** How many of its parts can match any number of characters, and share a text; at least 1 if one can. */
+  readonly opens: number
 }
 
 const OPENING = /^\((?:\?(?:[:=!]|<[=!]|<[^>]*>))?/
@@ -27,25 +27,26 @@ export function canBacktrack(regex: RegExp): boolean {
   return /\)[*+{]/.test(regex.source) && new Expression(regex).isAmbiguous
 }
 
-// The time for 8,000 characters would be 0.1 s for two open pieces, and a minute for three.
-const MAX_DIVIDED = 1_024
-// Whether each expression that a long text has reached can divide it.
-const divided = new WeakMap<RegExp, boolean>()
+// Every expression runs on a text of this length.
+const SHORT = 64
+// The number of open parts of each expression that a longer text has reached.
+const shared = new WeakMap<RegExp, number>()
 
 /**
- * Reports whether an expression may run on a text. One with two open pieces that can share a text, such as `(.*)-(.*)`, takes time that
- * grows with the square of its length, or faster: it runs on at most 1,024 characters.
+ * Reports whether an expression may run on a text. If two open parts can share a text, as in `(.*)-(.*)`, the time grows with the square of
+ * the length, and with the cube for three. So the maximum is 1,024 characters for two, 256 for three, and 64 for more: about 10 ms.
  */
 export function mayRun(regex: RegExp, text: string): boolean {
-  if (text.length <= MAX_DIVIDED) return true
-  const isDivided = divided.get(regex) ?? new Expression(regex).isDivided
-  divided.set(regex, isDivided)
-  return !isDivided
+  if (text.length <= SHORT) return true
+  const parts = shared.get(regex) ?? new Expression(regex).sharedParts
+  shared.set(regex, parts)
+  return parts < 2 || text.length <= 4_096 / 4 ** (parts - 1)
 }
 
 class Expression {
   isAmbiguous = false
-  isDivided = false
+  /** The largest number of open parts that can share a text. */
+  sharedParts = 0
   readonly #flags: string
   readonly #source: string
   #at = 0
@@ -71,7 +72,7 @@ class Expression {
         if (piece !== undefined) all.at(-1)?.push(piece)
       }
     }
-    this.isDivided ||= all.some(sharesText)
+    this.sharedParts = Math.max(this.sharedParts, ...all.map(sharedPartsOf))
     return all
   }
 
@@ -92,7 +93,7 @@ class Expression {
     return {
       chars,
       isNeeded: !/^[*?]|^\{0/.test(quantifier) && !canBeEmpty,
-      isOpen: max >= MANY || inner.some(({ isOpen }) => isOpen),
+      opens: max >= MANY ? 1 : Math.max(0, ...group.map(sharedPartsOf)),
     }
   }
 
@@ -136,18 +137,20 @@ function isAmbiguous(alternatives: readonly (readonly Piece[])[]): boolean {
   return alternatives.some(
     (pieces, i) =>
       pieces.some(
-        (open) => open.isOpen && pieces.every((each) => each === open || !separates(each, open)),
+        (open) => open.opens > 0 && pieces.every((each) => each === open || !separates(each, open)),
       ) || alternatives.slice(i + 1).some((others) => isSameText(pieces, others)),
   )
 }
 
-// Reports whether an open piece and a later one can match the same characters, and nothing separates them.
-function sharesText(pieces: readonly Piece[]): boolean {
-  return pieces.some((open, i) => {
+// Returns the largest number of open parts that can match the same characters, and that nothing separates.
+function sharedPartsOf(pieces: readonly Piece[]): number {
+  const numbers = pieces.map((open, i) => {
+    if (open.opens === 0) return 0
     const end = pieces.findIndex((each, j) => j > i && separates(each, open))
     const next = pieces.slice(i + 1, end < 0 ? undefined : end)
-    return open.isOpen && next.some((each) => each.isOpen && overlaps(each, open))
+    return next.reduce((sum, each) => sum + (overlaps(each, open) ? each.opens : 0), open.opens)
   })
+  return Math.max(0, ...numbers)
 }
 
 // Reports whether a piece stands between two repetitions of an open one, and can match none of its characters.

@@ -73,13 +73,15 @@ function collect(
   }
 }
 
+// Matches a path with a name that begins with a dot, except `.well-known` at its top.
+const HIDDEN = /^[\\/]?\.(?!well-known(?:[\\/]|$))|[^\\/][\\/]\./
+
 // Returns the real path of a file; undefined if it is outside of the root, or is a link to nothing.
 function targetOf(root: string, file: string): string | undefined {
   try {
     const target = realpathSync.native(file)
     const isInside = target.startsWith(root.endsWith(sep) ? root : root + sep)
-    const isHidden = /(?:^|[\\/])\.(?!well-known(?:[\\/]|$))/.test(target.slice(root.length))
-    return isInside && !isHidden ? target : undefined
+    return isInside && !HIDDEN.test(target.slice(root.length)) ? target : undefined
   } catch {
     // The link leads to nothing, or to itself.
     return undefined

@@ -72,10 +72,23 @@ describe('mayRun()', () => {
 
   it('lets two open pieces that can share a text run on at most 1,024 characters', () => {
     for (const source of [
-      ...['(.*)-(.*)', 'blog/(.+)/(.+)-(\\d+)', '(\\d+)-?(\\d+)\\.html', '([\\w-]+)-(\\d+)'],
+      ...['(.*)-(.*)', '(\\d+)-?(\\d+)\\.html', '([\\w-]+)-(\\d+)'],
       ...['x|(.+)a(.+)', '(?:(.*)-(.*))?', '(?<a>[a-z]*)(?<b>[a-z]*)', '\\w{2,}\\w{2,}'],
     ]) {
       assert.deepEqual([runs(source, 1_024), runs(source, 1_025)], [true, false], source)
+    }
+  })
+
+  it('lets three of them run on at most 256 characters, and more on 64', () => {
+    for (const [source, length] of [
+      ['(.*)-(.*)-(.*)x', 256],
+      ['((.*)-(.*))-(.*)', 256],
+      ['blog/(.+)/(.+)-(\\d+)', 256],
+      ['(?:a|(.+)b(.+)).*', 256],
+      ['.*.*.*.*x', 64],
+      ['.*.*.*.*.*x', 64],
+    ] as const) {
+      assert.deepEqual([runs(source, length), runs(source, length + 1)], [true, false], source)
     }
   })
 

@@ -443,6 +443,7 @@ describe('withPublicFiles', () => {
     symlinkSync('inside.txt', join(folder, 'link.txt'))
     symlinkSync('.env', join(folder, 'env.txt'))
     symlinkSync('.git', join(folder, 'git'))
+    symlinkSync('css/.well-known', join(folder, 'known'))
     symlinkSync('.', join(folder, 'self'))
     symlinkSync('nothing', join(folder, 'nothing.txt'))
     const front = withPublicFiles(createFront({}), folder)
@@ -463,6 +464,7 @@ describe('withPublicFiles', () => {
       'leak/secret.txt',
       'env.txt',
       'git/config',
+      'known/a.txt',
       'self/inside.txt',
       'nothing.txt',
     ]
