@@ -1,5 +1,7 @@
 /** A part of an expression: a token or a group, with its quantifier. */
 interface Piece {
+  /** The alternatives of a group; none for a token. */
+  readonly group: readonly (readonly Piece[])[]
   /** The characters that it can match. */
   readonly chars: string
   /** Whether it matches at least one character. */
@@ -13,8 +15,10 @@ const LOOKAROUND = /^\(\?<?[=!]/
 const TOKEN =
   /\\u\{[^}]*\}|\\[pPk](?:\{[^}]*\}|<[^>]*>)|\\x..|\\u....|\\.|\[(?:\\.|[^\]\\])*\]|./gsu
 const QUANTIFIER = /^(?:[*+?]|\{(\d+)(?:,(\d*))?\})\??/
-// The characters that are tried for each token: those of ASCII, and one that stands for all others.
-const CHARACTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i))}ä`
+// Stands for all characters that are not in ASCII.
+const OTHERS = 'ä'
+// The characters that are tried for each token.
+const CHARACTERS = `${String.fromCharCode(...Array.from({ length: 95 }, (_, i) => 32 + i))}${OTHERS}`
 // From this number on, repetitions count as unlimited.
 const MANY = 10
 
@@ -90,10 +94,14 @@ class Expression {
     if (max >= MANY && isAmbiguous(group)) this.isAmbiguous = true
     if (LOOKAROUND.test(opening) || chars === '') return undefined
     const canBeEmpty = group.some((pieces) => !pieces.some(({ isNeeded }) => isNeeded))
+    const shared = Math.max(0, ...group.map(sharedPartsOf))
+    // The parts of a group that can share a text with those of its next repetition.
+    const repeated = isAmbiguous(group) ? shared * max : shared
     return {
+      group,
       chars,
       isNeeded: !/^[*?]|^\{0/.test(quantifier) && !canBeEmpty,
-      opens: max >= MANY ? 1 : Math.max(0, ...group.map(sharedPartsOf)),
+      opens: max >= MANY ? Math.max(1, shared) : repeated,
     }
   }
 
@@ -123,7 +131,7 @@ class Expression {
     if (/^\\(?:\d|k)/.test(token)) return CHARACTERS
     try {
       const regex = new RegExp(`^(?:${token})$`, this.#flags)
-      return [...CHARACTERS].filter((char) => regex.test(char)).join('')
+      return [...CHARACTERS].filter((char) => regex.test(char)).join('') || OTHERS
     } catch {
       // The token is a part of one that TOKEN does not know.
       return CHARACTERS
@@ -144,18 +152,30 @@ function isAmbiguous(alternatives: readonly (readonly Piece[])[]): boolean {
 
 // Returns the largest number of open parts that can match the same characters, and that nothing separates.
 function sharedPartsOf(pieces: readonly Piece[]): number {
-  const numbers = pieces.map((open, i) => {
-    if (open.opens === 0) return 0
-    const end = pieces.findIndex((each, j) => j > i && separates(each, open))
-    const next = pieces.slice(i + 1, end < 0 ? undefined : end)
-    return next.reduce((sum, each) => sum + (overlaps(each, open) ? each.opens : 0), open.opens)
-  })
+  const numbers = pieces.map((open, i) =>
+    open.opens === 0 ? 0 : open.opens + sharedWith(open, pieces.slice(i + 1)),
+  )
   return Math.max(0, ...numbers)
 }
 
-// Reports whether a piece stands between two repetitions of an open one, and can match none of its characters.
-function separates(piece: Piece, open: Piece): boolean {
-  return piece.isNeeded && !overlaps(piece, open)
+// Returns how many open parts of the pieces behind an open one can match its characters, up to the first piece that separates.
+function sharedWith(open: Piece, pieces: readonly Piece[]): number {
+  let parts = 0
+  for (const piece of pieces) {
+    const inner = piece.group.map((alternative) => sharedWith(open, alternative))
+    if (inner.length > 0) parts += Math.max(...inner)
+    else if (overlaps(piece, open)) parts += piece.opens
+    if (separates(piece, open)) break
+  }
+  return parts
+}
+
+// Reports whether a piece stands between two repetitions of an open one, and can match none of its characters; or each alternative of it
+// has such a piece.
+function separates({ isNeeded, group, ...token }: Piece, open: Piece): boolean {
+  if (!isNeeded) return false
+  if (group.length === 0) return !overlaps(token, open)
+  return group.every((pieces) => pieces.some((each) => separates(each, open)))
 }
 
 // Reports whether two alternatives are one piece each, and both can match the same character.
@@ -163,6 +183,6 @@ function isSameText(one: readonly Piece[], other: readonly Piece[]): boolean {
   return one.length === 1 && other.length === 1 && overlaps(one[0] as Piece, other[0] as Piece)
 }
 
-function overlaps(one: Piece, other: Piece): boolean {
+function overlaps(one: Pick<Piece, 'chars'>, other: Piece): boolean {
   return [...one.chars].some((char) => other.chars.includes(char))
 }

@@ -1,4 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
+import { mayRun } from './backtracking.ts'
 import type { PathText } from './path-text.ts'
 import {
   type Requirements,
@@ -141,7 +142,8 @@ export class SegmentsPart implements PathPart {
     const { variable, requirement } = part
     const segment = writeVariable(this.#name, variable, target)
     const value = isRouteName(variable) ? segment : decodeSegment(segment)
-    if (requirement?.test(value) === false) throw unmetError(this.#name, variable)
+    if (requirement && !(mayRun(requirement, value) && requirement.test(value)))
+      throw unmetError(this.#name, variable)
     return segment
   }
 }

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
-import { forgetLastMatch } from '../http/retention.ts'
+import { forgetLastMatchSoon } from '../http/retention.ts'
 import { closeSlowlyAtEnd, leaveToListener, stopReading } from './close-slowly.ts'
 import { Pipeline } from './pipeline.ts'
 
@@ -157,7 +157,7 @@ export class Connection {
       this.#endListener = undefined
     }
     listener?.onEnd()
-    forgetLastMatch()
+    forgetLastMatchSoon()
     const { req } = out
     // node:http keeps a message whose reader stopped before its end, with its headers, until the next request.
     if (req.complete && !req.readableEnded && req.listenerCount('data') === 0) req.resume()

@@ -28,7 +28,7 @@ export interface Framing {
   readonly upgrades: boolean
   /** Length of the body in bytes; undefined for a chunked body, and after too many fields. */
   readonly bodyBytes: number | undefined
-  /** Whether the client waits for a 100 (Continue) that only the server of the message sends. */
+  /** Whether the client waits for a 100 (Continue) that `node:http` has left to the listener. */
   readonly expectsContinue: boolean
 }
 
@@ -88,7 +88,7 @@ class Fields {
   hasUnknownExpectation = false
 }
 
-// Compares the length and the first letter before it creates a lower-case string: this excludes nearly all other names.
+// Compares the first letter before it creates a lower-case string. The caller has compared the length: this leaves nearly no other name.
 function isNamed(name: string, lower: string): boolean {
   const first = name.charCodeAt(0) | 0x20
   return first === lower.charCodeAt(0) && name.toLowerCase() === lower

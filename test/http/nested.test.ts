@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import { HttpError } from '../../lib/http/errors.ts'
 import { nested } from '../../lib/http/nested.ts'
 
@@ -63,11 +62,10 @@ describe('nested', () => {
     assert.ok(taken < 30_000_000, `${taken} bytes`)
   })
 
-  it('rejects more values than the maximum with 400', async () => {
+  it('rejects more values than the maximum with 400', () => {
     const many = new URLSearchParams('a[]=1&a[]=2&b=3')
     assert.throws(() => nested(many, { maxValues: 2 }), isBadRequest('More than 2 values'))
     // V8 keeps the text of the last match: it may be a part of the target.
-    await nextTurn()
     assert.equal(RegExp.input, '')
   })
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict'
 import { Writable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   ClientGoneError,
   HttpError,
@@ -293,12 +292,11 @@ describe('Reporter.report()', () => {
     assert.equal(reports.length, 1)
   })
 
-  it('leaves no part of a request as the last match of an expression', async (t) => {
+  it('leaves no part of a request as the last match of an expression', (t) => {
     const { report } = reporting(t)
     const target = '/nope/c4n4ry?code=c4n4ry'
     for (const [i, status] of [500, 404, 501].entries()) {
       report(new HttpError(status), status, new HttpRequest({ target: `${target}${i}` }))
-      await nextTurn()
       assert.equal(RegExp.$_, '')
     }
   })

@@ -44,9 +44,7 @@ describe('handleUpgrades()', () => {
   it('leaves nothing of an upgrade in the memory of V8 for the last match', async (t) => {
     const matched: unknown[] = []
     const { port, service } = await start(t)
-    service.server.prependListener('upgrade', () =>
-      setImmediate(() => matched.push(Reflect.get(RegExp, 'input'))),
-    )
+    service.server.prependListener('upgrade', () => matched.push(Reflect.get(RegExp, 'input')))
     await send(port, `${accepted}hello.`)
     assert.deepEqual(matched, [''])
   })
