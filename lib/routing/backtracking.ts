@@ -33,18 +33,24 @@ export function canBacktrack(regex: RegExp): boolean {
 
 // Every expression runs on a text of this length.
 const SHORT = 64
-// The number of open parts of each expression that a longer text has reached.
-const shared = new WeakMap<RegExp, number>()
+// The number of shared parts of each expression that a longer text has reached.
+const knownParts = new WeakMap<RegExp, number>()
 
 /**
  * Reports whether an expression may run on a text. If two open parts can share a text, as in `(.*)-(.*)`, the time grows with the square of
- * the length, and with the cube for three. So the maximum is 1,024 characters for two, 256 for three, and 64 for more: about 10 ms.
+ * the length, and with the cube for three. So the maximum is 1,024 characters for two, 256 for three, and 64 for more. Up to four parts
+ * then take about 10 ms.
  */
 export function mayRun(regex: RegExp, text: string): boolean {
   if (text.length <= SHORT) return true
-  const parts = shared.get(regex) ?? new Expression(regex).sharedParts
-  shared.set(regex, parts)
+  const parts = knownParts.get(regex) ?? new Expression(regex).sharedParts
+  knownParts.set(regex, parts)
   return parts < 2 || text.length <= 4_096 / 4 ** (parts - 1)
+}
+
+/** Reports whether an expression may run on a text, and matches it. */
+export function matches(regex: RegExp, text: string): boolean {
+  return mayRun(regex, text) && regex.test(text)
 }
 
 class Expression {
@@ -172,9 +178,10 @@ function sharedWith(open: Piece, pieces: readonly Piece[]): number {
 
 // Reports whether a piece stands between two repetitions of an open one, and can match none of its characters; or each alternative of it
 // has such a piece.
-function separates({ isNeeded, group, ...token }: Piece, open: Piece): boolean {
+function separates(piece: Piece, open: Piece): boolean {
+  const { isNeeded, group } = piece
   if (!isNeeded) return false
-  if (group.length === 0) return !overlaps(token, open)
+  if (group.length === 0) return !overlaps(piece, open)
   return group.every((pieces) => pieces.some((each) => separates(each, open)))
 }
 
@@ -183,6 +190,6 @@ function isSameText(one: readonly Piece[], other: readonly Piece[]): boolean {
   return one.length === 1 && other.length === 1 && overlaps(one[0] as Piece, other[0] as Piece)
 }
 
-function overlaps(one: Pick<Piece, 'chars'>, other: Piece): boolean {
+function overlaps(one: Piece, other: Piece): boolean {
   return [...one.chars].some((char) => other.chars.includes(char))
 }

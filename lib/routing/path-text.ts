@@ -1,5 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
-import { mayRun } from './backtracking.ts'
+import { matches } from './backtracking.ts'
 
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
 const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
@@ -68,7 +68,7 @@ export class PathText {
     if (value.length < LONG) return requirement.test(value)
     const results = this.once(requirement, () => new Map<number, boolean>())
     const key = isDecoded ? i : -1 - i
-    const result = results.get(key) ?? (mayRun(requirement, value) && requirement.test(value))
+    const result = results.get(key) ?? matches(requirement, value)
     results.set(key, result)
     return result
   }

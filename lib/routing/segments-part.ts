@@ -1,5 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
-import { mayRun } from './backtracking.ts'
+import { matches } from './backtracking.ts'
 import type { PathText } from './path-text.ts'
 import {
   type Requirements,
@@ -142,8 +142,7 @@ export class SegmentsPart implements PathPart {
     const { variable, requirement } = part
     const segment = writeVariable(this.#name, variable, target)
     const value = isRouteName(variable) ? segment : decodeSegment(segment)
-    if (requirement && !(mayRun(requirement, value) && requirement.test(value)))
-      throw unmetError(this.#name, variable)
+    if (requirement && !matches(requirement, value)) throw unmetError(this.#name, variable)
     return segment
   }
 }
