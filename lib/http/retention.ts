@@ -35,7 +35,7 @@ export function isolateRequests(): void {
  * (node bench/instructions.js --node 20 portico-plugin).
  */
 export function isolated(call: () => void): void {
-  if (areIsolated) new AsyncResource('portico').runInAsyncScope(call)
+  if (areIsolated) inThisContext(call)()
   else call()
 }
 

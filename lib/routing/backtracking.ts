@@ -91,8 +91,8 @@ class Expression {
     const [opening = ''] = OPENING.exec(this.#rest) ?? []
     // The alternatives of a group; none for a token.
     const group = opening === '' ? [] : this.#group(opening)
-    const inner = group.flat()
-    const chars = opening === '' ? this.#token() : inner.map((piece) => piece.chars).join('')
+    const inner = group.flat().map((piece) => piece.chars)
+    const chars = opening === '' ? this.#token() : inner.join('')
     const [quantifier = '', from = '', to] = QUANTIFIER.exec(this.#rest) ?? []
     this.#at += quantifier.length
     const isOnce = quantifier === '' || quantifier.startsWith('?')

@@ -126,7 +126,7 @@ describe('createRequestListener()', () => {
       )
       const [one = '', ...others] = requests
       const last = withClose(others.pop() ?? '')
-      // The first ones one by one, the others pipelined.
+      // The first one alone, the others pipelined.
       await sendInPieces(port, [one, others.join('') + last])
       assert.deepEqual(seen, ['ada', undefined, undefined, 'bob', undefined])
     })
