@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict'
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { connect as connectHttp2, createServer as createHttp2Server } from 'node:http2'
@@ -9,39 +8,15 @@ import { describe, it } from 'node:test'
 import { request } from 'undici'
 import {
   type Action,
-  type BeforeMiddleware,
-  type Controller,
   createRequestListener,
   type Handler,
   type HttpRequest,
   HttpResponse,
-  type Plugin,
 } from '../../lib/index.ts'
 import { TestAgent } from '../../lib/testing.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { bytesOf, exchange, listening } from '../support/http.ts'
-import { keepAliveBytesOf, sendInPieces, withClose } from '../support/wire.ts'
-
-const current = new AsyncLocalStorage<string>()
-const enter = (user: string | undefined): void => {
-  if (user) current.enterWith(user)
-}
-const entering: Record<
-  string,
-  { plugins?: Plugin[]; hooks?: Controller; before?: BeforeMiddleware[] }
-> = {
-  'a plugin': { plugins: [{ routeStartup: (request) => enter(request.header('x-user')) }] },
-  'a hook': { hooks: { preDispatch: (request: HttpRequest) => enter(request.header('x-user')) } },
-  'a middleware': {
-    before: [
-      (message, _, next) => {
-        enter(message.headers['x-user'] as string)
-        next()
-      },
-    ],
-  },
-}
 
 describe('createRequestListener()', () => {
   it('responds 505 to each request of HTTP/2', async (t) => {
@@ -109,28 +84,6 @@ describe('createRequestListener()', () => {
       [true],
     )
   })
-
-  for (const [where, options] of Object.entries(entering)) {
-    it(`begins no request in a store that ${where} of the one before it has entered`, async (t) => {
-      const seen: (string | undefined)[] = []
-      const run: Action = (_, response) => {
-        seen.push(current.getStore())
-        return response.text('ok')
-      }
-      const { plugins = [], hooks = {}, before = [] } = options
-      const front = createFront({ app: { ...hooks, run } }, { plugins })
-      const server = createServer(createRequestListener(front, { before }))
-      const port = await listening(t, server)
-      const requests = ['ada', '', '', 'bob', ''].map((user) =>
-        keepAliveBytesOf({ target: '/app/run', headers: [['X-User', user]] }),
-      )
-      const [one = '', ...others] = requests
-      const last = withClose(others.pop() ?? '')
-      // The first one alone, the others pipelined.
-      await sendInPieces(port, [one, others.join('') + last])
-      assert.deepEqual(seen, ['ada', undefined, undefined, 'bob', undefined])
-    })
-  }
 
   it('reads one path from any target: q is the routed path, decoded once', async (t) => {
     const originals = new Map<string, HttpRequest>()
