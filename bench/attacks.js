@@ -136,6 +136,8 @@ async function measureCpu() {
       [7_900, '=1é'],
       [15_000, 'ABCDEFGHIJKLMN+é'],
       [7_900, '&a', 'é'],
+      [7_900, 'A+', 'é'],
+      [4_800, 'x1=', '\\.é'],
     ]) {
       rows.push([
         `GET, the message quotes a cookie of ${bytes / 1_000} kB, ${start && `\`${start}\` and then `}\`${part}\` repeated`,

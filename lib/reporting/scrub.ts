@@ -18,6 +18,8 @@ interface Budget {
 const ANY: Budget = { text: MAX_TEXT, values: 65_536 }
 // A request with only a head has less time. Its texts may have the longest target, and a message about it.
 const HEAD_ONLY: Budget = { text: 9_216, values: 32_768 }
+// The characters of the index for each character of the texts and their borders: enough for texts without escapes.
+const INDEXED = 3
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
@@ -51,6 +53,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   const mask = TextMask.of(
     searched.map((text) => text ?? ''),
     serverNames,
+    INDEXED * (budget.text + texts.length),
   )
   if (mask === undefined || !coverValues(mask, request, serverNames, budget.values))
     return texts.map(() => undefined)

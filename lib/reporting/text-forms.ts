@@ -128,13 +128,19 @@ const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
  */
 export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
-  if (IS_ASCII.test(text)) return replaceAll(text, '+', ' ').toLowerCase()
+  // Most texts have few other letters. Folding all of the text would take ten times as long.
+  const others = text.match(OTHERS)
+  const folded = others === null ? [] : foldOthers(others.join('\0')).split('\0')
+  let count = 0
+  const whole = others === null ? text : text.replace(OTHERS, () => folded[count++] as string)
+  return replaceAll(whole, '+', ' ').toLowerCase()
+}
+
+function foldOthers(text: string): string {
   const single = text.replace(PHRASES, ' ')
-  // Most texts have few other characters, and to search all of them for marks takes ten times as long.
-  const mayBeLong = single.replace(unfolded(), '').length > MAX_MARKS
-  const cut = mayBeLong ? single.replace(longMarks(), firstMarks) : single
+  const cut = single.length > MAX_MARKS ? single.replace(longMarks(), firstMarks) : single
   // The capital of ᾳ is ΑΙ.
-  const marked = replaceAll(cut.normalize('NFKD'), '+', ' ').replace(IOTA_SUBSCRIPTS, 'ι')
+  const marked = cut.normalize('NFKD').replace(IOTA_SUBSCRIPTS, 'ι')
   const decomposed = marked.replace(accents(), '')
   // The capital first: ß has the capital SS, and ς the same as σ.
   const lower = decomposed.toLowerCase().toUpperCase().toLowerCase()
@@ -148,7 +154,8 @@ export function foldedLength(text: string): number {
 
 /** Returns the cost of folding the characters of a text one by one, in characters of an index. */
 export function foldCost(text: string): number {
-  return IS_ASCII.test(text) ? 0 : FOLD_COST * text.replace(unfolded(), '').length
+  const others = IS_ASCII.test(text) ? null : text.match(OTHERS)
+  return others === null ? 0 : FOLD_COST * others.join('').replace(unchanged(), '').length
 }
 
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
@@ -162,9 +169,10 @@ const firstMarks = (run: string): string => run.slice(0, MAX_MARKS)
 const FOLD_COST = 6
 // The half-width voiced sound marks of Japanese become marks too.
 const longMarks = lazyPattern('(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]{31,}', 'gu')
-const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
-// A character that folding may change, with its marks, whose order makes no difference.
-const foldable = lazyPattern('(?![\\0-\\x7f\\p{Unified_Ideograph}](?!\\p{M})).\\p{M}*', 'gsu')
+// Characters that are not ASCII, without most ideographs, which folding does not change. To search for `\p` takes ten times as long.
+const OTHERS = /[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+/g
+const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]/g
+const unchanged = lazyPattern('[\\ud800\\p{Unified_Ideograph}]+', 'gu')
 const accents = lazyPattern('\\p{M}+', 'gu')
 const WITHOUT_STROKE: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd', ħ: 'h', ŧ: 't' }
 
@@ -174,8 +182,9 @@ function foldForm(form: TextForm, folded: Map<string, string>): TextForm {
   // Folding each capital alone would take twice as long. Only İ would become two characters.
   const lowerCase = replaceAll(text, '+', ' ').replaceAll('İ', 'I').toLowerCase()
   if (IS_ASCII.test(text)) return { text: lowerCase, starts }
-  return mapForm(form, lowerCase, foldable(), (character) => {
-    const result = folded.get(character) ?? fold(character)
+  return mapForm(form, lowerCase, OTHER, (character) => {
+    const result =
+      folded.get(character) ?? (foldCost(character) === 0 ? character : fold(character))
     folded.set(character, result)
     return result
   })

@@ -19,9 +19,6 @@ const HALF_WINDOW = 4
 // The cost of looking for short values at one place of a text, in characters of a value.
 const PLACE_COST = 6
 
-// Maximum characters of all forms in both indexes, which take 4 ms. One character may become six when it is folded.
-const MAX_INDEXED = 50_000
-
 // Folding removes marks, and may make one letter of two surrogates.
 const longText = lazyPattern(`^(?:[\\p{M}\\uff9e\\uff9f]*[^\\p{M}\\uff9e\\uff9f]){${WINDOW}}`, 'u')
 
@@ -66,13 +63,19 @@ export class TextMask {
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
+   * @param limit Maximum characters of all forms in both indexes: 49,152 take 4 ms. A text without escapes has three for each of its
+   *   characters; and one character may become six when it is folded.
    */
-  static of(texts: readonly string[], publicWords: Iterable<string>): TextMask | undefined {
+  static of(
+    texts: readonly string[],
+    publicWords: Iterable<string>,
+    limit: number,
+  ): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
     const folded = foldedLength(joined)
     const mapped = foldCost(joined)
     // Reserves the form without separators, which is no longer than the first form.
-    let left = MAX_INDEXED - folded
+    let left = limit - folded
     if (left < 2 * folded + mapped) return undefined
     const forms: TextForm[] = []
     for (const form of formsOf(joined)) {

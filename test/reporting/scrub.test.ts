@@ -748,6 +748,18 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll(texts, request), [texts[0], undefined, '[p]', 'last'])
   })
 
+  it('searches one form of the longest texts of a request without a body, two of half the length', () => {
+    const request = new HttpRequest({ target: `/news/list?p=${TOKEN}` })
+    const text = (length: number, start = ''): string => `${start.padEnd(length, 'x1=')} ${TOKEN}`
+    for (const [length, start] of [
+      [9_000, ''],
+      [4_500, '\\.'],
+      [8_000, 'é'],
+    ] as const)
+      assert.equal(scrub(text(length, start), request), text(length, start).replace(TOKEN, '[p]'))
+    assert.equal(scrub(text(6_000, '\\.'), request), '[token(6013)]')
+  })
+
   it('keeps its texts apart, whatever they contain', () => {
     const texts = ['a\u0000b', `no ${TOKEN}`, '', '\u0000', 'last']
     assert.deepEqual(scrubAll(texts, sent(TOKEN)), ['a\u0000b', 'no [p]', '', '\u0000', 'last'])
