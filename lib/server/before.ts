@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { isPromiseLike } from '../http/async.ts'
 import { isObject } from '../http/check-options.ts'
+import type { Connection } from './connection.ts'
 import { pairsOf } from './incoming-request.ts'
 
 /**
@@ -35,21 +36,18 @@ type Ending = ServerResponse & { readonly _last?: boolean }
  *
  * @param connection Learns whether the response ends it.
  * @param isLast Whether the response must end the connection. A middleware may set `Connection` itself, as http-proxy does.
- * @returns A function that ends this, for a response of the handler.
+ * @returns A function that ends this, for a response of the handler. A middleware may have set `Connection: close` for it.
  */
-export function watchHead(
-  out: Ending,
-  connection: { hasLastRequest: boolean },
-  isLast: () => boolean,
-): () => void {
+export function watchHead(out: Ending, connection: Connection, isLast: () => boolean): () => void {
   const { writeHead } = out
   const watched = (...args: unknown[]): Ending => {
     Reflect.apply(writeHead, out, isLast() ? withClose(out, args) : args)
-    if (out._last) connection.hasLastRequest = true
+    if (out._last) connection.endWith(out)
     return out
   }
   out.writeHead = watched
   return () => {
+    if (/\bclose\b/i.test(`${out.getHeader('connection')}`)) connection.endWith(out)
     // A middleware may have replaced it. Does not delete the property, which takes 2 µs.
     if (out.writeHead === watched) out.writeHead = writeHead
   }

@@ -32,7 +32,9 @@ export class Connection {
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
-  // These four are only declared: each takes no memory until it is set, which is rare.
+  // These five are only declared: each takes no memory until it is set, which is rare.
+  /** The response to the last request; undefined after it has been sent. */
+  declare lastResponse: ServerResponse | undefined
   /** When reading last resumed after a request had been queued, by {@link monotonicMs}. */
   declare resumedAt: number | undefined
   /** Whether `node:http` has left the connection to another protocol. */
@@ -100,11 +102,12 @@ export class Connection {
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', this.#onResponseClose)
-    if (!this.#isAhead(out)) {
+    const isAhead = this.#isAhead(out)
+    if (!isAhead || activeResponse === undefined) {
       if (this.#endListener !== undefined) this.#keepEndListener()
       this.latest = out
-      this.hasLastRequest = mustBeLast
     }
+    if (!isAhead) this.hasLastRequest = mustBeLast
     // The response to a request that is not pipelined is not tracked until another request arrives.
     this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this, activeResponse))
   }
@@ -125,11 +128,19 @@ export class Connection {
     return true
   }
 
-  // Whether the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
+  // Whether the last or the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
   // node:http gives the socket to the responses in the order of their requests, and reads no request behind an incomplete body.
   #isAhead(out: ServerResponse): boolean {
-    if (this.activeResponse === undefined || out === this.latest) return false
+    const isLastSent = this.lastResponse?.writableFinished ?? true
+    const other = isLastSent ? this.activeResponse : this.lastResponse
+    if (other === undefined || out === other || out === this.latest) return false
     return out.socket !== null || this.isReceivingBody
+  }
+
+  /** Records that nothing behind a response is a request. */
+  endWith(out: ServerResponse): void {
+    this.hasLastRequest = true
+    this.lastResponse = out
   }
 
   /** Calls a listener once when a response has been sent, or when the client has left before. */
@@ -156,6 +167,7 @@ export class Connection {
       listener ??= this.#endListener
       this.#endListener = undefined
     }
+    if (out === this.lastResponse) this.lastResponse = undefined
     listener?.onEnd()
     forgetLastMatchSoon()
     const { req } = out

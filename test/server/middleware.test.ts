@@ -225,11 +225,12 @@ describe('createMiddleware()', () => {
     const server = createServer((message, out) => {
       const pass = (): void => middleware(message, out, () => out.end('passed on'))
       if (message.url?.startsWith('/static')) setTimeout(() => out.end('static '), 60)
-      else if (message.url?.includes('kept')) setTimeout(pass, 20)
+      else if (message.url?.includes('kept')) setTimeout(pass, keptMs(message.url))
       else pass()
     })
     return listening(t, server)
   }
+  const keptMs = (target: string): number => Number(/kept=(\d+)/.exec(target)?.[1] ?? 20)
   const first = keepAliveBytesOf({ target: '/app/run?id=1&ms=60' })
   const kept = keepAliveBytesOf({ target: '/app/run?id=2&kept' })
   const idsOf = (received: string): string =>
@@ -249,6 +250,18 @@ describe('createMiddleware()', () => {
     ] as const) {
       assert.equal(idsOf(await send(port, requests.join(''))), ids)
     }
+  })
+
+  it('responds to a request that arrives after the ones before it have been sent', {
+    timeout: 5_000,
+  }, async (t) => {
+    const port = await serveWithDelay(t)
+    // They arrive in the order 4, 2, 1, 3.
+    const requests = ['id=1&kept=20', 'id=2&kept=5', 'id=3&kept=50', 'id=4&ms=10'].map((query) =>
+      keepAliveBytesOf({ target: `/app/run?${query}` }),
+    )
+    const last = withClose(requests.pop() ?? '')
+    assert.equal(idsOf(await send(port, requests.join('') + last)), '1234')
   })
 
   it('responds to a request that one with a body, or eight others, have overtaken', {
