@@ -43,13 +43,13 @@ const BRAND = Symbol.for('portico.HttpError')
  * @throws {TypeError} If an option is unknown, or a header can't be sent.
  */
 export class HttpError extends Error {
-  /** The kind of the error (default `EXCEPTION_OTHER`). */
+  /** The kind of the error. */
   declare readonly type: ErrorType
-  /** The status of the response, from 400 to 599. */
+  /** The status of the response. */
   readonly status: number
-  /** A code for programs (default: the status). */
+  /** A code for programs. */
   readonly code: number | string
-  /** Headers of the response (default: none). */
+  /** Headers of the response. */
   readonly headers: Readonly<Record<string, string>>
 
   /** @internal */
