@@ -147,9 +147,9 @@ export class FrontController {
 }
 
 function warnAboutRoutes(routes: readonly NamedRoute[], logger: Logger): void {
-  for (const { name, canBacktrack } of routes) {
-    if (!canBacktrack) continue
-    const problem = 'a regular expression whose time can double with each character'
+  for (const { name, isUnlimited } of routes) {
+    if (!isUnlimited) continue
+    const problem = 'a regular expression whose time is not limited'
     logger.warn({ event: 'warning', route: name }, `The route "${name}" has ${problem}`)
   }
 }

@@ -1,3 +1,4 @@
+import type { Expression } from './expression.ts'
 import { type Requirements, toVariable, unmetError, variablesIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
@@ -56,7 +57,7 @@ export class HostPattern {
   }
 
   /** The regular expressions that run on labels. */
-  get expressions(): readonly RegExp[] {
+  get expressions(): readonly Expression[] {
     return variablesIn(this.#labels).flatMap(({ requirement }) => requirement ?? [])
   }
 

@@ -1,5 +1,4 @@
 import { decodeSegment } from '../http/params.ts'
-import { canBacktrack } from './backtracking.ts'
 import type { PathRoute } from './module-route.ts'
 import type { PathText } from './path-text.ts'
 import { isSameResource, RestPart } from './rest-part.ts'
@@ -74,10 +73,11 @@ export class NamedRoute {
     return this.links[i]?.part?.first?.(this.#nextSeparators[i])
   }
 
-  /** Whether an expression of its own can take exponential time. */
-  get canBacktrack(): boolean {
+  /** Whether V8 has to run an expression of its own, however slow it is. */
+  get isUnlimited(): boolean {
     const { host, part } = this.links.at(-1) as RouteLink
-    return [...(host?.expressions ?? []), ...(part?.expressions ?? [])].some(canBacktrack)
+    const expressions = [...(host?.expressions ?? []), ...(part?.expressions ?? [])]
+    return expressions.some((each) => each.isUnlimited)
   }
 
   /** Whether it matches REST resources. */

@@ -1,5 +1,6 @@
 import { decodeSegment } from '../http/params.ts'
-import { matches } from './backtracking.ts'
+import { type Expression, newEffort } from './expression.ts'
+import type { Effort } from './expression-program.ts'
 
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
 const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
@@ -17,9 +18,12 @@ export class PathText {
   #offsets: readonly number[] | undefined
   #decoded: string[] | undefined
   #results: Map<unknown, unknown> | undefined
+  /** What the expressions of all routes may still take for this path. */
+  readonly effort: Effort
 
-  constructor(raw: string) {
+  constructor(raw: string, effort: Effort = newEffort()) {
     this.raw = raw
+    this.effort = effort
   }
 
   /** The raw segments; none if the path is empty. */
@@ -62,13 +66,13 @@ export class PathText {
   }
 
   /** Reports whether a segment meets a requirement. */
-  meets(requirement: RegExp, i: number, isDecoded: boolean): boolean {
+  meets(requirement: Expression, i: number, isDecoded: boolean): boolean {
     const value = isDecoded ? this.decodedAt(i) : (this.segments[i] ?? '')
     // Many routes have the same requirement in the same place.
-    if (value.length < LONG) return requirement.test(value)
+    if (value.length < LONG) return requirement.test(value, this.effort)
     const results = this.once(requirement, () => new Map<number, boolean>())
     const key = isDecoded ? i : -1 - i
-    const result = results.get(key) ?? matches(requirement, value)
+    const result = results.get(key) ?? requirement.test(value, this.effort)
     results.set(key, result)
     return result
   }
@@ -81,7 +85,7 @@ export class PathText {
   #after(length: number, separator: string): PathText | undefined {
     const end = this.raw.startsWith(separator, length) ? length + separator.length : length
     return end > length || length === this.raw.length
-      ? new PathText(this.raw.slice(end))
+      ? new PathText(this.raw.slice(end), this.effort)
       : undefined
   }
 }

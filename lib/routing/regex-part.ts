@@ -1,4 +1,4 @@
-import { mayRun } from './backtracking.ts'
+import { Expression, type Span } from './expression.ts'
 import type { PathText } from './path-text.ts'
 import { checkedVariable, repeatedIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
@@ -21,6 +21,7 @@ const GROUP = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])([^>]*)>/gs
 // Captures what PHP and JavaScript read in different ways. The first alternative skips the escapes that they have in common.
 const FOREIGN = /\\(?:[^a-z]|[bBdDfnrsStvwWxk])|(\\.|\[\^?\]|\[:)/gi
 const OTHER_PATH = 'the regex does not match'
+const TOO_SLOW = 'the path is too long'
 const FORMAT = /%(?:([1-9]\d?)\$)?([sd])/
 
 /** A regular expression that matches the decoded path, as in Zend_Controller_Router_Route_Regex. */
@@ -30,8 +31,8 @@ export class RegexPart implements PathPart {
   readonly text: string
   readonly variables: ReadonlySet<string>
   readonly #name: string
-  readonly #whole: RegExp
-  readonly #start: RegExp
+  readonly #whole: Expression
+  readonly #start: Expression
   // Text that each match begins with, in lower case. The expression does not run for a path that begins with another text.
   readonly #prefix: string
   // The variable of each group.
@@ -44,10 +45,9 @@ export class RegexPart implements PathPart {
     this.text = source
     this.#groups = variablesOf(name, source, map)
     this.variables = new Set(this.#groups)
-    const indices = this.#groups.some(isRouteName) ? 'd' : ''
     try {
-      this.#whole = new RegExp(`^(?:${source})$`, flags + indices)
-      this.#start = new RegExp(`^(?:${source})`, flags + indices)
+      this.#whole = new Expression(`^(?:${source})$`, `${flags}d`)
+      this.#start = new Expression(`^(?:${source})`, `${flags}d`)
     } catch (cause) {
       throw routeError(name, NO_REGEX, { cause })
     }
@@ -55,7 +55,7 @@ export class RegexPart implements PathPart {
     this.#reverse = reverse === undefined ? undefined : piecesOf(name, reverse, this.#groups.length)
   }
 
-  get expressions(): readonly RegExp[] {
+  get expressions(): readonly Expression[] {
     return [this.#whole]
   }
 
@@ -66,23 +66,22 @@ export class RegexPart implements PathPart {
 
   match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
     const prefix = this.#prefix
-    const start = path.text.slice(0, prefix.length).toLowerCase()
-    if (start !== prefix) return OTHER_PATH
-    const regex = separator === undefined ? this.#whole : this.#start
-    if (!mayRun(regex, path.text)) return 'the path is too long for the regex'
-    const found = regex.exec(path.text)
-    if (found === null) return OTHER_PATH
-    const length = path.offsetOf(found[0].length)
+    if (path.text.slice(0, prefix.length).toLowerCase() !== prefix) return OTHER_PATH
+    const expression = separator === undefined ? this.#whole : this.#start
+    const spans = expression.find(path.text, path.effort)
+    if (spans === undefined) return path.effort.steps > 0 ? OTHER_PATH : TOO_SLOW
+    const length = path.offsetOf(spans[0]?.[1] ?? 0)
     if (length === undefined) return 'the regex ends inside of an encoded character'
     const values: [string, string][] = []
     for (const [i, variable] of this.#groups.entries()) {
-      const value = found[i + 1]
-      if (value === undefined) continue
+      const span = spans[i + 1]
+      if (span === undefined) continue
+      const value = path.text.slice(...span)
       if (!isRouteName(variable)) {
         values.push([variable, encodeURIComponent(value.toWellFormed())])
       } else if (value !== '') {
         // A proxy whose rule is for /admin must not be bypassed by /%61dmin.
-        if (!isRaw(path, value, found.indices?.[i + 1])) return `the ${variable} is encoded`
+        if (!isRaw(path, value, span)) return `the ${variable} is encoded`
         values.push([variable, value])
       }
     }
@@ -111,7 +110,7 @@ function prefixOf(source: string): string {
   return (/^[?*+{]/.test(source.slice(text.length)) ? text.slice(0, -1) : text).toLowerCase()
 }
 
-function isRaw(path: PathText, value: string, [start, end]: [number, number] = [0, 0]): boolean {
+function isRaw(path: PathText, value: string, [start, end]: Span): boolean {
   return path.raw.slice(path.offsetOf(start), path.offsetOf(end)) === value
 }
 

@@ -1,4 +1,5 @@
 import { isReserved } from '../http/params.ts'
+import { Expression } from './expression.ts'
 import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
 import { isRouteName } from './route-target.ts'
@@ -53,7 +54,7 @@ function requirementOf(
   requirements: Requirements,
   variable: string,
   ignoresCase: boolean,
-): RegExp | undefined {
+): Expression | undefined {
   if (!Object.hasOwn(requirements, variable)) return undefined
   const value: unknown = requirements[variable]
   const problem = `has a requirement for "${variable}" that is not a regular expression`
@@ -67,14 +68,14 @@ function requirementOf(
 }
 
 // Equal requirements are one object, so that a path tests them once.
-const requirements = new Map<string, WeakRef<RegExp>>()
+const requirements = new Map<string, WeakRef<Expression>>()
 
-function shared(source: string, flags: string): RegExp {
+function shared(source: string, flags: string): Expression {
   const key = flags + source
   const known = requirements.get(key)?.deref()
-  const regex = known ?? new RegExp(source, flags)
-  if (known === undefined) requirements.set(key, new WeakRef(regex))
-  return regex
+  const expression = known ?? new Expression(source, flags)
+  if (known === undefined) requirements.set(key, new WeakRef(expression))
+  return expression
 }
 
 /** Returns the error of a URL whose value does not meet a requirement. */

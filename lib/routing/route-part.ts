@@ -1,4 +1,5 @@
 import type { Route } from '../http/route.ts'
+import type { Expression } from './expression.ts'
 import type { PathText } from './path-text.ts'
 import type { RouteTarget } from './route-target.ts'
 import type { Pair } from './segments.ts'
@@ -35,7 +36,7 @@ export interface Literal {
 /** A variable, with its requirement and why a path or a host does not match if it is not met. */
 export interface Variable {
   readonly variable: string
-  readonly requirement: RegExp | undefined
+  readonly requirement: Expression | undefined
   readonly miss: string
 }
 
@@ -50,7 +51,7 @@ export interface PathPart {
   /** The segments of a `path`. */
   readonly segments?: readonly Segment[]
   /** The regular expressions that run on the path. */
-  readonly expressions?: readonly RegExp[]
+  readonly expressions?: readonly Expression[]
   readonly acceptsPairs?: boolean
   /** Whether a child can follow with another separator than a slash. */
   readonly endsInText?: boolean

@@ -63,22 +63,10 @@ export type RoutePattern = {
   /** A regular expression for variables of `path` and `host`. It must match the whole decoded value. */
   readonly requirements?: Readonly<Record<string, string | RegExp>> | undefined
 } & (
-  | {
-      /** The path. */
-      readonly path: string
-    }
-  | {
-      /** The regular expression. */
-      readonly regex: string | RegExp
-    }
-  | {
-      /** The REST resources. */
-      readonly rest: true | readonly string[] | Readonly<Record<string, readonly string[]>>
-    }
-  | {
-      /** The host. */
-      readonly host: string
-    }
+  | Record<'path', string>
+  | Record<'regex', string | RegExp>
+  | Record<'rest', true | readonly string[] | Readonly<Record<string, readonly string[]>>>
+  | Record<'host', string>
 )
 
 type Member = keyof RoutePattern

@@ -1,5 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
-import { matches } from './backtracking.ts'
+import type { Expression } from './expression.ts'
 import type { PathText } from './path-text.ts'
 import {
   type Requirements,
@@ -54,7 +54,7 @@ export class SegmentsPart implements PathPart {
     return this.#parts
   }
 
-  get expressions(): readonly RegExp[] {
+  get expressions(): readonly Expression[] {
     return variablesIn(this.#parts).flatMap(({ requirement }) => requirement ?? [])
   }
 
@@ -142,7 +142,7 @@ export class SegmentsPart implements PathPart {
     const { variable, requirement } = part
     const segment = writeVariable(this.#name, variable, target)
     const value = isRouteName(variable) ? segment : decodeSegment(segment)
-    if (requirement && !matches(requirement, value)) throw unmetError(this.#name, variable)
+    if (requirement && !requirement.test(value)) throw unmetError(this.#name, variable)
     return segment
   }
 }

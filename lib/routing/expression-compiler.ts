@@ -1,0 +1,196 @@
+import { type CharacterTest, Op, type Program } from './expression-program.ts'
+
+// A bounded repetition has all its repetitions in the program.
+const MAX_CODE = 30_000
+const OPENING = /\((?:\?(?::|<(?![=!])[^>]*>)|(?!\?))/y
+const QUANTIFIER = /([*+?]|\{(\d+)(?:(,)(\d*))?\})(\??)/y
+const TOKEN = /\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|c.)|\[(?:\\.|[^\]\\])*\]|\\?./sy
+// With the flag `u`, each escape is complete. Two may be one character.
+const UNICODE_TOKEN =
+  /\\(?:ud[89ab]..\\ud[c-f]..|[pu]\{.*?\}|x..|u....|c.)|\[(?:\\.|[^\]\\])*\]|\\?./isuy
+// A word boundary, a back reference or an octal number, and a lookaround.
+const FOREIGN = /\\(?:[Bb1-9k]|0\d|c(?![A-Za-z]))|\(\?/y
+
+/** A part of the expression. A part that is repeated is written several times. */
+interface Part {
+  readonly write: () => void
+  readonly canBeEmpty: boolean
+}
+
+/** Compiles an expression. It runs only from the start of a text, so it should begin with `^`. */
+export class Compiler {
+  readonly #source: string
+  readonly #regexFlags: string
+  readonly #token: RegExp
+  readonly #code: number[] = []
+  readonly #tests: CharacterTest[] = []
+  #groups = 0
+  // The quantifiers that may match several texts at one place. That of a group counts twice.
+  #quantifiers = 0
+  // Only the repetitions that surround a place need a flag each.
+  #flags = 0
+  #maxFlags = 0
+  #isForeign = false
+  #at = 0
+
+  constructor({ source, flags }: RegExp) {
+    this.#source = source
+    this.#regexFlags = flags.replace(/[^iu]/g, '')
+    this.#token = flags.includes('u') ? UNICODE_TOKEN : TOKEN
+  }
+
+  /**
+   * The program; or why V8 runs the expression: it is `linear`, because it has at most one quantifier, for a character; or it has to,
+   * `unlimited`, because the expression has what a program can't have, or too many instructions.
+   */
+  get program(): Program | 'linear' | 'unlimited' {
+    this.#alternatives().write()
+    this.#write(Op.accept)
+    if (this.#quantifiers < 2) return 'linear'
+    if (this.#isForeign) return 'unlimited'
+    return {
+      code: this.#code,
+      tests: this.#tests,
+      groups: this.#groups,
+      combinations: 2 ** this.#maxFlags,
+      isUnicode: this.#regexFlags.includes('u'),
+    }
+  }
+
+  // Reads the alternatives of a group, up to its end.
+  #alternatives(): Part {
+    let parts: Part[] = []
+    const all = [parts]
+    while (this.#at < this.#source.length && this.#source[this.#at] !== ')') {
+      if (this.#source[this.#at] === '|') {
+        this.#at++
+        parts = []
+        all.push(parts)
+      } else parts.push(this.#part())
+    }
+    const canBeEmpty = all.some((each) => each.every((part) => part.canBeEmpty))
+    return { canBeEmpty, write: () => this.#writeAlternatives(all) }
+  }
+
+  #writeAlternatives(all: readonly Part[][]): void {
+    const jumps: number[] = []
+    for (const [i, parts] of all.entries()) {
+      const isLast = i === all.length - 1
+      const split = isLast ? -1 : this.#write(Op.split, this.#code.length + 3)
+      for (const { write } of parts) write()
+      if (isLast) break
+      jumps.push(this.#write(Op.jump))
+      this.#code[split + 2] = this.#code.length
+    }
+    for (const jump of jumps) this.#code[jump + 1] = this.#code.length
+  }
+
+  // Reads a character, an anchor or a group, and its quantifier.
+  #part(): Part {
+    const before = this.#groups
+    const opening = this.#read(OPENING)
+    const part = opening === undefined ? this.#atom() : this.#group(opening[0])
+    const [quantifier, sign, from, comma, to, lazy] = this.#read(QUANTIFIER) ?? []
+    if (quantifier === undefined) return part
+    const unlimited = Number.POSITIVE_INFINITY
+    const least = Number(from ?? (sign === '+' ? 1 : 0))
+    const most = sign === '?' ? 1 : Number(from === undefined || comma ? to || unlimited : from)
+    if (opening !== undefined) this.#quantifiers += 2
+    else if (least < most) this.#quantifiers++
+    const groups = this.#groups
+    const write = (): void => {
+      // As in JavaScript, a repetition forgets the groups of the one before it.
+      if (before < groups) this.#write(Op.forget, 2 * before, 2 * groups)
+      part.write()
+    }
+    const { canBeEmpty } = part
+    return {
+      canBeEmpty: canBeEmpty || least === 0,
+      write: () => this.#writeRepetitions({ write, canBeEmpty }, least, most, lazy !== ''),
+    }
+  }
+
+  #writeRepetitions(part: Part, least: number, most: number, isLazy: boolean): void {
+    for (let i = 0; i < least && this.#hasRoom(); i++) part.write()
+    const isUnlimited = most === Number.POSITIVE_INFINITY
+    const splits: number[] = []
+    for (let i = least; i < (isUnlimited ? least + 1 : most) && this.#hasRoom(); i++) {
+      splits.push(this.#write(Op.split))
+      if (part.canBeEmpty) this.#writeWithFlag(part)
+      else part.write()
+      if (isUnlimited) this.#write(Op.jump, splits[0])
+    }
+    for (const split of splits) {
+      this.#code[split + (isLazy ? 2 : 1)] = split + 3
+      this.#code[split + (isLazy ? 1 : 2)] = this.#code.length
+    }
+  }
+
+  // As in JavaScript, a repetition fails if it is empty, unless it is one of the least number.
+  #writeWithFlag(part: Part): void {
+    const flag = 2 ** this.#flags++
+    this.#maxFlags = Math.max(this.#maxFlags, this.#flags)
+    this.#write(Op.begin, flag)
+    part.write()
+    this.#write(Op.advance, flag)
+    this.#flags--
+  }
+
+  #hasRoom(): boolean {
+    if (this.#code.length > MAX_CODE) this.#isForeign = true
+    return !this.#isForeign
+  }
+
+  #group(opening: string): Part {
+    const slot = opening === '(?:' ? -1 : 2 * this.#groups++
+    const inner = this.#alternatives()
+    this.#at++
+    if (slot < 0) return inner
+    return {
+      canBeEmpty: inner.canBeEmpty,
+      write: () => {
+        this.#write(Op.save, slot)
+        inner.write()
+        this.#write(Op.save, slot + 1)
+      },
+    }
+  }
+
+  #atom(): Part {
+    if (this.#read(FOREIGN) !== undefined) {
+      this.#isForeign = true
+      return empty(() => {})
+    }
+    const [token] = this.#read(this.#token) ?? ['']
+    if (token === '^') return empty(() => this.#write(Op.start))
+    if (token === '$') return empty(() => this.#write(Op.end))
+    const test = this.#tests.push(testOf(new RegExp(`^(?:${token})$`, this.#regexFlags))) - 1
+    return { canBeEmpty: false, write: () => this.#write(Op.character, test) }
+  }
+
+  #read(pattern: RegExp): RegExpExecArray | undefined {
+    pattern.lastIndex = this.#at
+    const found = pattern.exec(this.#source) ?? undefined
+    this.#at += found?.[0].length ?? 0
+    return found
+  }
+
+  // Returns where the instruction is.
+  #write(op: number, first = 0, second = 0): number {
+    return this.#code.push(op, first, second) - 3
+  }
+}
+
+function empty(write: () => void): Part {
+  return { canBeEmpty: true, write }
+}
+
+// Remembers the result for each character of ASCII, of which most texts consist.
+function testOf(regex: RegExp): CharacterTest {
+  const known: boolean[] = []
+  return (code) => {
+    const result = known[code] ?? regex.test(String.fromCodePoint(code))
+    if (code < 0x80) known[code] = result
+    return result
+  }
+}

@@ -1,0 +1,70 @@
+import { Compiler } from './expression-compiler.ts'
+import { type Effort, run } from './expression-program.ts'
+
+/** The start and the end of a match or a group, in UTF-16 code units. */
+export type Span = readonly [start: number, end: number]
+
+// They take about 5 ms. A path of 8,000 characters takes 170,000 in the expression `(.+)-(.+)-(.+)\.html`, and one of 100 characters 2,000.
+const MAX_STEPS = 200_000
+
+export function newEffort(): Effort {
+  return { steps: MAX_STEPS }
+}
+
+/**
+ * An expression of a route, from the start of a text. V8 runs it only if it has at most one quantifier, and so is fast. A text
+ * could else take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b` doubles with each
+ * character.
+ *
+ * Portico itself runs the others, with the same result. They are never twice at one place of the expression and of the text, so the time
+ * grows with the product of both lengths.
+ */
+export class Expression {
+  readonly #regex: RegExp
+  #program: Compiler['program'] | undefined
+
+  /**
+   * @param flags `i` and `u` count; `d` is needed for {@link find}.
+   * @throws {SyntaxError} If it is not a regular expression.
+   */
+  constructor(source: string, flags: string) {
+    this.#regex = new RegExp(source, flags)
+  }
+
+  /** Whether V8 has to run it, however slow it is: it has a back reference, a lookaround, `\b` or thousands of repetitions. */
+  get isUnlimited(): boolean {
+    return this.#compiled === 'unlimited'
+  }
+
+  // Compiled when a path first needs it: most paths need few of 500 routes.
+  get #compiled(): Compiler['program'] {
+    this.#program ??= new Compiler(this.#regex).program
+    return this.#program
+  }
+
+  /** Reports whether a text matches, see {@link find}. */
+  test(text: string, effort?: Effort): boolean {
+    return typeof this.#compiled === 'string'
+      ? this.#regex.test(text)
+      : this.find(text, effort) !== undefined
+  }
+
+  /**
+   * Returns where the match and its groups are; undefined if the text does not match.
+   *
+   * @param effort Without the steps for it, the text does not match.
+   */
+  find(text: string, effort: Effort = newEffort()): readonly (Span | undefined)[] | undefined {
+    const program = this.#compiled
+    if (typeof program === 'string') return this.#regex.exec(text)?.indices
+    const slots: number[] = Array(2 * program.groups).fill(-1)
+    const length = run(program, text, slots, effort)
+    if (length < 0) return undefined
+    const spans: (Span | undefined)[] = [[0, length]]
+    for (let i = 0; i < slots.length; i += 2) {
+      const [start = -1, end = -1] = slots.slice(i, i + 2)
+      spans.push(end < 0 ? undefined : [start, end])
+    }
+    return spans
+  }
+}

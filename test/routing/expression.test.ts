@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { FrontController, HttpRequest, type HttpResponse } from '../../lib/index.ts'
+import { Expression } from '../../lib/routing/expression.ts'
+
+const { stringify } = JSON
+
+// Texts and expressions of few characters, so that many match.
+const text = fc.string({
+  unit: fc.constantFrom('a', 'b', 'a', 'b', '1', '-', 'A', 'é', 'ſ', '😀', '\n'),
+  maxLength: 8,
+})
+const character = fc.constantFrom(
+  ...['a', 'b', '.', '\\w', '\\d', '[ab]', '[^a]', '-', 'A', 'é', '\\.', '[a-c\\]1]', '😀'],
+  ...['\\x61', '\\u0062', '\\ud83d\\ude00', '[^]', '[]', '^', '$'],
+)
+const quantifier = fc.constantFrom(
+  ...[
+    '',
+    '',
+    '',
+    '*',
+    '+',
+    '?',
+    '{2}',
+    '{1,2}',
+    '{0,2}',
+    '{2,}',
+    '{0}',
+    '*?',
+    '+?',
+    '??',
+    '{1,3}?',
+  ],
+)
+const { source } = fc.letrec<{ source: string; piece: string; atom: string }>((tie) => ({
+  source: fc
+    .array(fc.array(tie('piece'), { maxLength: 3 }), { minLength: 1, maxLength: 2 })
+    .map((all) => all.map((pieces) => pieces.join('')).join('|')),
+  piece: fc
+    .tuple(tie('atom'), quantifier)
+    .map(([atom, sign]) => (/^[$^]$/.test(atom) ? atom : atom + sign)),
+  atom: fc.oneof(
+    { maxDepth: 3 },
+    character,
+    fc.tuple(fc.constantFrom('(', '(?:'), tie('source')).map(([open, inner]) => `${open}${inner})`),
+  ),
+}))
+const flags = fc.constantFrom('', 'i', 'u', 'iu')
+
+// An expression for a whole text.
+function whole(source: string): string {
+  return `^(?:${source})$`
+}
+
+describe('Expression', () => {
+  it('finds what V8 finds, with the same groups', () => {
+    fc.assert(
+      fc.property(
+        source,
+        flags,
+        fc.constantFrom('$', ''),
+        fc.array(text),
+        (part, flag, end, all) => {
+          const regex = new RegExp(`^(?:${part})${end}`, `${flag}d`)
+          // A second quantifier, so that Portico runs it.
+          const expression = new Expression(`^(?:${part})(?:[^]?[^]?){0}${end}`, `${flag}d`)
+          for (const each of all) {
+            const expected = regex.exec(each)?.indices
+            assert.equal(
+              stringify(expression.find(each)),
+              stringify(expected && [...expected]),
+              `${regex} ${stringify(each)}`,
+            )
+            assert.equal(expression.test(each), expected !== undefined)
+          }
+        },
+      ),
+      { numRuns: 1_000 },
+    )
+  })
+
+  it('takes steps in proportion to a text, however often its parts can share it', () => {
+    const steps = (source: string, text: string): number => {
+      const effort = { steps: 1e9 }
+      new Expression(whole(source), 'iu').find(text, effort)
+      return 1e9 - effort.steps
+    }
+    for (const [source, part, end] of [
+      ['(a+)+', 'a', 'b'],
+      ['(?:a|a|aa)*', 'a', 'b'],
+      ['(.*)-(.*)-(.*)-(.*)-(.*)x', '-', ''],
+      ['(?:\\w+ ?)*', 'a', '!'],
+      ['[a-z]+[a-z0-9]*(?:-[a-z]+[a-z0-9]*)*', 'aa-', '_'],
+      ['shop/([a-z]+[a-z0-9]*)/([a-z]+[a-z0-9]*)/([a-z]+[a-z0-9]*)\\.html', 'a', ''],
+      ['((?:[a-z]+[a-z0-9-]*/)+)([a-z0-9-]+)\\.html', 'aaa/', '!'],
+      ['(?:(?:a?){3}){9}', 'a', 'b'],
+    ] as const) {
+      const [short, long] = [100, 1_000].map((count) => steps(source, part.repeat(count) + end))
+      assert.ok(Number(short) < 40_000, `${source}: ${short}`)
+      assert.ok(Number(long) < 11 * Number(short), `${source}: ${short}, ${long}`)
+    }
+  })
+
+  it('matches no text without the steps for it', () => {
+    const expression = new Expression(whole('(\\w+)-(\\w+)'), '')
+    const effort = { steps: 1_000 }
+    assert.equal(expression.test('a-b', effort), true)
+    const steps = 1_000 - effort.steps
+    assert.equal(expression.test('a-b', { steps }), true)
+    assert.equal(expression.test('a-b', { steps: steps - 1 }), false)
+    // The table of 4,000 instructions for 1,600 characters would be too large.
+    const large = new Expression(whole('(\\w{1,500}-){1,4}'), '')
+    const word = `${'a'.repeat(400)}-`
+    assert.deepEqual([large.test(word), large.test(word.repeat(4))], [true, false])
+  })
+
+  it('has no limit for an expression that V8 has to run', () => {
+    const isUnlimited = (source: string): boolean => new Expression(whole(source), '').isUnlimited
+    for (const source of [
+      ...['(a+)+\\1', '(?=a)(a+)+', '(?!a)(b+)+', '(?<!a)(a+)+', '(?<=a)(a+)+', '(a+)+\\b'],
+      ...['\\B(a+)+', '(?<x>a+)+\\k<x>', '(?:(?:\\w{1,99}){1,99}-){9}'],
+    ]) {
+      assert.equal(isUnlimited(source), true, source)
+    }
+    for (const source of [
+      ...['(a+)+', '(?!admin).+', '(\\w+)\\1', '[\\]b(?=a)]+x+', '(?<name>a+)+'],
+    ]) {
+      assert.equal(isUnlimited(source), false, source)
+    }
+    const found = new Expression(whole('(?!b)(\\w+)-(\\w+)\\b'), 'd').find('aa-b')
+    assert.deepEqual(Array.from(found ?? []), [
+      [0, 4],
+      [0, 2],
+      [3, 4],
+    ])
+  })
+
+  it('is warned of at the start if it has no limit', () => {
+    const warnings: unknown[] = []
+    const none = (): void => {}
+    const logger = {
+      info: none,
+      error: none,
+      warn: (...args: unknown[]) => void warnings.push(args),
+    }
+    const routes = {
+      slow: { path: '/:id', requirements: { id: '(a+)+(?!b)' } },
+      limited: { path: '/:id/x', requirements: { id: '(a+)+' } },
+      regex: { regex: '(?:\\w+ ?)*\\b' },
+      host: { host: ':a.example', requirements: { a: '(?=a)(?:[a-z]|a)*' } },
+    }
+    new FrontController({ routes, logger })
+    assert.deepEqual(
+      warnings.map((each) => (each as [{ route: string }])[0].route),
+      ['slow', 'regex', 'host'],
+    )
+  })
+
+  it('shares its steps with all other routes of a path', async () => {
+    const regex = '(.+)-(.+)-(.+)\\.htm'
+    const routes = Object.fromEntries([
+      ['last', { path: '/:a', defaults: { action: 'other' } }],
+      ['word', { path: '/:a', requirements: { a: '\\w+ \\w+' } }],
+      ...Array.from({ length: 40 }, (_, i) => [`r${i}`, { regex: `${regex}${i}` }]),
+    ])
+    const respond = (_: HttpRequest, response: HttpResponse) => response.text('ok')
+    const front = new FrontController({
+      controllers: { index: { index: respond, other: respond } },
+      routes,
+    })
+    const routeOf = async (target: string): Promise<string | null> =>
+      (await front.handle(new HttpRequest({ target }))).request?.route ?? null
+    assert.equal(await routeOf('/a-b-c.htm0'), 'r0')
+    assert.equal(await routeOf('/a%20b'), 'word')
+    assert.equal(await routeOf(`/${'-'.repeat(200)}`), 'last')
+    // After the steps of the first route, V8 still runs what takes one look at each character.
+    assert.equal(await routeOf(`/${'-'.repeat(8_000)}`), 'last')
+  })
+})
