@@ -223,8 +223,10 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
       const result = search(frame)
       if (result === undefined) return otherwise.frame(frame)
       const { callee, script, position } = partsOf(frame)
+      // A segment with a blank or an at sign is not a name, although its parts are.
+      const isNamed = script !== '' && safePath(script) === script && !/[^/]@|\s/.test(script)
       // If a value forged the frame, the position is a part of that value too.
-      const isForged = script === '' || safePath(script) !== script || !result.endsWith(position)
+      const isForged = !isNamed || !result.endsWith(position)
       return isForged ? result : (search(callee) ?? '') + script + position
     },
   }

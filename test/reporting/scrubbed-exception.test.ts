@@ -373,6 +373,23 @@ describe('scrubException()', () => {
     ])
   })
 
+  it('masks a value in the location of a frame that is not a name as a whole', () => {
+    const target = '/?a=alice.miller@news.example&b=4539%201488%200343%206467&c=news'
+    const error = new Error('x')
+    error.stack = [
+      'Error: x',
+      '    at run (/srv/tenants/alice.miller@news.example/mail.js:1:6)',
+      '    at /srv/tenants/4539 1488 0343 6467/mail.js:2:6',
+      '    at run (/srv/My App/node_modules/@scope/news/index.js:3:6)',
+    ].join('\n')
+    const { stack } = report({ request: new HttpRequest({ target }), exceptions: [error] })
+    assert.deepEqual(stack, [
+      'run (/srv/tenants/[a]/mail.js:1:6)',
+      '/srv/tenants/[b]/mail.js:2:6',
+      'run (/srv/My App/node_modules/@scope/[c]/index.js:3:6)',
+    ])
+  })
+
   it('withholds texts where the values are too long to be searched', () => {
     const error = Object.assign(new TypeError(`no ${CANARY}`), { code: 'ECONNREFUSED' })
     error.stack = `TypeError: no ${CANARY}\n    at f${CANARY} (file:///a/news.js:1:2)\n    at ${CANARY}:3:4`
