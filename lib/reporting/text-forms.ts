@@ -128,12 +128,20 @@ const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
  */
 export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
-  // Most texts have few other letters. Folding all of the text would take ten times as long.
-  const others = text.match(OTHERS)
-  const folded = others === null ? [] : foldOthers(others.join('\0')).split('\0')
+  const others = text.match(OTHERS) ?? []
+  return replaceAll(
+    // Most texts have few other letters. Folding all of such a text would take ten times as long.
+    others.length * MIXED < text.length ? foldRuns(text, others) : foldOthers(text),
+    '+',
+    ' ',
+  ).toLowerCase()
+}
+
+function foldRuns(text: string, others: readonly string[]): string {
+  if (others.length === 0) return text
+  const folded = foldOthers(others.join('\0')).split('\0')
   let count = 0
-  const whole = others === null ? text : text.replace(OTHERS, () => folded[count++] as string)
-  return replaceAll(whole, '+', ' ').toLowerCase()
+  return text.replace(OTHERS, () => folded[count++] as string)
 }
 
 function foldOthers(text: string): string {
@@ -154,10 +162,11 @@ export function foldedLength(text: string): number {
 
 /** Returns the cost of folding the characters of a text one by one, in characters of an index. */
 export function foldCost(text: string): number {
-  const others = IS_ASCII.test(text) ? null : text.match(OTHERS)
-  return others === null ? 0 : FOLD_COST * others.join('').replace(unchanged(), '').length
+  return IS_ASCII.test(text) ? 0 : FOLD_COST * text.replace(unfolded(), '').length
 }
 
+// From one run of other letters in so many characters on, a text is folded as a whole.
+const MIXED = 8
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const IOTA_SUBSCRIPTS = /\u0345/g
 // Ligatures of whole phrases, which would be up to 18 times as long.
@@ -172,7 +181,7 @@ const longMarks = lazyPattern('(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]
 // Characters that are not ASCII, without most ideographs, which folding does not change. To search for `\p` takes ten times as long.
 const OTHERS = /[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+/g
 const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]/g
-const unchanged = lazyPattern('[\\ud800\\p{Unified_Ideograph}]+', 'gu')
+const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
 const accents = lazyPattern('\\p{M}+', 'gu')
 const WITHOUT_STROKE: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd', ħ: 'h', ŧ: 't' }
 

@@ -1,14 +1,17 @@
-import { type CharacterTest, Op, type Program } from './expression-program.ts'
+import type { CharacterTest, Program } from './expression-program.ts'
+import * as Op from './expression-program.ts'
 
 // A bounded repetition has all its repetitions in the program.
 const MAX_CODE = 30_000
-const OPENING = /\((?:\?(?::|<(?![=!])[^>]*>)|(?!\?))/y
+// From this number on, the repetitions of a character take time too.
+const MANY = 10
+const OPENING = /\((?:\?(?::|<?[=!]|<[^>]*>)|(?!\?))/y
 const QUANTIFIER = /([*+?]|\{(\d+)(?:(,)(\d*))?\})(\??)/y
 const TOKEN = /\\(?:x[\da-fA-F]{2}|u[\da-fA-F]{4}|c.)|\[(?:\\.|[^\]\\])*\]|\\?./sy
 // With the flag `u`, each escape is complete. Two may be one character.
 const UNICODE_TOKEN =
   /\\(?:ud[89ab]..\\ud[c-f]..|[pu]\{.*?\}|x..|u....|c.)|\[(?:\\.|[^\]\\])*\]|\\?./isuy
-// A word boundary, a back reference or an octal number, and a lookaround.
+// A word boundary, a back reference or an octal number, and a group of another kind.
 const FOREIGN = /\\(?:[Bb1-9k]|0\d|c(?![A-Za-z]))|\(\?/y
 
 /** A part of the expression. A part that is repeated is written several times. */
@@ -25,8 +28,8 @@ export class Compiler {
   readonly #code: number[] = []
   readonly #tests: CharacterTest[] = []
   #groups = 0
-  // The quantifiers that may match several texts at one place. That of a group counts twice.
-  #quantifiers = 0
+  // The quantifiers, and the groups with alternatives. The quantifier of a group counts twice.
+  #choices = 0
   // Only the repetitions that surround a place need a flag each.
   #flags = 0
   #maxFlags = 0
@@ -40,13 +43,15 @@ export class Compiler {
   }
 
   /**
-   * The program; or why V8 runs the expression: it is `linear`, because it has at most one quantifier, for a character; or it has to,
+   * The program; or why V8 runs the expression: it is `linear`, because there is at most one choice in it; or V8 has to, and the time is
    * `unlimited`, because the expression has what a program can't have, or too many instructions.
    */
   get program(): Program | 'linear' | 'unlimited' {
-    this.#alternatives().write()
+    const whole = this.#alternatives()
+    if (this.#at < this.#source.length) return 'unlimited'
+    if (this.#choices < 2) return 'linear'
+    whole.write()
     this.#write(Op.accept)
-    if (this.#quantifiers < 2) return 'linear'
     if (this.#isForeign) return 'unlimited'
     return {
       code: this.#code,
@@ -68,6 +73,7 @@ export class Compiler {
         all.push(parts)
       } else parts.push(this.#part())
     }
+    if (all.length > 1) this.#choices++
     const canBeEmpty = all.some((each) => each.every((part) => part.canBeEmpty))
     return { canBeEmpty, write: () => this.#writeAlternatives(all) }
   }
@@ -95,8 +101,8 @@ export class Compiler {
     const unlimited = Number.POSITIVE_INFINITY
     const least = Number(from ?? (sign === '+' ? 1 : 0))
     const most = sign === '?' ? 1 : Number(from === undefined || comma ? to || unlimited : from)
-    if (opening !== undefined) this.#quantifiers += 2
-    else if (least < most) this.#quantifiers++
+    if (opening !== undefined) this.#choices += 2
+    else if (least < most || most >= MANY) this.#choices++
     const groups = this.#groups
     const write = (): void => {
       // As in JavaScript, a repetition forgets the groups of the one before it.
@@ -142,7 +148,8 @@ export class Compiler {
   }
 
   #group(opening: string): Part {
-    const slot = opening === '(?:' ? -1 : 2 * this.#groups++
+    if (/[=!]$/.test(opening)) this.#isForeign = true
+    const slot = /[:=!]$/.test(opening) ? -1 : 2 * this.#groups++
     const inner = this.#alternatives()
     this.#at++
     if (slot < 0) return inner
@@ -164,7 +171,7 @@ export class Compiler {
     const [token] = this.#read(this.#token) ?? ['']
     if (token === '^') return empty(() => this.#write(Op.start))
     if (token === '$') return empty(() => this.#write(Op.end))
-    const test = this.#tests.push(testOf(new RegExp(`^(?:${token})$`, this.#regexFlags))) - 1
+    const test = this.#tests.push(testOf(token, this.#regexFlags)) - 1
     return { canBeEmpty: false, write: () => this.#write(Op.character, test) }
   }
 
@@ -185,12 +192,20 @@ function empty(write: () => void): Part {
   return { canBeEmpty: true, write }
 }
 
-// Remembers the result for each character of ASCII, of which most texts consist.
-function testOf(regex: RegExp): CharacterTest {
+// The tests of all expressions: they have few different tokens.
+const tests = new Map<string, CharacterTest>()
+
+function testOf(token: string, flags: string): CharacterTest {
+  const regex = new RegExp(`^(?:${token})$`, flags)
+  // The results for the characters of ASCII, of which most texts consist.
   const known: boolean[] = []
-  return (code) => {
-    const result = known[code] ?? regex.test(String.fromCodePoint(code))
-    if (code < 0x80) known[code] = result
-    return result
-  }
+  const test =
+    tests.get(`${regex}`) ??
+    ((code: number) => {
+      const result = known[code] ?? regex.test(String.fromCodePoint(code))
+      if (code < 0x80) known[code] = result
+      return result
+    })
+  tests.set(`${regex}`, test)
+  return test
 }

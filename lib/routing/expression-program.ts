@@ -1,22 +1,21 @@
-/** The kinds of instructions, with what their two operands are. */
-export const Op = {
-  /** Matches one character: the index of its test. */
-  character: 0,
-  /** Tries two places, the first one first. */
-  split: 1,
-  jump: 2,
-  /** Records the position in a slot. */
-  save: 3,
-  /** Forgets the slots from the first to before the second. */
-  forget: 4,
-  /** Begins a repetition that may be empty: clears a flag, which each character sets. */
-  begin: 5,
-  /** Fails if the repetition of a flag is empty. */
-  advance: 6,
-  start: 7,
-  end: 8,
-  accept: 9,
-} as const
+// The kinds of instructions, with what their two operands are.
+
+/** Matches one character: the index of its test. */
+export const character = 0
+/** Tries two places, the first one first. */
+export const split = 1
+export const jump = 2
+/** Records the position in a slot. */
+export const save = 3
+/** Forgets the slots from the first to before the second. */
+export const forget = 4
+/** Begins a repetition that may be empty: clears a flag, which each character sets. */
+export const begin = 5
+/** Fails if the repetition of a flag is empty. */
+export const advance = 6
+export const start = 7
+export const end = 8
+export const accept = 9
 
 /** Reports whether a character matches a token of the expression. The character is given by its code. */
 export type CharacterTest = (code: number) => boolean
@@ -36,8 +35,9 @@ export interface Effort {
   steps: number
 }
 
-// The table of what has been tried may be large, and takes time to create.
-const BYTES_PER_STEP = 16
+// The time to clear the table of what has been tried, and to test a character that is not ASCII, in steps.
+const STEPS_PER_WORD = 1 / 16
+const STEPS_PER_OTHER = 8
 
 /**
  * Runs a program on a text. As in JavaScript, the first way to match wins, in the order of the alternatives and the repetitions.
@@ -48,7 +48,7 @@ const BYTES_PER_STEP = 16
 export function run(program: Program, text: string, slots: number[], effort: Effort): number {
   const { code, tests, combinations, isUnicode } = program
   // For the flags, the place and the position, whether a split has been tried. If it is met again, it has failed.
-  let tried: Uint8Array | undefined
+  let tried: Int32Array | undefined
   const width = text.length + 1
   const size = (code.length / 3) * width
   // What is left to try: the flags, a place and a position each. A negative place is a slot that gets its former value.
@@ -73,44 +73,46 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
       const key = flags * size + (place / 3) * width + position
       place += 3
       switch (op) {
-        case Op.character: {
+        case character: {
           const char = isUnicode ? text.codePointAt(position) : text.charCodeAt(position)
           isAlive = position < text.length && (tests[first] as CharacterTest)(char as number)
+          if ((char as number) >= 0x80) effort.steps -= STEPS_PER_OTHER
           position += (char as number) > 0xffff ? 2 : 1
           flags = combinations - 1
           break
         }
-        case Op.split:
+        case split:
           if (tried === undefined) {
+            const words = Math.ceil((combinations * size) / 32)
             // Limits the memory too.
-            effort.steps -= (combinations * size) / BYTES_PER_STEP
+            effort.steps -= words * STEPS_PER_WORD
             if (effort.steps <= 0) return -1
-            tried = new Uint8Array(combinations * size)
+            tried = new Int32Array(words)
           }
-          isAlive = tried[key] === 0
-          tried[key] = 1
+          isAlive = ((tried[key >> 5] as number) & (1 << key)) === 0
+          tried[key >> 5] = (tried[key >> 5] as number) | (1 << key)
           if (isAlive) left.push(flags, second, position)
           place = first
           break
-        case Op.jump:
+        case jump:
           place = first
           break
-        case Op.save:
+        case save:
           set(first, position)
           break
-        case Op.forget:
+        case forget:
           for (let slot = first; slot < second; slot++) if (slots[slot] !== -1) set(slot, -1)
           break
-        case Op.begin:
+        case begin:
           flags &= ~first
           break
-        case Op.advance:
+        case advance:
           isAlive = (flags & first) !== 0
           break
-        case Op.start:
+        case start:
           isAlive = position === 0
           break
-        case Op.end:
+        case end:
           isAlive = position === text.length
           break
         default:

@@ -21,7 +21,6 @@ const GROUP = /\\.|\[(?:\\.|[^\]\\])*\]|\((?!\?)|\(\?<(?![=!])([^>]*)>/gs
 // Captures what PHP and JavaScript read in different ways. The first alternative skips the escapes that they have in common.
 const FOREIGN = /\\(?:[^a-z]|[bBdDfnrsStvwWxk])|(\\.|\[\^?\]|\[:)/gi
 const OTHER_PATH = 'the regex does not match'
-const TOO_SLOW = 'the path is too long'
 const FORMAT = /%(?:([1-9]\d?)\$)?([sd])/
 
 /** A regular expression that matches the decoded path, as in Zend_Controller_Router_Route_Regex. */
@@ -69,7 +68,7 @@ export class RegexPart implements PathPart {
     if (path.text.slice(0, prefix.length).toLowerCase() !== prefix) return OTHER_PATH
     const expression = separator === undefined ? this.#whole : this.#start
     const spans = expression.find(path.text, path.effort)
-    if (spans === undefined) return path.effort.steps > 0 ? OTHER_PATH : TOO_SLOW
+    if (spans === undefined) return OTHER_PATH
     const length = path.offsetOf(spans[0]?.[1] ?? 0)
     if (length === undefined) return 'the regex ends inside of an encoded character'
     const values: [string, string][] = []

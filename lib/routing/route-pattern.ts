@@ -65,7 +65,7 @@ export type RoutePattern = {
 } & (
   | Record<'path', string>
   | Record<'regex', string | RegExp>
-  | Record<'rest', true | readonly string[] | Readonly<Record<string, readonly string[]>>>
+  | Record<'rest', true | object>
   | Record<'host', string>
 )
 

@@ -36,7 +36,7 @@ type Ending = ServerResponse & { readonly _last?: boolean }
  *
  * @param connection Learns whether the response ends it.
  * @param isLast Whether the response must end the connection. A middleware may set `Connection` itself, as http-proxy does.
- * @returns A function that ends this, for a response of the handler. A middleware may have set `Connection: close` for it.
+ * @returns A function that ends this, for a response of the handler.
  */
 export function watchHead(out: Ending, connection: Connection, isLast: () => boolean): () => void {
   const { writeHead } = out
@@ -47,7 +47,6 @@ export function watchHead(out: Ending, connection: Connection, isLast: () => boo
   }
   out.writeHead = watched
   return () => {
-    if (/\bclose\b/i.test(`${out.getHeader('connection')}`)) connection.endWith(out)
     // A middleware may have replaced it. Does not delete the property, which takes 2 µs.
     if (out.writeHead === watched) out.writeHead = writeHead
   }

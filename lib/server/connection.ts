@@ -102,12 +102,11 @@ export class Connection {
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', this.#onResponseClose)
-    const isAhead = this.#isAhead(out)
-    if (!isAhead || activeResponse === undefined) {
+    if (!this.#isAhead(out)) {
       if (this.#endListener !== undefined) this.#keepEndListener()
       this.latest = out
+      this.hasLastRequest = mustBeLast
     }
-    if (!isAhead) this.hasLastRequest = mustBeLast
     // The response to a request that is not pipelined is not tracked until another request arrives.
     this.pipeline = activeResponse && (this.pipeline ?? new Pipeline(this, activeResponse))
   }
@@ -128,16 +127,14 @@ export class Connection {
     return true
   }
 
-  // Whether the last or the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
+  // Whether the latest request has overtaken this one: a middleware in front of the listener may have kept this one.
   // node:http gives the socket to the responses in the order of their requests, and reads no request behind an incomplete body.
   #isAhead(out: ServerResponse): boolean {
-    const isLastSent = this.lastResponse?.writableFinished ?? true
-    const other = isLastSent ? this.activeResponse : this.lastResponse
-    if (other === undefined || out === other || out === this.latest) return false
+    if (this.activeResponse === undefined || out === this.latest) return false
     return out.socket !== null || this.isReceivingBody
   }
 
-  /** Records that nothing behind a response is a request. */
+  /** Records the response to the last request. */
   endWith(out: ServerResponse): void {
     this.hasLastRequest = true
     this.lastResponse = out
@@ -161,13 +158,13 @@ export class Connection {
   // Releases a response that has been closed.
   #release(out: Watched): void {
     let listener = out[LISTENER]
+    if (out === this.lastResponse) this.lastResponse = undefined
     if (out === this.latest) {
-      // An idle connection must not keep the headers of its last request in memory.
-      this.latest = undefined
+      // An idle connection must not keep the headers of its last request in memory. The last request may have overtaken this one.
+      this.latest = this.lastResponse
       listener ??= this.#endListener
       this.#endListener = undefined
     }
-    if (out === this.lastResponse) this.lastResponse = undefined
     listener?.onEnd()
     forgetLastMatchSoon()
     const { req } = out

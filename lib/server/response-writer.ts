@@ -27,11 +27,14 @@ export interface ResponseTarget {
   report(error: Error, response: HttpResponse): void
 }
 
+/** The types of Node do not declare whether a 100 has been sent, and whether the head has `Connection: close`. */
+type Head = ServerResponse & { readonly _sent100?: boolean; readonly _last?: boolean }
+
 /** Writes a response. Destroys a body that is not sent. */
 export function writeResponse(response: HttpResponse, target: ResponseTarget): void {
   const { incoming, isLast } = target
   const { status, body, headers } = response
-  const { out }: { readonly out: ServerResponse & { readonly _sent100?: boolean } } = incoming
+  const out: Head = incoming.out
   // Not `incoming.aborted`: a client that half-closes may still read.
   const isClosed = !incoming.connection.socket.writable
   const isBodiless = BODILESS.includes(status)
@@ -58,7 +61,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   // alone would make HAProxy 2.6 lose bodies.
   if (out._sent100 && out.socket === null) out.flushHeaders()
   // Another request behind this one would run, and its response would be lost (RFC 9112, section 9.6).
-  if (isLast || !out.shouldKeepAlive) incoming.connection.endWith(out)
+  if (isLast || !out.shouldKeepAlive || out._last) incoming.connection.endWith(out)
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
   else {
