@@ -113,8 +113,8 @@ export class HttpResponse {
   }
 
   /**
-   * The body (default none): text in UTF-8, bytes, or a stream of both. An async iterable or a web `ReadableStream` is
-   * converted to a Node.js stream; an array is rejected.
+   * The body (default none): text in UTF-8, bytes, or a stream of both. An async iterable or a web `ReadableStream`
+   * becomes a Node.js stream; an array is rejected.
    *
    * A stream is sent as it produces data, no faster than the client reads, and chunked unless `Content-Length` is set.
    * If it fails (a chunk is neither text nor bytes) within 200 ms and before its first byte, the error controller

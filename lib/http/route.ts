@@ -61,7 +61,7 @@ export function routeTo(
 /** The value of a key. A list repeats the key; null and undefined remove it. */
 export type UrlValue = string | number | readonly (string | number)[] | null | undefined
 
-/** The target of a URL: its names and its key/value pairs. */
+/** The target of a URL: its names and pairs. */
 export interface UrlParams {
   /** The module (default: that of the request, or `default`). */
   readonly module?: string | null | undefined

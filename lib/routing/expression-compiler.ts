@@ -18,6 +18,10 @@ const FOREIGN = /\\(?:[Bb1-9k]|0\d|c(?![A-Za-z]))|\(\?/y
 interface Part {
   readonly write: () => void
   readonly canBeEmpty: boolean
+  /** The character that it matches, in lower case; undefined for others. */
+  readonly letter?: string | undefined
+  /** Text that each match contains, in lower case. */
+  readonly needed?: string
 }
 
 /** Compiles an expression. It runs only from the start of a text, so it should begin with `^`. */
@@ -55,6 +59,8 @@ export class Compiler {
     if (this.#isForeign) return 'unlimited'
     return {
       code: this.#code,
+      // With the flags `i` and `u`, some letters match others than their capitals.
+      needed: (this.#regexFlags !== 'iu' && whole.needed) || '',
       tests: this.#tests,
       groups: this.#groups,
       combinations: 2 ** this.#maxFlags,
@@ -75,7 +81,8 @@ export class Compiler {
     }
     if (all.length > 1) this.#choices++
     const canBeEmpty = all.some((each) => each.every((part) => part.canBeEmpty))
-    return { canBeEmpty, write: () => this.#writeAlternatives(all) }
+    const needed = all.length > 1 ? '' : neededIn(parts)
+    return { canBeEmpty, needed, write: () => this.#writeAlternatives(all) }
   }
 
   #writeAlternatives(all: readonly Part[][]): void {
@@ -154,7 +161,7 @@ export class Compiler {
     this.#at++
     if (slot < 0) return inner
     return {
-      canBeEmpty: inner.canBeEmpty,
+      ...inner,
       write: () => {
         this.#write(Op.save, slot)
         inner.write()
@@ -172,7 +179,8 @@ export class Compiler {
     if (token === '^') return empty(() => this.#write(Op.start))
     if (token === '$') return empty(() => this.#write(Op.end))
     const test = this.#tests.push(testOf(token, this.#regexFlags)) - 1
-    return { canBeEmpty: false, write: () => this.#write(Op.character, test) }
+    const letter = /^[\w/-]$/.test(token) ? token.toLowerCase() : undefined
+    return { canBeEmpty: false, letter, write: () => this.#write(Op.character, test) }
   }
 
   #read(pattern: RegExp): RegExpExecArray | undefined {
@@ -186,6 +194,16 @@ export class Compiler {
   #write(op: number, first = 0, second = 0): number {
     return this.#code.push(op, first, second) - 3
   }
+}
+
+// Returns the longest text of letters, or in a group.
+function neededIn(parts: readonly Part[]): string {
+  let [longest, run] = ['', '']
+  for (const { letter, needed = '' } of parts) {
+    run = letter === undefined ? '' : run + letter
+    for (const each of [run, needed]) if (each.length > longest.length) longest = each
+  }
+  return longest
 }
 
 function empty(write: () => void): Part {

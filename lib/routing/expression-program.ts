@@ -24,6 +24,8 @@ export type CharacterTest = (code: number) => boolean
 export interface Program {
   readonly code: readonly number[]
   readonly tests: readonly CharacterTest[]
+  /** Text that each match contains in lower case: most routes need not run for a path. */
+  readonly needed: string
   readonly groups: number
   /** The number of combinations of the flags. */
   readonly combinations: number

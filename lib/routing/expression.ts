@@ -13,6 +13,9 @@ const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{/
 // Each expression may take so many, whatever those before it have taken: most paths need fewer, also if there are 500 routes.
 const MIN_STEPS = 2_000
 
+// A search in a text of this length would take longer than to begin to run.
+const LONG = 1_000
+
 export function newEffort(): Effort {
   return { steps: MAX_STEPS }
 }
@@ -64,6 +67,7 @@ export class Expression {
     effort.steps = Math.max(effort.steps, MIN_STEPS)
     const program = this.#compiled
     if (typeof program === 'string') return this.#regex.exec(text)?.indices
+    if (text.length < LONG && !text.toLowerCase().includes(program.needed)) return undefined
     const slots: number[] = Array(2 * program.groups).fill(-1)
     const length = run(program, text, slots, effort)
     if (length < 0) return undefined

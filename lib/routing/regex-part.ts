@@ -32,8 +32,6 @@ export class RegexPart implements PathPart {
   readonly #name: string
   readonly #whole: Expression
   readonly #start: Expression
-  // Text that each match begins with, in lower case. The expression does not run for a path that begins with another text.
-  readonly #prefix: string
   // The variable of each group.
   readonly #groups: readonly string[]
   readonly #reverse: readonly Piece[] | undefined
@@ -50,7 +48,6 @@ export class RegexPart implements PathPart {
     } catch (cause) {
       throw routeError(name, NO_REGEX, { cause })
     }
-    this.#prefix = flags.includes('u') || source.includes('|') ? '' : prefixOf(source)
     this.#reverse = reverse === undefined ? undefined : piecesOf(name, reverse, this.#groups.length)
   }
 
@@ -64,8 +61,6 @@ export class RegexPart implements PathPart {
   }
 
   match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
-    const prefix = this.#prefix
-    if (path.text.slice(0, prefix.length).toLowerCase() !== prefix) return OTHER_PATH
     const expression = separator === undefined ? this.#whole : this.#start
     const spans = expression.find(path.text, path.effort)
     if (spans === undefined) return OTHER_PATH
@@ -101,12 +96,6 @@ export class RegexPart implements PathPart {
     })
     return pieces.join('')
   }
-}
-
-function prefixOf(source: string): string {
-  const [text = ''] = /^[\w/-]*/.exec(source) ?? []
-  // The last character may be optional.
-  return (/^[?*+{]/.test(source.slice(text.length)) ? text.slice(0, -1) : text).toLowerCase()
 }
 
 function isRaw(path: PathText, value: string, [start, end]: Span): boolean {
