@@ -21,12 +21,12 @@ export function newEffort(): Effort {
 }
 
 /**
- * An expression of a route, from the start of a text. V8 runs it only if it has at most one quantifier, and so is fast. A text
- * could else take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b` doubles with each
- * character.
+ * An expression of a route, from the start of a text. V8 runs it only if it has at most one choice: a quantifier, or a group with
+ * alternatives. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b`
+ * doubles with each character.
  *
- * Portico itself runs the others, with the same result. They are never twice at one place of the expression and of the text, so the time
- * grows with the product of both lengths.
+ * Portico itself runs the others, with the same result. No choice is tried twice at one position of the text, so the time grows with the
+ * product of both lengths.
  */
 export class Expression {
   readonly #regex: RegExp
