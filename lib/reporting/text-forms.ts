@@ -129,12 +129,10 @@ const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
   const others = text.match(OTHERS) ?? []
-  return replaceAll(
-    // Most texts have few other letters. Folding all of such a text would take ten times as long.
-    others.length * MIXED < text.length ? foldRuns(text, others) : foldOthers(text),
-    '+',
-    ' ',
-  ).toLowerCase()
+  // Most texts have few other letters. Folding all of such a text would take ten times as long.
+  const areFew = others.length * MIXED < text.length
+  const folded = areFew ? foldRuns(text, others) : foldOthers(text)
+  return replaceAll(folded, '+', ' ').toLowerCase()
 }
 
 function foldRuns(text: string, others: readonly string[]): string {

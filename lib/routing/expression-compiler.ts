@@ -24,33 +24,35 @@ interface Part {
   readonly needed?: string
 }
 
-/** Compiles an expression. It runs only from the start of a text, so it should begin with `^`. */
+/**
+ * A program; or why V8 runs the expression: it is `linear`, because there is at most one choice in it; or V8 has to, and the time is
+ * `unlimited`, because the expression has what a program can't have, or too many instructions.
+ */
+export type Compiled = Program | 'linear' | 'unlimited'
+
+/** Compiles one expression. It runs only from the start of a text, so it should begin with `^`. */
 export class Compiler {
   readonly #source: string
-  readonly #regexFlags: string
+  readonly #flags: string
   readonly #token: RegExp
   readonly #code: number[] = []
   readonly #tests: CharacterTest[] = []
   #groups = 0
   // The quantifiers, and the groups with alternatives. The quantifier of a group counts twice.
   #choices = 0
-  // Only the repetitions that surround a place need a flag each.
-  #flags = 0
-  #maxFlags = 0
+  // Only the repetitions that surround a place need a mark each.
+  #marks = 0
+  #maxMarks = 0
   #isForeign = false
   #at = 0
 
   constructor({ source, flags }: RegExp) {
     this.#source = source
-    this.#regexFlags = flags.replace(/[^iu]/g, '')
+    this.#flags = flags.replace(/[^iu]/g, '')
     this.#token = flags.includes('u') ? UNICODE_TOKEN : TOKEN
   }
 
-  /**
-   * The program; or why V8 runs the expression: it is `linear`, because there is at most one choice in it; or V8 has to, and the time is
-   * `unlimited`, because the expression has what a program can't have, or too many instructions.
-   */
-  get program(): Program | 'linear' | 'unlimited' {
+  compile(): Compiled {
     const whole = this.#alternatives()
     if (this.#at < this.#source.length) return 'unlimited'
     if (this.#choices < 2) return 'linear'
@@ -60,11 +62,11 @@ export class Compiler {
     return {
       code: this.#code,
       // With the flags `i` and `u`, some letters match others than their capitals.
-      needed: (this.#regexFlags !== 'iu' && whole.needed) || '',
+      needed: (this.#flags !== 'iu' && whole.needed) || '',
       tests: this.#tests,
       groups: this.#groups,
-      combinations: 2 ** this.#maxFlags,
-      isUnicode: this.#regexFlags.includes('u'),
+      combinations: 2 ** this.#maxMarks,
+      isUnicode: this.#flags.includes('u'),
     }
   }
 
@@ -129,7 +131,7 @@ export class Compiler {
     const splits: number[] = []
     for (let i = least; i < (isUnlimited ? least + 1 : most) && this.#hasRoom(); i++) {
       splits.push(this.#write(Op.split))
-      if (part.canBeEmpty) this.#writeWithFlag(part)
+      if (part.canBeEmpty) this.#writeWithMark(part)
       else part.write()
       if (isUnlimited) this.#write(Op.jump, splits[0])
     }
@@ -140,13 +142,13 @@ export class Compiler {
   }
 
   // As in JavaScript, a repetition fails if it is empty, unless it is one of the least number.
-  #writeWithFlag(part: Part): void {
-    const flag = 2 ** this.#flags++
-    this.#maxFlags = Math.max(this.#maxFlags, this.#flags)
-    this.#write(Op.begin, flag)
+  #writeWithMark(part: Part): void {
+    const mark = 2 ** this.#marks++
+    this.#maxMarks = Math.max(this.#maxMarks, this.#marks)
+    this.#write(Op.begin, mark)
     part.write()
-    this.#write(Op.advance, flag)
-    this.#flags--
+    this.#write(Op.advance, mark)
+    this.#marks--
   }
 
   #hasRoom(): boolean {
@@ -178,7 +180,7 @@ export class Compiler {
     const [token] = this.#read(this.#token) ?? ['']
     if (token === '^') return empty(() => this.#write(Op.start))
     if (token === '$') return empty(() => this.#write(Op.end))
-    const test = this.#tests.push(testOf(token, this.#regexFlags)) - 1
+    const test = this.#tests.push(testOf(token, this.#flags)) - 1
     const letter = /^[\w/-]$/.test(token) ? token.toLowerCase() : undefined
     return { canBeEmpty: false, letter, write: () => this.#write(Op.character, test) }
   }
@@ -196,7 +198,7 @@ export class Compiler {
   }
 }
 
-// Returns the longest text of letters, or in a group.
+// Returns the longest text that each match contains: consecutive letters, or the text of a group.
 function neededIn(parts: readonly Part[]): string {
   let [longest, run] = ['', '']
   for (const { letter, needed = '' } of parts) {
@@ -214,16 +216,18 @@ function empty(write: () => void): Part {
 const tests = new Map<string, CharacterTest>()
 
 function testOf(token: string, flags: string): CharacterTest {
-  const regex = new RegExp(`^(?:${token})$`, flags)
-  // The results for the characters of ASCII, of which most texts consist.
-  const known: boolean[] = []
-  const test =
-    tests.get(`${regex}`) ??
-    ((code: number) => {
+  const key = flags + token
+  let test = tests.get(key)
+  if (test === undefined) {
+    const regex = new RegExp(`^(?:${token})$`, flags)
+    // The results for the characters of ASCII, of which most texts consist.
+    const known: boolean[] = []
+    test = (code) => {
       const result = known[code] ?? regex.test(String.fromCodePoint(code))
       if (code < 0x80) known[code] = result
       return result
-    })
-  tests.set(`${regex}`, test)
+    }
+    tests.set(key, test)
+  }
   return test
 }

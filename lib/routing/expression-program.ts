@@ -9,9 +9,9 @@ export const jump = 2
 export const save = 3
 /** Forgets the slots from the first to before the second. */
 export const forget = 4
-/** Begins a repetition that may be empty: clears a flag, which each character sets. */
+/** Begins a repetition that may be empty: clears a mark, which each character sets. */
 export const begin = 5
-/** Fails if the repetition of a flag is empty. */
+/** Fails if the repetition of a mark is empty. */
 export const advance = 6
 export const start = 7
 export const end = 8
@@ -27,7 +27,7 @@ export interface Program {
   /** Text that each match contains in lower case: most routes need not run for a path. */
   readonly needed: string
   readonly groups: number
-  /** The number of combinations of the flags. */
+  /** The number of combinations of the marks. */
   readonly combinations: number
   readonly isUnicode: boolean
 }
@@ -49,11 +49,12 @@ const STEPS_PER_OTHER = 8
  */
 export function run(program: Program, text: string, slots: number[], effort: Effort): number {
   const { code, tests, combinations, isUnicode } = program
-  // For the flags, the place and the position, whether a split has been tried. If it is met again, it has failed.
+  // For the marks, the place and the position, whether a split has been tried. If it is met again, it has failed.
   let tried: Int32Array | undefined
   const width = text.length + 1
   const size = (code.length / 3) * width
-  // What is left to try: the flags, a place and a position each. A negative place is a slot that gets its former value.
+  // The ways that are left to try, of three numbers each: the marks, the place and the position. A negative place stands for a slot, and
+  // the third number is the former value of this slot.
   const left = [0, 0, 0]
   const set = (slot: number, value: number): void => {
     left.push(0, -1 - slot, slots[slot] as number)
@@ -62,7 +63,7 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
   while (left.length > 0) {
     let position = left.pop() as number
     let place = left.pop() as number
-    let flags = left.pop() as number
+    let marks = left.pop() as number
     if (place < 0) {
       slots[-1 - place] = position
       continue
@@ -72,7 +73,7 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
       const op = code[place]
       const first = code[place + 1] as number
       const second = code[place + 2] as number
-      const key = flags * size + (place / 3) * width + position
+      const key = marks * size + (place / 3) * width + position
       place += 3
       switch (op) {
         case character: {
@@ -80,7 +81,7 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
           isAlive = position < text.length && (tests[first] as CharacterTest)(char as number)
           if ((char as number) >= 0x80) effort.steps -= STEPS_PER_OTHER
           position += (char as number) > 0xffff ? 2 : 1
-          flags = combinations - 1
+          marks = combinations - 1
           break
         }
         case split:
@@ -93,7 +94,7 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
           }
           isAlive = ((tried[key >> 5] as number) & (1 << key)) === 0
           tried[key >> 5] = (tried[key >> 5] as number) | (1 << key)
-          if (isAlive) left.push(flags, second, position)
+          if (isAlive) left.push(marks, second, position)
           place = first
           break
         case jump:
@@ -106,10 +107,10 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
           for (let slot = first; slot < second; slot++) if (slots[slot] !== -1) set(slot, -1)
           break
         case begin:
-          flags &= ~first
+          marks &= ~first
           break
         case advance:
-          isAlive = (flags & first) !== 0
+          isAlive = (marks & first) !== 0
           break
         case start:
           isAlive = position === 0

@@ -18,7 +18,7 @@ export class PathText {
   #offsets: readonly number[] | undefined
   #decoded: string[] | undefined
   #results: Map<unknown, unknown> | undefined
-  /** What the expressions of all routes may still take for this path. */
+  /** The steps that the expressions of all routes may still take for this path. */
   readonly effort: Effort
 
   constructor(raw: string, effort: Effort = newEffort()) {

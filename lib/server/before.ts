@@ -3,6 +3,7 @@ import { isPromiseLike } from '../http/async.ts'
 import { isObject } from '../http/check-options.ts'
 import type { Connection } from './connection.ts'
 import { pairsOf } from './incoming-request.ts'
+import type { Head } from './response-writer.ts'
 
 /**
  * A connect-style middleware, such as `helmet()` or `compression()`. It responds itself, or calls `next()`, or `next(error)`.
@@ -28,9 +29,6 @@ export function checkedBefore(
   return before.length === 0 ? undefined : [...before]
 }
 
-/** The types of Node do not declare whether the head of a response has `Connection: close`. */
-type Ending = ServerResponse & { readonly _last?: boolean }
-
 /**
  * Watches the head that a middleware writes, also one that it writes implicitly.
  *
@@ -38,9 +36,9 @@ type Ending = ServerResponse & { readonly _last?: boolean }
  * @param isLast Whether the response must end the connection. A middleware may set `Connection` itself, as http-proxy does.
  * @returns A function that ends this, for a response of the handler.
  */
-export function watchHead(out: Ending, connection: Connection, isLast: () => boolean): () => void {
+export function watchHead(out: Head, connection: Connection, isLast: () => boolean): () => void {
   const { writeHead } = out
-  const watched = (...args: unknown[]): Ending => {
+  const watched = (...args: unknown[]): Head => {
     Reflect.apply(writeHead, out, isLast() ? withClose(out, args) : args)
     if (out._last) connection.endWith(out)
     return out

@@ -28,7 +28,7 @@ export interface ResponseTarget {
 }
 
 /** The types of Node do not declare whether a 100 has been sent, and whether the head has `Connection: close`. */
-type Head = ServerResponse & { readonly _sent100?: boolean; readonly _last?: boolean }
+export type Head = ServerResponse & { readonly _sent100?: boolean; readonly _last?: boolean }
 
 /** Writes a response. Destroys a body that is not sent. */
 export function writeResponse(response: HttpResponse, target: ResponseTarget): void {

@@ -19,27 +19,12 @@ const text = fc.string({
 const character = fc.constantFrom(
   ...['a', 'b', '.', '\\w', '\\d', '[ab]', '[^a]', '-', 'A', 'é', '\\.', '[a-c\\]1]', '😀'],
   ...['\\x61', '\\u0062', '\\ud83d\\ude00', '[^]', '[]', '^', '$'],
-  // What these mean without the flag `u`, and nothing with it.
+  // With the flag `u`, most of these are errors.
   ...['{', ']', '}', '{,5}', '\\c1', '\\01', '\\k', '\\p', '\\u{1}', '\\x1', '\\é'],
 )
 const quantifier = fc.constantFrom(
-  ...[
-    '',
-    '',
-    '',
-    '*',
-    '+',
-    '?',
-    '{2}',
-    '{1,2}',
-    '{0,2}',
-    '{2,}',
-    '{0}',
-    '*?',
-    '+?',
-    '??',
-    '{1,3}?',
-  ],
+  ...['', '', '', '*', '+', '?', '{2}', '{1,2}', '{0,2}'],
+  ...['{2,}', '{0}', '*?', '+?', '??', '{1,3}?'],
 )
 const { source } = fc.letrec<{ source: string; piece: string; atom: string }>((tie) => ({
   source: fc
@@ -93,6 +78,7 @@ describe('Expression', () => {
           }
         },
       ),
+      // With other seeds, V8 may take a minute for one expression and eight characters.
       { numRuns: 2_000, seed: 1 },
     )
   })

@@ -23,7 +23,8 @@ export function enterStoreOf(user: string | string[] | undefined): void {
 /**
  * Asserts that no request begins in the store that another one of its connection has entered.
  *
- * Call it once in a test file, and let nothing else in it set plugins, hooks or `before`: the first of them isolates all requests of the process.
+ * Call it once in a test file, and let nothing else in it set plugins, hooks or `before`: the first of them isolates all requests of the
+ * process.
  */
 export async function assertStoresAreApart(
   t: TestContext,
