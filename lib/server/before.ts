@@ -35,6 +35,7 @@ export function checkedBefore(
  * @param connection Learns whether the response ends it.
  * @param isLast Whether the response must end the connection. A middleware may set `Connection` itself, as http-proxy does.
  * @returns A function that ends this, for a response of the handler.
+ * @internal
  */
 export function watchHead(out: Head, connection: Connection, isLast: () => boolean): () => void {
   const { writeHead } = out
