@@ -2,6 +2,9 @@ import http from 'node:http'
 import https from 'node:https'
 import { ClientGoneError, HttpError, HttpRequest, HttpResponse } from 'portico'
 
+// The start of the absolute form of a target, which contains the host (RFC 9112, section 3.2.2).
+const ORIGIN = /^https?:\/\/[^/?]*(?=\/)/i
+
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Controllers, FrontController, Handler } from 'portico' */
 
@@ -71,9 +74,11 @@ export function controllerNames({ controllers, modules }) {
 function isHandledHere({ rejection, method, target }, moved) {
   // With ambiguous framing, two servers may disagree where a message ends. A response to TRACE would contain the
   // headers that this server adds.
-  if (rejection !== undefined || method === 'TRACE' || !target.startsWith('/')) return true
+  if (rejection !== undefined || method === 'TRACE') return true
+  const local = target.replace(ORIGIN, '')
+  if (!local.startsWith('/')) return true
   // Reads leading slashes and empty names as the router does.
-  const [path = ''] = target.split('?', 1)
+  const [path = ''] = local.split('?', 1)
   const [first = '', second = ''] = path.replace(/^\/+/, '').split('/', 2)
   return moved.has(first || 'index') || moved.has(`${first}/${second || 'index'}`)
 }
@@ -89,12 +94,12 @@ function isHandledHere({ rejection, method, target }, moved) {
  * @returns {Promise<IncomingMessage>}
  */
 function forwardTo(origin, request, headers, timeoutMs) {
-  const { method, target: path, signal } = request
+  const { method, target, signal } = request
   const { request: send } = origin.startsWith('https:') ? https : http
   return new Promise((resolve, reject) => {
     const options = {
       method,
-      path,
+      path: target.replace(ORIGIN, ''),
       headers,
       signal,
       agent: false,
@@ -130,10 +135,25 @@ function toResponse(received) {
   const response = new HttpResponse()
   response.body = received
   response.status = received.statusCode ?? 502
-  for (const [name, value] of Object.entries(endToEndHeaders(received.headersDistinct))) {
+  for (const [name, value] of Object.entries(endToEndHeaders(headersOf(received)))) {
     response.headers.set(name, value)
   }
   return response
+}
+
+/**
+ * Does the same as `headersDistinct`, but also for a header with the name of a property of all objects, such as `constructor`.
+ *
+ * @param {IncomingMessage} received
+ */
+function headersOf({ rawHeaders }) {
+  /** @type {Record<string, string[]>} */
+  const headers = Object.create(null)
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = `${rawHeaders[i]}`.toLowerCase()
+    headers[name] = [...(headers[name] ?? []), `${rawHeaders[i + 1]}`]
+  }
+  return headers
 }
 
 /** @param {HttpRequest} request */
@@ -165,8 +185,8 @@ function headersFor(request, behindProxy) {
         : !NOT_FORWARDED.includes(name) && !ABOUT_CLIENT.test(name)),
   )
   const sent = Object.fromEntries(kept)
-  // HTTP/1.0 has no Host. Without this, node:http would send the address of the old server.
-  sent.host ??= client.host
+  // HTTP/1.0 has no Host, and the absolute form replaces it. Without this, node:http would send the address of the old server.
+  if (sent.host === undefined || ORIGIN.test(request.target)) sent.host = client.host
   // For some methods, node:http would send a body of unknown length without framing.
   if (hasBody(request) && sent['content-length'] === undefined) {
     sent['transfer-encoding'] = 'chunked'

@@ -275,6 +275,25 @@ describe('createStrangler()', () => {
     assert.deepEqual(headers['set-cookie'], ['a=1', 'b=2'])
   })
 
+  it('passes on a header with the name of a property of all objects', async (t) => {
+    const fields = ['constructor', 'a', '__proto__', 'b', 'constructor', 'c']
+    const { url } = await strangle(t, (_, out) => out.writeHead(200, fields).end())
+    const { rawHeaders } = parse(await send(portOf(url), getAs('/', 'a')))
+    assert.match(rawHeaders, /^constructor: a(?:, |\r\nconstructor: )c\r$/m)
+    assert.match(rawHeaders, /^__proto__: b\r$/m)
+  })
+
+  it('reads a target in the absolute form as its path, and its host as that of the request', async (t) => {
+    const { url } = await strangle(t, ({ url, headers }, out) => {
+      out.end(JSON.stringify([url, headers.host, headers['x-forwarded-host']]))
+    })
+    for (const target of ['http://b:81/x?a=http://c/', 'HTTPS://b:81/x?a=http://c/']) {
+      const { status, body } = parse(await send(portOf(url), getAs(target, 'a')))
+      assert.equal(status, 200)
+      assert.deepEqual(JSON.parse(unchunked(body)), ['/x?a=http://c/', 'b:81', 'b:81'])
+    }
+  })
+
   it('passes on a body while it arrives', async (t) => {
     const arrived = deferred<string>()
     const { url } = await strangle(t, (message, out) => {
@@ -444,7 +463,7 @@ describe('createStrangler()', () => {
       ['POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: x, chunked\r\n\r\n0\r\n\r\n', 501],
       ['TRACE /news/list HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 405],
       ['OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 204],
-      ['GET http://a/old HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 404],
+      ['GET http://a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n', 404],
     ] as const) {
       assert.equal(parse(await send(portOf(url), lines)).status, status, lines)
     }
@@ -462,8 +481,18 @@ describe('createStrangler()', () => {
       '/admin/report/daily',
       '/shop',
       '/user/login',
+      'http://a/news/list',
     ]
-    const there = ['/admin', '/admin/users', '/shop/list', '/user', '/newsx', '/x/news', '/%6eews']
+    const there = [
+      '/admin',
+      '/admin/users',
+      '/shop/list',
+      '/user',
+      '/newsx',
+      '/x/news',
+      '/%6eews',
+      'http://news/old',
+    ]
     for (const target of [...here, ...there]) {
       const { body } = parse(await send(portOf(url), getAs(target, 'a')))
       assert.equal(body.includes('old'), there.includes(target), target)
