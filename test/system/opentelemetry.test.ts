@@ -40,7 +40,11 @@ const news = {
     })()
   },
   call: (request, response) => callOut(request, response),
-  hangUp: (request, response) => callOut(request, response, new Error(valuesOf(request))),
+  hangUp(request, response) {
+    const failure = new Error(valuesOf(request))
+    failure.name = request.params.q
+    return callOut(request, response, failure)
+  },
 }
 async function callOut({ params: { q, port } }, response, failure) {
   const call = requestTo({ port, path: '/out/' + q + '?code=' + q + '&state=' + q, headers: { cookie: q } })
