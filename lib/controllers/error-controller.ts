@@ -65,7 +65,7 @@ export function createErrorController(
           response.text(linesOf(page, details))
           break
         default:
-          response.text(jsonLine(problemOf(page, details)))
+          response.text(jsonLine(bodyOf(page, details)))
           setUnchecked(response.headers, 'Content-Type', 'application/problem+json')
       }
     },
@@ -81,7 +81,7 @@ export function failsafe(response: HttpResponse): HttpResponse {
 }
 
 // The format of RFC 9457, with `errors` as in the example of its section 3.
-function problemOf(page: ErrorPage, details: DevelopmentDetails | undefined): object {
+function bodyOf(page: ErrorPage, details: DevelopmentDetails | undefined): object {
   const { title, status, detail, issues = [], subject = 'parameter', id, link } = page
   const errors = issues.map(({ path, message }) => ({ [subject]: path, detail: message }))
   return {

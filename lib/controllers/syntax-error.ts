@@ -17,7 +17,7 @@ export async function locateSyntaxError(file: string, error: Error): Promise<str
   // The loop also visits what it adds.
   for (const url of urls) {
     const source = await fs.promises.readFile(new URL(url), 'utf8').catch(() => '')
-    const line = lineOf(source, error.message)
+    const line = lineIn(source, error.message)
     if (line !== undefined) return `${url}:${line}`
     for (const [, specifier = ''] of source.matchAll(IMPORT)) urls.add(new URL(specifier, url).href)
   }
@@ -26,7 +26,7 @@ export async function locateSyntaxError(file: string, error: Error): Promise<str
 
 // Parses the text as a script, because the stack of its SyntaxError begins with the line. The line counts only if both errors
 // have the same message: a script has other rules, such as no `await` at the top level.
-function lineOf(source: string, message: string): string | undefined {
+function lineIn(source: string, message: string): string | undefined {
   const { Script } = process.getBuiltinModule('node:vm')
   try {
     new Script(`'use strict';${toScript(source)}`, { filename: 'script' })

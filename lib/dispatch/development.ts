@@ -47,7 +47,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const { route, message } = stateOf(request)
     // A request that is not routed yet may be the return of a sign-in.
     const isShown = showValues && route !== undefined && !message.ending?.hidesParams
-    const values = isShown && isLocal(request) ? valuesOf(request) : undefined
+    const values = isShown && isLocal(request) ? valuesIn(request) : undefined
     const site = getSite()
     const actions = site.dispatcher.reachable
     const routes = actions.slice(0, MAX_ROUTES).map((action) => linkedAction(site, action))
@@ -65,7 +65,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
 }
 
 function linkedAction(site: SiteParts, action: RegisteredAction): LinkedAction {
-  const url = urlOf(site, action)
+  const url = urlFor(site, action)
   return { name: action.name, url, methods: action.methods ?? null }
 }
 
@@ -81,7 +81,7 @@ function actionOf(
   )
 }
 
-function urlOf(site: SiteParts, action: RegisteredAction): string | null {
+function urlFor(site: SiteParts, action: RegisteredAction): string | null {
   try {
     return urlsOf(site, action)[0]?.replace(/\/\.\.\.$/, '') ?? null
   } catch {
@@ -146,7 +146,7 @@ function realPath(folder: string): string {
   }
 }
 
-function valuesOf(request: HttpRequest): readonly (readonly [name: string, value: string])[] {
+function valuesIn(request: HttpRequest): readonly (readonly [name: string, value: string])[] {
   const show = (text: string): string => printable(text.slice(0, MAX_VALUE_LENGTH).toWellFormed())
   const values = [...clientParamsOf(request)].slice(0, MAX_VALUES)
   return values.map(([name, value]) => [show(name), show(value)])

@@ -106,7 +106,7 @@ export function proxyIdsOf(
 function parseXForwarded(headers: RequestHeaders): Hop[] {
   const listOf = (name: string): string[] => joinFields(headers[`x-forwarded-${name}`]).split(',')
   const host = listOf('host').at(-1)?.trim() ?? ''
-  const protocol = protocolOf(listOf('proto').at(-1))
+  const protocol = protocolIn(listOf('proto').at(-1))
   return listOf('for').map((address) => ({ address, host, protocol }))
 }
 
@@ -130,11 +130,11 @@ function parseForwarded(value: string): Hop[] {
   return hops.map(({ for: address = '', host = '', proto }) => ({
     address,
     host,
-    protocol: protocolOf(proto),
+    protocol: protocolIn(proto),
   }))
 }
 
-function protocolOf(value = ''): Client['protocol'] | undefined {
+function protocolIn(value = ''): Client['protocol'] | undefined {
   const protocol = value.trim().toLowerCase()
   return protocol === 'http' || protocol === 'https' ? protocol : undefined
 }

@@ -67,10 +67,10 @@ async function optionsOf(value: unknown): Promise<FrontControllerOptions> {
   const options: unknown = isFunction ? await value() : value
   if (isRecord(options)) return options
   const what = isFunction ? 'its default export returned' : 'its default export is'
-  throw new FileError(`${what} ${kindOf(options)}: expected an object of options`)
+  throw new FileError(`${what} ${wordFor(options)}: expected an object of options`)
 }
 
-function kindOf(value: unknown): string {
+function wordFor(value: unknown): string {
   if (typeof value !== 'object') return typeof value
   return value === null ? 'null' : `an instance of ${value.constructor?.name}`
 }

@@ -69,7 +69,7 @@ export function traced<T>(
   call: () => T | Promise<T>,
 ): T | Promise<T> {
   const { start, end, asyncStart, asyncEnd, error } = channels.dispatch
-  const message = messageOf(request)
+  const message = toMessage(request)
   const succeed = (value: T): T => {
     Object.assign(message, { status: response.status })
     return value
@@ -103,7 +103,7 @@ export function traced<T>(
   })
 }
 
-function messageOf(request: HttpRequest): DispatchMessage {
+function toMessage(request: HttpRequest): DispatchMessage {
   const { id, method, route, errorHandler } = request
   // The names may be parts of the target, and a subscriber may keep the message.
   const names = copied(safeNames(request))

@@ -31,15 +31,15 @@ export interface Frames {
  */
 export function framesOf(stack: string, message: string, name: string): Frames {
   const end = endOfMessage(stack, message, name)
-  const own = end === undefined ? [] : shown(blockOf(linesOf(stack, end).slice(1)))
+  const own = end === undefined ? [] : shown(blockOf(linesIn(stack, end).slice(1)))
   if (own.length > 0) return { lines: own, areOwn: true }
-  const all = linesOf(stack, 0)
+  const all = linesIn(stack, 0)
   const last = all.findLastIndex(isFrame)
   const start = all.slice(0, last + 1).findLastIndex((line) => !isFrame(line)) + 1
   return { lines: shown(blockOf(all.slice(start))), areOwn: false }
 }
 
-function linesOf(stack: string, start: number): string[] {
+function linesIn(stack: string, start: number): string[] {
   return stack.slice(start, start + MAX_STACK).split('\n')
 }
 

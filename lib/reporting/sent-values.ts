@@ -190,7 +190,7 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
 export function* piecesOf(value: string): Generator<string> {
   for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
     if (isShort(piece)) continue
-    for (const part of partsOf(piece)) {
+    for (const part of splitPiece(piece)) {
       if (part !== value && isPiece(part)) yield part
     }
     if (/[:@./\\!-]/.test(piece) && /\d/.test(piece)) yield* innerPiecesOf(piece)
@@ -199,7 +199,7 @@ export function* piecesOf(value: string): Generator<string> {
 
 // Returns a piece, and what stands at its signs `=`. The part before the first one is a name, which is only searched for if it has
 // a digit.
-function partsOf(piece: string): Iterable<string> {
+function splitPiece(piece: string): Iterable<string> {
   const equals = piece.indexOf('=')
   if (equals < 0) return [piece]
   const name = piece.slice(0, equals)

@@ -91,16 +91,16 @@ export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefi
 const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,8000})?$/is
 
 function redirectHintOf(request: HttpRequest): string | undefined {
-  const redirect = urlOf(request, 'redirect_uri')
+  const redirect = urlIn(request, 'redirect_uri')
   if (redirect === undefined) return undefined
-  const ownHost = urlOf(request, 'app_domain')?.host ?? headerOf(request, 'host')
+  const ownHost = urlIn(request, 'app_domain')?.host ?? headerOf(request, 'host')
   const { hasController } = stateOf(request).settings
   return redirect.host === ownHost && hasController?.(redirect) === false
     ? 'The redirect_uri names a path of this service that no controller serves'
     : undefined
 }
 
-function urlOf(request: HttpRequest, name: string): URL | undefined {
+function urlIn(request: HttpRequest, name: string): URL | undefined {
   const url = sentParamsOf(request).get(name)?.text ?? ''
   return SHORT_URL.test(url) && URL.canParse(url) ? new URL(url) : undefined
 }

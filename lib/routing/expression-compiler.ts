@@ -38,7 +38,7 @@ export class Compiler {
   readonly #code: number[] = []
   readonly #tests: CharacterTest[] = []
   #groups = 0
-  // The quantifiers, and the groups with alternatives. The quantifier of a group counts twice.
+  // The quantifiers, the groups with alternatives, and the back references. The quantifier of a group counts twice.
   #choices = 0
   // Only the repetitions that surround a place need a mark each.
   #marks = 0
@@ -126,17 +126,24 @@ export class Compiler {
   }
 
   #writeRepetitions(part: Part, least: number, most: number, isLazy: boolean): void {
-    for (let i = 0; i < least && this.#hasRoom(); i++) part.write()
+    let last = 0
+    for (let i = 0; i < least && this.#hasRoom(); i++) {
+      last = this.#code.length
+      part.write()
+    }
     const isUnlimited = most === Number.POSITIVE_INFINITY
+    // The last of the least number is also the one that repeats: nested ones would else double the program each.
+    const isShared = isUnlimited && least > 0 && !part.canBeEmpty
     const splits: number[] = []
     for (let i = least; i < (isUnlimited ? least + 1 : most) && this.#hasRoom(); i++) {
       splits.push(this.#write(Op.split))
+      if (isShared) break
       if (part.canBeEmpty) this.#writeWithMark(part)
       else part.write()
       if (isUnlimited) this.#write(Op.jump, splits[0])
     }
     for (const split of splits) {
-      this.#code[split + (isLazy ? 2 : 1)] = split + 3
+      this.#code[split + (isLazy ? 2 : 1)] = isShared ? last : split + 3
       this.#code[split + (isLazy ? 1 : 2)] = this.#code.length
     }
   }
@@ -173,8 +180,11 @@ export class Compiler {
   }
 
   #atom(): Part {
-    if (this.#read(FOREIGN) !== undefined) {
+    const foreign = this.#read(FOREIGN)?.[0]
+    if (foreign !== undefined) {
       this.#isForeign = true
+      // V8 compares the text of the group for each of its lengths.
+      if (/[1-9k]/.test(foreign)) this.#choices++
       return empty(() => {})
     }
     const [token] = this.#read(this.#token) ?? ['']

@@ -24,7 +24,7 @@ export type CharacterTest = (code: number) => boolean
 export interface Program {
   readonly code: readonly number[]
   readonly tests: readonly CharacterTest[]
-  /** Text that each match contains in lower case: most routes need not run for a path. */
+  /** Text that each match contains in lower case: most routes make no choice for a path. */
   readonly needed: string
   readonly groups: number
   /** The number of combinations of the marks. */
@@ -37,8 +37,8 @@ export interface Effort {
   steps: number
 }
 
-// The time to clear the table of what has been tried, and to test a character that is not ASCII, in steps.
-const STEPS_PER_WORD = 1 / 16
+// The time to search the needed text and to clear the table of what has been tried, and to test a character that is not ASCII, in steps.
+const STEPS_PER_WORD = 1 / 8
 const STEPS_PER_OTHER = 8
 
 /**
@@ -48,7 +48,7 @@ const STEPS_PER_OTHER = 8
  * @returns The end of the match; -1 if the text does not match, or if the steps do not suffice.
  */
 export function run(program: Program, text: string, slots: number[], effort: Effort): number {
-  const { code, tests, combinations, isUnicode } = program
+  const { code, tests, needed, combinations, isUnicode } = program
   // For the marks, the place and the position, whether a split has been tried. If it is met again, it has failed.
   let tried: Int32Array | undefined
   const width = text.length + 1
@@ -89,7 +89,7 @@ export function run(program: Program, text: string, slots: number[], effort: Eff
             const words = Math.ceil((combinations * size) / 32)
             // Limits the memory too.
             effort.steps -= words * STEPS_PER_WORD
-            if (effort.steps <= 0) return -1
+            if (effort.steps <= 0 || !text.toLowerCase().includes(needed)) return -1
             tried = new Int32Array(words)
           }
           isAlive = ((tried[key >> 5] as number) & (1 << key)) === 0

@@ -8,12 +8,11 @@ export type Span = readonly [start: number, end: number]
 const MAX_STEPS = 200_000
 
 // To compile the expressions of 500 routes takes 30 ms.
-const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{/
+const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
 
-// Each expression may take so many, whatever those before it have taken: most paths need fewer, also if there are 500 routes.
+// Each expression may take so many for a shorter text than this, whatever those before it have taken: most paths need fewer, also if
+// there are 500 routes.
 const MIN_STEPS = 2_000
-
-// A search in a text of this length would take longer than to begin to run.
 const LONG = 1_000
 
 export function newEffort(): Effort {
@@ -21,8 +20,8 @@ export function newEffort(): Effort {
 }
 
 /**
- * An expression of a route, from the start of a text. V8 runs it only if it has at most one choice: a quantifier, or a group with
- * alternatives. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b`
+ * An expression of a route, from the start of a text. V8 runs it only if it has at most one choice: a quantifier, a group with
+ * alternatives, or a back reference. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b`
  * doubles with each character.
  *
  * Portico itself runs the others, with the same result. No choice is tried twice at one position of the text, so the time grows with the
@@ -64,10 +63,9 @@ export class Expression {
    * @param effort If the steps do not suffice, the text does not match.
    */
   find(text: string, effort: Effort = newEffort()): readonly (Span | undefined)[] | undefined {
-    effort.steps = Math.max(effort.steps, MIN_STEPS)
     const program = this.#compiled
     if (typeof program === 'string') return this.#regex.exec(text)?.indices
-    if (text.length < LONG && !text.toLowerCase().includes(program.needed)) return undefined
+    if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)
     const slots: number[] = Array(2 * program.groups).fill(-1)
     const length = run(program, text, slots, effort)
     if (length < 0) return undefined

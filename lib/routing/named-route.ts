@@ -1,4 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
+import type { Effort } from './expression-program.ts'
 import type { PathRoute } from './module-route.ts'
 import type { PathText } from './path-text.ts'
 import { isSameResource, RestPart } from './rest-part.ts'
@@ -76,8 +77,7 @@ export class NamedRoute {
   /** Whether V8 has to run an expression of its own, however slow it is. */
   get isUnlimited(): boolean {
     const { host, part } = this.links.at(-1) as RouteLink
-    const expressions = [...(host?.expressions ?? []), ...(part?.expressions ?? [])]
-    return expressions.some((each) => each.isUnlimited)
+    return [host, part].some((each) => each?.expressions?.some(({ isUnlimited }) => isUnlimited))
   }
 
   /** Whether it matches REST resources. */
@@ -213,7 +213,7 @@ export class NamedRoute {
    * @param writesDefaults Whether they also have the default values at their end.
    * @throws {TypeError} If this route has no such path.
    */
-  build(target: RouteTarget, writesDefaults = false): string[] {
+  build(target: RouteTarget, effort: Effort, writesDefaults = false): string[] {
     for (const key of routeNames) {
       if (!this.variables.has(key) && target[key] !== this.defaults[key]) {
         throw routeError(this.name, `always has the ${key} "${this.defaults[key]}"`)
@@ -224,7 +224,7 @@ export class NamedRoute {
     for (const [i, { part, separator }] of this.links.entries()) {
       if (part === undefined) continue
       const isParent = this.#nextSeparators[i] !== undefined
-      const built = [part.build(target, pairs, isParent || writesDefaults)].flat()
+      const built = [part.build(target, pairs, effort, isParent || writesDefaults)].flat()
       paths = paths?.flatMap((path) => built.map((each) => join(path, separator, each))) ?? built
     }
     return paths ?? ['']

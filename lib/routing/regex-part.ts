@@ -40,7 +40,7 @@ export class RegexPart implements PathPart {
     this.#name = name
     const { source, flags } = checkedRegex(name, regex)
     this.text = source
-    this.#groups = variablesOf(name, source, map)
+    this.#groups = groupNames(name, source, map)
     this.variables = new Set(this.#groups)
     try {
       this.#whole = new Expression(`^(?:${source})$`, `${flags}d`)
@@ -48,7 +48,7 @@ export class RegexPart implements PathPart {
     } catch (cause) {
       throw routeError(name, NO_REGEX, { cause })
     }
-    this.#reverse = reverse === undefined ? undefined : piecesOf(name, reverse, this.#groups.length)
+    this.#reverse = reverse === undefined ? undefined : piecesIn(name, reverse, this.#groups.length)
   }
 
   get expressions(): readonly Expression[] {
@@ -118,7 +118,7 @@ function checkedRegex(name: string, regex: unknown): { source: string; flags: st
 }
 
 // Returns the variable of each group: by the map, by the name of the group, or its number.
-function variablesOf(name: string, source: string, map: object): string[] {
+function groupNames(name: string, source: string, map: object): string[] {
   const groups = [...source.matchAll(GROUP)].filter(([text]) => text.startsWith('('))
   const variables = groups.map(([, variable], i) => variable ?? String(i + 1))
   const mapped = Object.entries(map).map(([key, value]): [string, unknown] =>
@@ -139,7 +139,7 @@ function variablesOf(name: string, source: string, map: object): string[] {
   return variables
 }
 
-function piecesOf(name: string, reverse: unknown, groups: number): Piece[] {
+function piecesIn(name: string, reverse: unknown, groups: number): Piece[] {
   if (typeof reverse !== 'string') throw routeError(name, 'has a "reverse" that is not text')
   // The parts are, in turn: text, number or undefined, type.
   const parts = reverse.replace(/^\/+/, '').split(FORMAT)

@@ -64,7 +64,7 @@ export class RestPart implements PathPart {
     const to = (method: string): RouteNames => ({
       module,
       controller,
-      action: actionOf(method, page, rest.length),
+      action: actionFor(method, page, rest.length),
     })
     const has = (method: string): boolean => facts.hasAction(to(method))
     let { method } = facts
@@ -137,7 +137,7 @@ function resourceIn(rest: readonly string[]): { id?: string; page?: string; pair
   return rest.length === 0 ? { page: 'index', pairs: [] } : { pairs: wholePairs(rest) }
 }
 
-function actionOf(method: string, page: string | undefined, count: number): string {
+function actionFor(method: string, page: string | undefined, count: number): string {
   if (method === 'GET') return page ?? 'get'
   if (method === 'POST') return count > 0 ? 'put' : 'post'
   return method.toLowerCase()

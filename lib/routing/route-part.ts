@@ -1,5 +1,6 @@
 import type { Route } from '../http/route.ts'
 import type { Expression } from './expression.ts'
+import type { Effort } from './expression-program.ts'
 import type { PathText } from './path-text.ts'
 import type { RouteTarget } from './route-target.ts'
 import type { Pair } from './segments.ts'
@@ -67,7 +68,13 @@ export interface PathPart {
    * Builds a path that leads to a target, or several.
    *
    * @param pairs The pairs for the `*`.
+   * @param effort The steps that the requirements of variables may take.
    * @param writesDefaults Whether default values at the end are written too, as the path of a child needs it.
    */
-  build(target: RouteTarget, pairs: readonly Pair[], writesDefaults: boolean): string | string[]
+  build(
+    target: RouteTarget,
+    pairs: readonly Pair[],
+    effort: Effort,
+    writesDefaults: boolean,
+  ): string | string[]
 }

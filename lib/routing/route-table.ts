@@ -1,4 +1,5 @@
 import { Checks, isRecord } from '../http/check-options.ts'
+import type { Effort } from './expression-program.ts'
 import type { ModuleRoute, PathRoute } from './module-route.ts'
 import { NamedRoute } from './named-route.ts'
 import { PathText } from './path-text.ts'
@@ -50,10 +51,14 @@ export class RouteTable {
     return all
   }
 
-  /** Finds the route of a path, such as `/news/42`. */
-  routePath(path: string, facts: RouteFacts): PathRoute {
+  /**
+   * Finds the route of a path, such as `/news/42`.
+   *
+   * @param effort The steps that the expressions may take; default: as many as for the path of a request.
+   */
+  routePath(path: string, facts: RouteFacts, effort?: Effort): PathRoute {
     if (this.#lastFirst.length > 0) {
-      const text = new PathText(trimSlashes(path))
+      const text = new PathText(trimSlashes(path), effort)
       for (const route of this.#byFirst.get(text.first) ?? this.#others) {
         const found = route.match(text, facts)
         if (typeof found !== 'string') return found

@@ -1,5 +1,6 @@
 import { decodeSegment } from '../http/params.ts'
 import type { Expression } from './expression.ts'
+import type { Effort } from './expression-program.ts'
 import type { PathText } from './path-text.ts'
 import {
   type Requirements,
@@ -121,12 +122,17 @@ export class SegmentsPart implements PathPart {
     return matched.join('/').length
   }
 
-  build(target: RouteTarget, pairs: readonly Pair[], writesDefaults: boolean): string {
+  build(
+    target: RouteTarget,
+    pairs: readonly Pair[],
+    effort: Effort,
+    writesDefaults: boolean,
+  ): string {
     const segments = this.acceptsPairs ? writePairs(pairs) : []
     for (const part of this.#parts.toReversed()) {
       // A path omits default values at its end.
       if (!writesDefaults && segments.length === 0 && this.#isDefault(part, target)) continue
-      segments.unshift(this.#write(part, target))
+      segments.unshift(this.#write(part, target, effort))
     }
     return segments.join('/')
   }
@@ -137,12 +143,12 @@ export class SegmentsPart implements PathPart {
     return valueIn(part.variable, target) === (value === undefined ? value : String(value))
   }
 
-  #write(part: Segment, target: RouteTarget): string {
+  #write(part: Segment, target: RouteTarget, effort: Effort): string {
     if ('literal' in part) return part.encoded
     const { variable, requirement } = part
     const segment = writeVariable(this.#name, variable, target)
     const value = isRouteName(variable) ? segment : decodeSegment(segment)
-    if (requirement && !requirement.test(value)) throw unmetError(this.#name, variable)
+    if (requirement && !requirement.test(value, effort)) throw unmetError(this.#name, variable)
     return segment
   }
 }

@@ -1,5 +1,8 @@
+import type { Message } from '../http/message.ts'
 import { decodeSegment, eachPair } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
+import { newEffort } from './expression.ts'
+import type { Effort } from './expression-program.ts'
 import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -20,6 +23,9 @@ import { decodePair, type Pair, trimSlashes, writePairs } from './segments.ts'
 // Clients resolve these segments, so the path would be another one.
 const HAS_DOTS = /(?:^|\/)\.\.?(?:\/|$)/
 
+// The steps that the expressions may take for all links of a page together: one link may take as many as the path of its request.
+const efforts = new WeakMap<Message, Effort>()
+
 /** Returns the inverse of routing. */
 export function createUrlBuilder(
   basePath: string,
@@ -33,23 +39,33 @@ export function createUrlBuilder(
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
-    const facts = new RequestFacts(request.message, shared)
+    const { message } = request
+    const facts = new RequestFacts(message, shared)
+    const effort = efforts.get(message) ?? newEffort()
+    efforts.set(message, effort)
     const currentOf = (): CurrentTarget | undefined => {
-      if (name === currentName) return targetOf(request)
+      if (name === currentName) return targetIn(request)
       // As in ZF1, only the values that a common parent found are used.
-      const path = new PathText(trimSlashes(request.path))
+      const path = new PathText(trimSlashes(request.path), effort)
       return route?.sharedWith(table.named.get(currentName), path, facts)
     }
     const current = reset ? undefined : currentOf()
     const target = mergeTarget(params, encode ? 'decoded' : 'encoded', current, route?.defaults)
-    const paths = route?.build(target) ?? buildDefault(target, table.defaultRoute)
+    const paths = route?.build(target, effort) ?? buildDefault(target, table.defaultRoute)
     // Without named routes, the default route leads each path that it builds to its target.
     if (table.named.size === 0) return `${basePath}/${paths[0]}`
-    const { origin, from } = originOf(route, target, facts)
+    const { origin, from } = originFor(route, target, facts)
     // The pairs as the default route finds them: comparing texts takes less time than decoding.
     const pairs = route === undefined ? writePairs(target.pairs).join('/') : undefined
-    const isRight = (each: string): boolean => leadsTo({ target, route, table, pairs }, each, from)
-    const path = paths.find(isRight) ?? route?.build(target, true).find(isRight)
+    const isRight = (path: string): boolean => {
+      // Clients read a second slash as the start of a host.
+      if (path.startsWith('/') || HAS_DOTS.test(path)) return false
+      const found = table.routePath(`/${path}`, from, effort)
+      const hasNames =
+        route?.leadsTo(target, found) ?? routeNames.every((key) => found[key] === target[key])
+      return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
+    }
+    const path = paths.find(isRight) ?? route?.build(target, effort, true).find(isRight)
     if (path !== undefined) return `${origin}${basePath}/${path}`
     throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
   }
@@ -80,7 +96,7 @@ function buildDefault(target: RouteTarget, defaultRoute: ModuleRoute): string[] 
 }
 
 // Returns the origin that the URL needs, '' for that of the request, and the facts of a request for the URL.
-function originOf(
+function originFor(
   route: NamedRoute | undefined,
   target: RouteTarget,
   facts: RequestFacts,
@@ -97,26 +113,6 @@ function originOf(
   if (!host) throw routeError(route.name, 'needs the host of the request')
   const port = scheme === protocol && here?.port ? `:${here.port}` : ''
   return { origin: `${scheme}://${host}${port}`, from }
-}
-
-interface Expected {
-  readonly target: RouteTarget
-  readonly route: NamedRoute | undefined
-  readonly table: RouteTable
-  readonly pairs: string | undefined
-}
-
-function leadsTo(
-  { target, route, table, pairs }: Expected,
-  path: string,
-  from: RouteFacts,
-): boolean {
-  // Clients read a second slash as the start of a host.
-  if (path.startsWith('/') || HAS_DOTS.test(path)) return false
-  const found = table.routePath(`/${path}`, from)
-  const hasNames =
-    route?.leadsTo(target, found) ?? routeNames.every((key) => found[key] === target[key])
-  return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
 }
 
 // Compares the values of each key in their order. The order of the keys does not matter.
@@ -138,7 +134,7 @@ function add(values: Map<string, string>, key: string, value: string): void {
 // All links of a page have the pairs of one request.
 const receivedPairs = new WeakMap<RequestState<unknown>, readonly Pair[]>()
 
-function targetOf(request: RequestState<unknown>): RouteTarget | undefined {
+function targetIn(request: RequestState<unknown>): RouteTarget | undefined {
   const { route, rejection } = request
   if (route === undefined || rejection !== undefined) return undefined
   const { module, controller, action } = route

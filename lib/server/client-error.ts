@@ -58,7 +58,7 @@ export function handleClientErrors(
   server.on('clientError', (error: ParserError, socket: Socket) => {
     const connection = connectionOf(socket)
     const act = (): void =>
-      onClientError(error, statusOf(error, maxTargetBytes), connection, handler)
+      onClientError(error, statusFor(error, maxTargetBytes), connection, handler)
     if (error.code === TOO_LATE && !error.isStopping) {
       turn = turn.then(() => nextTurn())
       turn.then(afterWaiting(server, connection, act))
@@ -104,7 +104,7 @@ export function reportCutUpgrade(message: IncomingMessage): void {
   })
 }
 
-function statusOf(
+function statusFor(
   { code = '', reason = '', rawPacket }: ParserError,
   maxTargetBytes: number,
 ): number {

@@ -16,7 +16,7 @@ type Version = Pick<FileState, 'etag' | 'modifiedMs'>
  */
 export function isOtherVersion(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const tags = headerOf(request, 'if-match')
-  if (tags !== undefined) return !isNamed(etag, tags)
+  if (tags !== undefined) return !isListed(etag, tags)
   return timeOf(headerOf(request, 'if-unmodified-since')) < modifiedMs
 }
 
@@ -27,7 +27,7 @@ export function isOtherVersion(request: HttpRequest, { etag, modifiedMs }: Versi
 export function isNotModified(request: HttpRequest, { etag, modifiedMs }: Version): boolean {
   const tags = headerOf(request, 'if-none-match')
   // A proxy that compresses the file makes the tag weak.
-  if (tags !== undefined) return isNamed(etag, tags.replaceAll('W/', ''))
+  if (tags !== undefined) return isListed(etag, tags.replaceAll('W/', ''))
   return timeOf(headerOf(request, 'if-modified-since')) >= modifiedMs
 }
 
@@ -58,7 +58,7 @@ export function rangeOf(
   return { start, end: last === '' ? bytes - 1 : Math.min(Number(last), bytes - 1) }
 }
 
-function isNamed(etag: string, tags: string): boolean {
+function isListed(etag: string, tags: string): boolean {
   return tags.trim() === '*' || tags.split(',').some((tag) => tag.trim() === etag)
 }
 

@@ -44,7 +44,7 @@ export function listPublicFolder(
   const files = new Map<string, string>()
   try {
     const root = realpathSync.native(folder)
-    collect(root, root, '', new Set(), files)
+    gather(root, root, '', new Set(), files)
   } catch (error) {
     const { code, path = folder } = error as NodeJS.ErrnoException
     throw new Error(`The folder of public files "${path}" can't be read: ${code}`)
@@ -54,7 +54,7 @@ export function listPublicFolder(
 }
 
 // Follows links, but enters no folder within itself: a link to a parent would lead there again and again.
-function collect(
+function gather(
   root: string,
   folder: string,
   path: string,
@@ -63,12 +63,12 @@ function collect(
 ): void {
   for (const name of readdirSync(folder)) {
     if (name.startsWith('.') && !(name === '.well-known' && path === '')) continue
-    const file = targetOf(root, join(folder, name))
+    const file = fileIn(root, join(folder, name))
     if (file === undefined || parents.has(file)) continue
     const stats = statSync(file)
     if (stats.isFile()) files.set(`${path}/${name}`, file)
     if (stats.isDirectory()) {
-      collect(root, file, `${path}/${name}`, new Set([...parents, folder, file]), files)
+      gather(root, file, `${path}/${name}`, new Set([...parents, folder, file]), files)
     }
   }
 }
@@ -77,7 +77,7 @@ function collect(
 const HIDDEN = /^[\\/]?\.(?!well-known(?:[\\/]|$))|[^\\/][\\/]\./
 
 // Returns the real path of a file; undefined if it is outside of the root, or is a link to nothing.
-function targetOf(root: string, file: string): string | undefined {
+function fileIn(root: string, file: string): string | undefined {
   try {
     const target = realpathSync.native(file)
     const isInside = target.startsWith(root.endsWith(sep) ? root : root + sep)

@@ -98,6 +98,7 @@ describe('Expression', () => {
       ['shop/([a-z]+[a-z0-9]*)/([a-z]+[a-z0-9]*)/([a-z]+[a-z0-9]*)\\.html', 'a', ''],
       ['((?:[a-z]+[a-z0-9-]*/)+)([a-z0-9-]+)\\.html', 'aaa/', '!'],
       ['(?:(?:a?){3}){9}', 'a', 'b'],
+      [`${'(?:'.repeat(12)}a+${')+'.repeat(12)}`, 'a', 'b'],
       ['(?:a|aa)(?:a|aa)(?:a|aa)(?:a|aa).*x', 'a', ''],
     ] as const) {
       const [short, long] = [100, 1_000].map((count) => steps(source, part.repeat(count) + end))
@@ -108,7 +109,7 @@ describe('Expression', () => {
 
   it('matches no text without the steps for it', () => {
     const expression = new Expression(whole('(\\w+)-(\\w+)'), '')
-    const text = `${'a'.repeat(1_000)}-b`
+    const text = `${'a'.repeat(1_500)}-b`
     const effort = { steps: 100_000 }
     assert.equal(expression.test(text, effort), true)
     const steps = 100_000 - effort.steps
@@ -117,18 +118,31 @@ describe('Expression', () => {
     assert.equal(expression.test(text, { steps: steps - 1 }), false)
     // A short text needs fewer steps than each expression may take.
     assert.equal(expression.test('a-b', { steps: 0 }), true)
+    const none = { steps: 0 }
+    assert.equal(expression.test('-'.repeat(1_000), none), false)
+    assert.ok(none.steps <= 0, `${none.steps}`)
   })
 
   it('has no limit for an expression that V8 has to run', () => {
     const isUnlimited = (source: string): boolean => new Expression(whole(source), '').isUnlimited
     for (const source of [
-      ...['(a+)+\\1', '(?=a)(a+)+', '(?!a)(b+)+', '(?<!a)(a+)+', '(?<=a)(a+)+', '(a+)+\\b'],
+      ...[
+        '(.+)\\1',
+        '(?<x>.+)\\k<x>',
+        '(a+)+\\1',
+        '(?=a)(a+)+',
+        '(?!a)(b+)+',
+        '(?<!a)(a+)+',
+        '(?<=a)(a+)+',
+        '(a+)+\\b',
+      ],
       ...['\\B(a+)+', '(?<x>a+)+\\k<x>', '(?:(?:\\w{1,99}){1,99}-){9}'],
       ...['(?!admin)(?!static)(?:[a-z]+-?)+', '((?=a)(a+)+)', '(?<=a)(?<!b)(a+)+'],
+      `(?:${Array.from({ length: 3_000 }, (_, i) => `name${i}`).join('|')})-(.+)`,
     ]) {
       assert.equal(isUnlimited(source), true, source)
     }
-    for (const source of ['(a+)+', '(?!admin).+', '(\\w+)\\1', '[\\]b(?=a)]+x+', '(?<name>a+)+']) {
+    for (const source of ['(a+)+', '(?!admin).+', '(\\w+)\\b', '[\\]b(?=a)]+x+', '(?<name>a+)+']) {
       assert.equal(isUnlimited(source), false, source)
     }
     const found = new Expression(whole('(?!b)(\\w+)-(\\w+)\\b'), 'd').find('aa-b')
@@ -139,16 +153,18 @@ describe('Expression', () => {
     ])
   })
 
-  it('runs only for a text that contains the letters of the expression', () => {
+  it('makes a choice only for a text that contains the letters of the expression', () => {
     const steps = (source: string, flags: string, text: string): number => {
       const effort = { steps: 10_000 }
       new Expression(whole(source), flags).test(text, effort)
       return 10_000 - effort.steps
     }
     const source = '(de|en)/(?:(shop)/cat-7)/(\\w+)-(\\d+)'
-    assert.equal(steps(source, 'i', 'de/shop/cat-8/a-1'), 0)
-    assert.ok(steps(source, 'i', 'de/Shop/Cat-7/a-1') > 0)
-    assert.ok(steps('(x|y)(kss){0,2}z+', '', 'xz') > 0)
+    assert.ok(steps(source, 'i', 'de/shop/cat-8/a-1') < 10)
+    assert.ok(steps(source, 'i', 'de/Shop/Cat-7/a-1') > 20)
+    assert.ok(steps('(x|y)(kss){0,2}z+', '', 'xz') > 15)
+    // A long text takes time to search, but less than to match.
+    assert.ok(steps('(.+)/(.+)/x', '', '/'.repeat(1_500)) < 500)
     // The long s is an s with these flags.
     assert.ok(new Expression(whole('(a|b)+s+t'), 'iu').test('a\u017ft'))
   })

@@ -27,6 +27,27 @@ describe('HttpRequest.urlFor() in a page with many pairs', () => {
     const wholes = split.mock.calls.filter(({ arguments: [, limit] }) => limit === undefined)
     assert.equal(wholes.length, 0)
   })
+
+  it('limits the steps of the expressions for all links together', () => {
+    const archive = { regex: '(.+)-(.+)-(\\d+)\\.html', reverse: '%s-%s-%d.html' }
+    const slug = { path: '/s/:slug', requirements: { slug: '(?:[a-z]+-?)+' } }
+    const routes = routing({ archive, slug })
+    const ofSlug = { name: 'slug' }
+    for (const write of [
+      (page: HttpRequest) =>
+        page.urlFor({ 1: 'a-'.repeat(4_000), 2: 'b', 3: 1 }, { name: 'archive' }),
+      (page: HttpRequest) => page.urlFor({ slug: 'b'.repeat(8_000) }, ofSlug),
+    ]) {
+      const page = routes('/')
+      let links = 0
+      const writeAll = (): void => {
+        for (; links < 20; links++) write(page)
+      }
+      assert.throws(writeAll, TypeError)
+      assert.ok(links > 0 && links < 20, `${links}`)
+      assert.equal(page.urlFor({ slug: 'a-b' }, ofSlug), '/s/a-b')
+    }
+  })
 })
 
 describe('HttpRequest.urlFor() by the default route', () => {
