@@ -45,9 +45,9 @@ const ASSIGNED_FIELD =
 
 const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
-// Functions that need no `this`, and that nobody replaces. As variables, they are shorter. Their frames have the name alone.
+// Functions that need no `this` and classes, which nobody replaces. As variables, they are shorter. Their frames have the name alone.
 const FREQUENT =
-  /(?<![\w$.])(?:(?:Array|JSON|Math|Number|Object|Reflect)\.[a-z]\w+|(?:Range|Type)?Error|Number|String|(?:de|en)codeURIComponent)(?=\()/g
+  /(?<![\w$.])(?:(?:Array|JSON|Math|Number|Object|Reflect)\.[a-z]\w+|(?:Range|Type)?Error|Number|String|(?:Weak)?Map|Set|(?:de|en)codeURIComponent)(?=\()/g
 // A single use would not pay for the variable.
 const MIN_USES = 2
 

@@ -10,7 +10,7 @@ const DECLARATION =
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /^export (?=(?:declare|interface|type) )/m
 const COMMENT = /\/\*.*?\*\//gs
-const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$| ?(?:[:,|&=?]|=>) `, 'gms')
+const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$| (?=\\{$)| ?(?:[:,|&=?]|=>) `, 'gms')
 
 /**
  * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public

@@ -127,7 +127,8 @@ export class Compiler {
 
   #writeRepetitions(part: Part, least: number, most: number, isLazy: boolean): void {
     let last = 0
-    for (let i = 0; i < least && this.#hasRoom(); i++) {
+    // Beyond the room, only empty repetitions are left.
+    for (let i = 0; i < Math.min(least, MAX_CODE) && this.#hasRoom(); i++) {
       last = this.#code.length
       part.write()
     }

@@ -146,11 +146,12 @@ export class RequestRouter {
 
   #routeBy(router: Router, request: HttpRequest): HttpRequest {
     const rewritten = this.#isRewritten(request) ? request : this.rewrite(request)
-    const found = router.route(rewritten) ?? undefined
+    const { rejection: earlier } = stateOf(rewritten)
+    // A router may throw for a path that is rejected, such as one that cannot be decoded.
+    const found = earlier ? undefined : (router.route(rewritten) ?? undefined)
     const route = found === undefined ? EMPTY_ROUTE : checkedRoute(found)
-    const missing = found === undefined ? new NoRouteError() : undefined
     const rejection =
-      stateOf(rewritten).rejection ?? missing ?? this.#rejectExcess(rewritten, route)
+      earlier ?? (found === undefined ? new NoRouteError() : this.#rejectExcess(rewritten, route))
     return withState(rewritten, { route, rejection })
   }
 
@@ -237,7 +238,10 @@ export class RequestRouter {
 
 // A promise or a missing name is a mistake of the programmer, so it is not a 404.
 function checkedRoute(route: Route): Route {
-  const { module, controller, action } = route
-  if ([module, controller, action].every((name) => typeof name === 'string')) return route
-  throw new TypeError('Expected the router to return a module, a controller and an action')
+  const { module, controller, action, pairs = '' } = route
+  if (![module, controller, action].every((name) => typeof name === 'string')) {
+    throw new TypeError('Expected the router to return a module, a controller and an action')
+  }
+  if (Symbol.iterator in Object(pairs)) return route
+  throw new TypeError('Expected the router to return the pairs in a text or URLSearchParams')
 }

@@ -129,9 +129,12 @@ function toEntries(files: ReadonlyMap<string, PublicFile>): ReadonlyMap<string, 
   return new Map(entries)
 }
 
+// Matches an encoded slash, letter, digit, `-`, `.`, `_` or `~` (RFC 3986, section 2.3).
+const UNNECESSARY = /%(?:2[d-f]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
+
 /**
- * Returns the decoded path of a request that a file may respond to, else ''. A path with an encoded slash names no file: a
- * rule of a proxy would not recognise it.
+ * Returns the decoded path of a request that a file may respond to, else ''. A path that encodes what needs no encoding names no
+ * file: `/%61dmin` would pass the rule of a proxy for `/admin`.
  */
 export function publicPathOf(request: HttpRequest): string {
   const { method, target, rejection } = request
@@ -139,7 +142,7 @@ export function publicPathOf(request: HttpRequest): string {
   const path = withoutOrigin(splitTarget(target).path)
   if (!path.includes('%')) return path
   try {
-    return /%2f/i.test(path) ? '' : decodeURIComponent(path)
+    return UNNECESSARY.test(path) ? '' : decodeURIComponent(path)
   } catch {
     // An escape is malformed, or is not UTF-8.
     return ''

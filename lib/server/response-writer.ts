@@ -127,6 +127,11 @@ function writeStream(
     body.destroy(error)
   }
   body.once('error', fail).once('close', watch)
+  // Without this listener, node:http closes the connection, and nobody learns of a body that has not begun.
+  out.once('timeout', () => {
+    if (target.bytes > 0 || incoming.isArriving) connection.socket.destroy()
+    else fail(new Error('The body is late'))
+  })
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {

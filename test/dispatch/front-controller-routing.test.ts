@@ -78,6 +78,28 @@ describe('FrontController.handle() with a base path or a custom router', () => {
     }
   })
 
+  it('sends a 500 through error/error when the router returns pairs that are none', async () => {
+    const route = { module: 'default', controller: 'news', action: 'list' }
+    for (const pairs of [{ id: '1' }, 7, null]) {
+      const router = { route: () => ({ ...route, pairs: pairs as never }) }
+      const [run, response] = await expectError({}, '/news/list', { router })
+      const message = 'Expected the router to return the pairs in a text or URLSearchParams'
+      assert.deepEqual([run.exception.message, response.status], [message, 500])
+    }
+  })
+
+  it('does not ask the router for a request that is rejected', async () => {
+    const router = { route: fail }
+    for (const [target, status] of [
+      ['/%ff', 400],
+      ['/%00', 400],
+      [`/${'x'.repeat(9_000)}`, 414],
+    ] as const) {
+      const [, response] = await expectError({}, target, { router })
+      assert.equal(response.status, status, target)
+    }
+  })
+
   it('sends a 414 for a target past its limit', async () => {
     const limits = { maxTargetBytes: 20 }
     await expectDispatch(`/news/list?a=${'x'.repeat(7)}`, 'list', {}, { limits })

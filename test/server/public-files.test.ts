@@ -533,6 +533,7 @@ describe('withPublicFiles', () => {
       '/site//a.txt',
       '/./a.txt',
       '/site%2fa.txt',
+      ...['/%61.txt', '/a%2Etxt', '/a.tx%74', '/%5f.txt', '/9%7e'],
       '/a.txt/',
       '/A.TXT',
       '/a.txt%00',

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
-import { type Action, HttpError, type Limits } from '../../lib/index.ts'
+import { type Action, type ErrorReport, HttpError, type Limits } from '../../lib/index.ts'
 import type { ServerLimits } from '../../lib/server/serve.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
@@ -127,6 +127,23 @@ describe('The timeouts of SPEC section 7', () => {
     assert.deepEqual([status, headers.connection], [200, 'keep-alive'])
   })
 
+  it('report a streamed body that does not begin, and close its connection', async (t) => {
+    const reported = deferred<ErrorReport>()
+    const { port } = await start(t, {
+      // Longer than the dispatch waits for the first bytes.
+      server: { socketTimeoutMs: 500 },
+      onReport: reported.resolve,
+      actions: {
+        late(_, response) {
+          response.body = new Readable({ read() {} })
+        },
+      },
+    })
+    assert.equal(await send(port, get('/app/late')), '')
+    const { message, status, action } = await reported.promise
+    assert.deepEqual([message, status, action], ['The body is late', 500, 'late'])
+  })
+
   for (const [what, more] of [
     ['', ''],
     [', but sends bytes behind its last request', 'x'],
@@ -180,9 +197,10 @@ interface Settings {
   readonly limits?: Partial<Limits>
   readonly server?: Partial<ServerLimits>
   readonly actions?: Record<string, Action>
+  readonly onReport?: (report: ErrorReport) => void
 }
 
-function start(t: TestContext, { limits, server, actions }: Settings): Promise<Served> {
+function start(t: TestContext, { limits, server, actions, onReport }: Settings): Promise<Served> {
   const app: Record<string, Action> = {
     index: (_, response) => response.text('ok'),
     next: (_, response) => response.text('next'),
@@ -200,7 +218,7 @@ function start(t: TestContext, { limits, server, actions }: Settings): Promise<S
     response.status = exception instanceof HttpError ? exception.status : 500
     response.text(`error/error: ${exception?.message}`)
   }
-  const front = createFront({ app, error: { error } }, { limits })
+  const front = createFront({ app, error: { error } }, { limits, onReport })
   return startServing(t, front, { limits: server })
 }
 
