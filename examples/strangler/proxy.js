@@ -3,7 +3,7 @@ import https from 'node:https'
 import { ClientGoneError, HttpError, HttpRequest, HttpResponse } from 'portico'
 
 // The start of the absolute form of a target, which contains the host (RFC 9112, section 3.2.2).
-const ORIGIN = /^https?:\/\/[^/?]*(?=\/)/i
+const ORIGIN = /^https?:\/\/[^/?]*\/?/i
 
 /** @import { IncomingMessage } from 'node:http' */
 /** @import { Controllers, FrontController, Handler } from 'portico' */
@@ -75,7 +75,7 @@ function isHandledHere({ rejection, method, target }, moved) {
   // With ambiguous framing, two servers may disagree where a message ends. A response to TRACE would contain the
   // headers that this server adds.
   if (rejection !== undefined || method === 'TRACE') return true
-  const local = target.replace(ORIGIN, '')
+  const local = target.replace(ORIGIN, '/')
   if (!local.startsWith('/')) return true
   // Reads leading slashes and empty names as the router does.
   const [path = ''] = local.split('?', 1)
@@ -99,7 +99,7 @@ function forwardTo(origin, request, headers, timeoutMs) {
   return new Promise((resolve, reject) => {
     const options = {
       method,
-      path: target.replace(ORIGIN, ''),
+      path: target.replace(ORIGIN, '/'),
       headers,
       signal,
       agent: false,
@@ -170,7 +170,7 @@ const ABOUT_CLIENT =
 const BY_PROXY = ['x-forwarded-for', 'x-forwarded-proto', 'x-forwarded-host']
 
 /**
- * Keeps `Host` as the client sent it: the old site builds links and cookies from it.
+ * Keeps the host as the client sent it: the old site builds links and cookies from it.
  *
  * @param {HttpRequest} request
  * @param {boolean} behindProxy

@@ -178,7 +178,7 @@ export function checkReturned(
   if (returned === response) return response
   if (!isRequest(returned)) {
     throw new TypeError(
-      `${who} returned ${kindOf(returned)}; expected nothing, the response, or a request to be dispatched`,
+      `${who} returned ${wordOf(returned)}; expected nothing, the response, or a request to be dispatched`,
     )
   }
   if (stateOf(returned).message === stateOf(request).message) return returned
@@ -192,7 +192,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   string: 'response.text()',
 }
 
-function kindOf(value: unknown): string {
+function wordOf(value: unknown): string {
   if (isResponse(value)) return 'another response'
   if (value === null) return 'null'
   const remedy = value instanceof Markup ? 'response.html()' : REMEDIES[typeof value]

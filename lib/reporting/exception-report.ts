@@ -1,6 +1,6 @@
 import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
 import { MAX_LISTED, ValidationError, type ValidationIssue } from '../http/validation-error.ts'
-import { framesOf, partsOf } from './frames.ts'
+import { cutFrame, framesOf } from './frames.ts'
 import { printable } from './printable.ts'
 import { safeClassName } from './shape.ts'
 
@@ -140,7 +140,7 @@ export function textsOf(raw: RawException): string[] {
   const codes = isShortNumber(code) ? [] : [String(code)]
   const messages = typeof message === 'string' ? [message] : []
   const issueTexts = issues.flatMap(({ path, message }) => [path, message])
-  const callees = stack.map((frame) => partsOf(frame).callee)
+  const callees = stack.map((frame) => cutFrame(frame).callee)
   return [...names, ...codes, ...stack, ...callees, ...messages, ...issueTexts]
 }
 

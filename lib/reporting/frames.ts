@@ -171,7 +171,7 @@ export interface FrameParts {
 }
 
 /** Returns the parts of a frame. Without a script, the callee is the whole frame. */
-export function partsOf(frame: string): FrameParts {
+export function cutFrame(frame: string): FrameParts {
   const [, callee = frame, script = '', position = ''] = PARTS.exec(frame) ?? []
   return { callee, script, position }
 }

@@ -10,7 +10,7 @@ import {
   textsOf,
   withInner,
 } from './exception-report.ts'
-import { locationOf, partsOf } from './frames.ts'
+import { cutFrame, locationOf } from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { messageAboutNames } from './request-names.ts'
 import { MAX_TEXT, scrubAll } from './scrub.ts'
@@ -33,7 +33,7 @@ const knownWordsOnly: Scrubber = {
   // A location that is not a path may be a value.
   frame(frame) {
     if (frame.length > MAX_FRAME) return shapesOnly.frame(frame)
-    const { callee, script, position } = partsOf(frame)
+    const { callee, script, position } = cutFrame(frame)
     return script === '' ? `[${shapeOf(frame)}]` : safeCallee(callee) + safePath(script) + position
   },
 }
@@ -222,7 +222,7 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
     frame(frame) {
       const result = search(frame)
       if (result === undefined) return otherwise.frame(frame)
-      const { callee, script, position } = partsOf(frame)
+      const { callee, script, position } = cutFrame(frame)
       // A segment with a blank or an at sign is not a name, although its parts are.
       const isNamed = script !== '' && safePath(script) === script && !/[^/]@|\s/.test(script)
       // If a value forged the frame, the position is a part of that value too.

@@ -127,13 +127,13 @@ export class Compiler {
 
   #writeRepetitions(part: Part, least: number, most: number, isLazy: boolean): void {
     let last = 0
-    // Beyond the room, only empty repetitions are left.
+    // Only empty repetitions do not fill the room.
     for (let i = 0; i < Math.min(least, MAX_CODE) && this.#hasRoom(); i++) {
       last = this.#code.length
       part.write()
     }
     const isUnlimited = most === Number.POSITIVE_INFINITY
-    // The last of the least number is also the one that repeats: nested ones would else double the program each.
+    // The last of the least number also repeats. With a copy of it, each nested repetition would double the program.
     const isShared = isUnlimited && least > 0 && !part.canBeEmpty
     const splits: number[] = []
     for (let i = least; i < (isUnlimited ? least + 1 : most) && this.#hasRoom(); i++) {

@@ -32,13 +32,16 @@ export interface Program {
   readonly isUnicode: boolean
 }
 
-/** The steps that the expressions of one request may still take. */
+/** The steps that the expressions may still take for one path or URL. */
 export interface Effort {
   steps: number
+  /** Whether an expression had too few of them. */
+  isSpent?: boolean
 }
 
-// The time to search the needed text and to clear the table of what has been tried, and to test a character that is not ASCII, in steps.
+// The time to search the needed text and to clear the table of what has been tried, in steps.
 const STEPS_PER_WORD = 1 / 8
+// The time to test a character that is not ASCII.
 const STEPS_PER_OTHER = 8
 
 /**

@@ -5,7 +5,9 @@ import { type Effort, run } from './expression-program.ts'
 export type Span = readonly [start: number, end: number]
 
 // They take about 5 ms. A path of 8,000 characters takes 144,000 in the expression `(.+)-(.+)-(.+)\.html`, and one of 100 characters 1,800.
-const MAX_STEPS = 200_000
+const PATH_STEPS = 200_000
+// A page may have 100 URLs.
+export const URL_STEPS = 20_000
 
 // To compile the expressions of 500 routes takes 30 ms.
 const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
@@ -15,8 +17,9 @@ const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
 const MIN_STEPS = 2_000
 const LONG = 1_000
 
-export function newEffort(): Effort {
-  return { steps: MAX_STEPS }
+/** @param steps Default: as many as for the path of a request. */
+export function newEffort(steps: number = PATH_STEPS): Effort {
+  return { steps }
 }
 
 /**
@@ -68,7 +71,10 @@ export class Expression {
     if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)
     const slots: number[] = Array(2 * program.groups).fill(-1)
     const length = run(program, text, slots, effort)
-    if (length < 0) return undefined
+    if (length < 0) {
+      if (effort.steps <= 0) effort.isSpent = true
+      return undefined
+    }
     const spans: (Span | undefined)[] = [[0, length]]
     for (let i = 0; i < slots.length; i += 2) {
       const [start = -1, end = -1] = slots.slice(i, i + 2)

@@ -44,6 +44,7 @@ export interface RegisteredActions {
 }
 
 const EMPTY_ROUTE: Route = { module: '', controller: '', action: '' }
+const EXPECTED = 'a module, a controller, an action, and pairs as text or URLSearchParams'
 
 // A full memo is cleared. Evicting single paths would not help: a scanner requests each path only once.
 const MAX_REMEMBERED_PATHS = 1_000
@@ -147,12 +148,15 @@ export class RequestRouter {
   #routeBy(router: Router, request: HttpRequest): HttpRequest {
     const rewritten = this.#isRewritten(request) ? request : this.rewrite(request)
     const { rejection: earlier } = stateOf(rewritten)
-    // A router may throw for a path that is rejected, such as one that cannot be decoded.
-    const found = earlier ? undefined : (router.route(rewritten) ?? undefined)
-    const route = found === undefined ? EMPTY_ROUTE : checkedRoute(found)
-    const rejection =
-      earlier ?? (found === undefined ? new NoRouteError() : this.#rejectExcess(rewritten, route))
-    return withState(rewritten, { route, rejection })
+    let route: Route | undefined
+    try {
+      route = checkedRoute(router.route(rewritten) ?? undefined)
+    } catch (error) {
+      // A router may throw for a path that is rejected, such as one that cannot be decoded.
+      if (earlier === undefined) throw error
+    }
+    const rejection = earlier ?? (route ? this.#rejectExcess(rewritten, route) : new NoRouteError())
+    return withState(rewritten, { route: route ?? EMPTY_ROUTE, rejection })
   }
 
   #hasController({ pathname, host, protocol: scheme }: URL): boolean {
@@ -237,11 +241,10 @@ export class RequestRouter {
 }
 
 // A promise or a missing name is a mistake of the programmer, so it is not a 404.
-function checkedRoute(route: Route): Route {
+function checkedRoute(route: Route | undefined): Route | undefined {
+  if (route === undefined) return undefined
   const { module, controller, action, pairs = '' } = route
-  if (![module, controller, action].every((name) => typeof name === 'string')) {
-    throw new TypeError('Expected the router to return a module, a controller and an action')
-  }
-  if (Symbol.iterator in Object(pairs)) return route
-  throw new TypeError('Expected the router to return the pairs in a text or URLSearchParams')
+  const hasNames = [module, controller, action].every((name) => typeof name === 'string')
+  if (hasNames && Symbol.iterator in Object(pairs)) return route
+  throw new TypeError(`Expected the router to return ${EXPECTED}`)
 }

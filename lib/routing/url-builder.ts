@@ -1,8 +1,6 @@
-import type { Message } from '../http/message.ts'
 import { decodeSegment, eachPair } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
-import { newEffort } from './expression.ts'
-import type { Effort } from './expression-program.ts'
+import { newEffort, URL_STEPS } from './expression.ts'
 import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -23,9 +21,6 @@ import { decodePair, type Pair, trimSlashes, writePairs } from './segments.ts'
 // Clients resolve these segments, so the path would be another one.
 const HAS_DOTS = /(?:^|\/)\.\.?(?:\/|$)/
 
-// The steps that the expressions may take for all links of a page together: one link may take as many as the path of its request.
-const efforts = new WeakMap<Message, Effort>()
-
 /** Returns the inverse of routing. */
 export function createUrlBuilder(
   basePath: string,
@@ -39,10 +34,8 @@ export function createUrlBuilder(
     if (route === undefined && name !== 'default') {
       throw new TypeError(`There is no route "${name}"`)
     }
-    const { message } = request
-    const facts = new RequestFacts(message, shared)
-    const effort = efforts.get(message) ?? newEffort()
-    efforts.set(message, effort)
+    const facts = new RequestFacts(request.message, shared)
+    const effort = newEffort(URL_STEPS)
     const currentOf = (): CurrentTarget | undefined => {
       if (name === currentName) return targetIn(request)
       // As in ZF1, only the values that a common parent found are used.
@@ -66,6 +59,8 @@ export function createUrlBuilder(
       return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
     }
     const path = paths.find(isRight) ?? route?.build(target, effort, true).find(isRight)
+    // Nobody knows whether another route matches it.
+    if (effort.isSpent) throw new TypeError('The URL is too long for the expressions of routes')
     if (path !== undefined) return `${origin}${basePath}/${path}`
     throw new TypeError(`Another route matches the URL that the route "${name}" builds`)
   }

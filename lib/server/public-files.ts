@@ -129,8 +129,8 @@ function toEntries(files: ReadonlyMap<string, PublicFile>): ReadonlyMap<string, 
   return new Map(entries)
 }
 
-// Matches an encoded slash, letter, digit, `-`, `.`, `_` or `~` (RFC 3986, section 2.3).
-const UNNECESSARY = /%(?:2[d-f]|3\d|[46][1-9a-f]|[57][\da]|5f|7e)/i
+// Matches an encoded slash, letter, digit, `-`, `.` or `_`. Older programs encode a `~`.
+const UNNECESSARY = /%(?:2[d-f]|3\d|[46][1-9a-f]|[57][\da]|5f)/i
 
 /**
  * Returns the decoded path of a request that a file may respond to, else ''. A path that encodes what needs no encoding names no

@@ -127,20 +127,22 @@ function writeStream(
     body.destroy(error)
   }
   body.once('error', fail).once('close', watch)
-  // Without this listener, node:http closes the connection, and nobody learns of a body that has not begun.
-  out.once('timeout', () => {
-    if (target.bytes > 0 || incoming.isArriving) connection.socket.destroy()
-    else fail(new Error('The body is late'))
-  })
   connection.onClose.add(destroyBody)
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {
-    target.stop.addStream(incoming, response)
+    const isEventStream = target.stop.addStream(incoming, response)
+    // node:http closes the connection, as it does for a client that does not read.
+    const onTimeout = (): void => {
+      if (target.bytes > 0 || incoming.isArriving || isEventStream) return
+      target.report(new Error('The body is late'), response)
+    }
+    connection.socket.once('timeout', onTimeout)
     // The headers have been sent, so an error can only end the connection. pipeline() does that.
     // The error is left out: the socket would emit it as one of the client, and its message may quote values.
     const { destroy } = out
     out.destroy = () => destroy.call(out)
     pipeline(body, count, out, (error) => {
+      connection.socket.off('timeout', onTimeout)
       target.stop.deleteStream(incoming)
       connection.removeOnClose(destroyBody)
       // A client that leaves is not an error, nor is an event stream that the stop ends. A body that closes before its

@@ -36,11 +36,14 @@ export class ServerStop {
    * Adds the request of a response whose headers are written, if it is an event stream. Its signal aborts when the stop begins:
    * such a response never ends by itself, and its client connects again. Any other response can still be completed, so the stop
    * must not abort its work.
+   *
+   * @returns Whether the response is an event stream.
    */
-  addStream(incoming: IncomingRequest, { headers }: HttpResponse): void {
-    if (!/^text\/event-stream\b/i.test(headers.get('Content-Type') ?? '')) return
+  addStream(incoming: IncomingRequest, { headers }: HttpResponse): boolean {
+    if (!/^text\/event-stream\b/i.test(headers.get('Content-Type') ?? '')) return false
     if (this.hasBegun) incoming.abort(this.#closing?.reason)
     else this.#streams.add(incoming)
+    return true
   }
 
   /** Removes the request of a response that has ended. */

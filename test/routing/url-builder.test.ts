@@ -28,25 +28,27 @@ describe('HttpRequest.urlFor() in a page with many pairs', () => {
     assert.equal(wholes.length, 0)
   })
 
-  it('limits the steps of the expressions for all links together', () => {
+  it('limits the steps of the expressions for each link', () => {
     const archive = { regex: '(.+)-(.+)-(\\d+)\\.html', reverse: '%s-%s-%d.html' }
-    const slug = { path: '/s/:slug', requirements: { slug: '(?:[a-z]+-?)+' } }
-    const routes = routing({ archive, slug })
-    const ofSlug = { name: 'slug' }
-    for (const write of [
-      (page: HttpRequest) =>
-        page.urlFor({ 1: 'a-'.repeat(4_000), 2: 'b', 3: 1 }, { name: 'archive' }),
-      (page: HttpRequest) => page.urlFor({ slug: 'b'.repeat(8_000) }, ofSlug),
-    ]) {
-      const page = routes('/')
-      let links = 0
-      const writeAll = (): void => {
-        for (; links < 20; links++) write(page)
-      }
-      assert.throws(writeAll, TypeError)
-      assert.ok(links > 0 && links < 20, `${links}`)
-      assert.equal(page.urlFor({ slug: 'a-b' }, ofSlug), '/s/a-b')
-    }
+    const lang = { regex: '(de|en)/(?:[a-z]+-?)+/([^/]+)-([^/]+)', map: { 1: 'lang' } }
+    const one = { path: 'one', under: 'lang' }
+    const two = { path: 'two', under: 'lang' }
+    const routes = routing({
+      archive,
+      lang: { ...lang, reverse: '%s/s/%s-%s', defaults: { lang: 'de' } },
+      one,
+      two,
+    })
+    const archiveOf = (length: number): string =>
+      routes('/').urlFor({ 1: 'a-'.repeat(length), 2: 'b', 3: 1 }, { name: 'archive' })
+    for (let i = 0; i < 300; i++) assert.equal(archiveOf(40), `/${'a-'.repeat(40)}-b-1.html`)
+    const message = 'The URL is too long for the expressions of routes'
+    assert.throws(() => archiveOf(9_000), { name: 'TypeError', message })
+    // Without more steps, the default would replace the value of the common parent.
+    const page = (length: number): string =>
+      routes(`/en/s/${'a-'.repeat(length)}b/two`).urlFor({ 2: 'x', 3: 'y' }, { name: 'one' })
+    assert.equal(page(40), '/en/s/x-y/one')
+    assert.throws(() => page(8_000), { name: 'TypeError', message })
   })
 })
 

@@ -501,7 +501,11 @@ describe('withPublicFiles', () => {
   })
 
   it('finds nothing outside of the folder in 400 spellings of a traversal', async (t) => {
-    const { port } = await serveFolder(t, { 'site/a.txt': 'public', 'a.txt': 'public' })
+    const { port } = await serveFolder(t, {
+      'site/a.txt': 'public',
+      'a.txt': 'public',
+      '_-9': 'public',
+    })
     const dots = [
       '..',
       '%2e%2e',
@@ -533,12 +537,23 @@ describe('withPublicFiles', () => {
       '/site//a.txt',
       '/./a.txt',
       '/site%2fa.txt',
-      ...['/%61.txt', '/a%2Etxt', '/a.tx%74', '/%5f.txt', '/9%7e'],
+      ...['/%61.txt', '/a%2Etxt', '/a.tx%74', '/%5f-9', '/_%2d9', '/_-%39'],
       '/a.txt/',
       '/A.TXT',
       '/a.txt%00',
     ]) {
       assert.notEqual((await exchange(port, { target })).status, 200, target)
+    }
+  })
+
+  it('finds a file by a name with escapes that are necessary or usual', async (t) => {
+    const names = ['a b', 'ä', '@', '[', '`', '{', '~', '^', ':', '?', '%']
+    const files = Object.fromEntries(names.map((name, i) => [`${name}.txt`, `${i}`]))
+    const { fetch } = await serveFolder(t, files)
+    for (const [i, name] of names.entries()) {
+      const bytes = Buffer.from(name).toString('hex').replace(/../g, '%$&')
+      const target = `/${bytes.replace(/%6[12]/g, (each) => decodeURIComponent(each))}.txt`
+      assert.equal((await fetch(target)).body, `${i}`, target)
     }
   })
 

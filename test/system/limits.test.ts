@@ -3,8 +3,10 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { Readable } from 'node:stream'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Action, type ErrorReport, HttpError, type Limits } from '../../lib/index.ts'
 import type { ServerLimits } from '../../lib/server/serve.ts'
+import { collectReports } from '../support/collectors.ts'
 import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 import { parse, send } from '../support/http.ts'
@@ -128,20 +130,44 @@ describe('The timeouts of SPEC section 7', () => {
   })
 
   it('report a streamed body that does not begin, and close its connection', async (t) => {
-    const reported = deferred<ErrorReport>()
+    const { reports, onReport } = collectReports()
     const { port } = await start(t, {
       // Longer than the dispatch waits for the first bytes.
       server: { socketTimeoutMs: 500 },
-      onReport: reported.resolve,
+      onReport,
       actions: {
         late(_, response) {
           response.body = new Readable({ read() {} })
         },
+        waiting(request, response) {
+          const { signal } = request
+          response.body = Readable.from(
+            (async function* () {
+              await delay(60_000, undefined, { signal })
+              yield 'late'
+            })(),
+          )
+        },
+        stuck(_, response) {
+          response.body = new Readable({ read() {}, destroy() {} })
+        },
+        events(_, response) {
+          response.headers.set('Content-Type', 'text/event-stream')
+          response.body = new Readable({ read() {} })
+        },
       },
     })
-    assert.equal(await send(port, get('/app/late')), '')
-    const { message, status, action } = await reported.promise
-    assert.deepEqual([message, status, action], ['The body is late', 500, 'late'])
+    const actions = ['late', 'waiting', 'stuck', 'events']
+    const received = actions.map((action) => send(port, get(`/app/${action}`)))
+    assert.deepEqual(
+      await Promise.all(received),
+      actions.map(() => ''),
+    )
+    const seen = reports.map(({ message, status, action }) => [action, status, message])
+    assert.deepEqual(
+      seen.sort(),
+      ['late', 'stuck', 'waiting'].map((action) => [action, 500, 'The body is late']),
+    )
   })
 
   for (const [what, more] of [
