@@ -24,8 +24,8 @@ export function newEffort(steps: number = PATH_STEPS): Effort {
 
 /**
  * An expression of a route, from the start of a text. V8 runs it only if it has at most one choice: a quantifier, a group with
- * alternatives, or a back reference. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its length, and that of `(a+)+b`
- * doubles with each character.
+ * alternatives, or a back reference. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its
+ * length, and that of `(a+)+b` doubles with each character.
  *
  * Portico itself runs the others, with the same result. No choice is tried twice at one position of the text, so the time grows with the
  * product of both lengths.
