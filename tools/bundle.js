@@ -47,7 +47,7 @@ const BUILT_IN_IMPORT = /^import (.+) from '(node:[^']+)';$/gm
 
 // Functions that need no `this` and classes, which nobody replaces. As variables, they are shorter. Their frames have the name alone.
 const FREQUENT =
-  /(?<![\w$.])(?:(?:Array|JSON|Math|Number|Object|Reflect)\.[a-z]\w+|(?:Range|Type)?Error|Number|String|(?:Weak)?Map|Set|(?:de|en)codeURIComponent)(?=\()/g
+  /(?<![\w$.])(?:(?:Array|JSON|Math|Number|Object|Reflect)\.[a-z]\w+|(?:Range|Type)?Error|Number|String|Boolean|(?:Weak)?Map|Set|RegExp|Promise|AbortController|URLSearchParams|(?:de|en)codeURIComponent)(?=\()/g
 // A single use would not pay for the variable.
 const MIN_USES = 2
 

@@ -25,8 +25,8 @@ interface Part {
 }
 
 /**
- * A program; or why V8 runs the expression: it is `linear`, because there is at most one choice in it; or V8 has to, and the time is
- * `unlimited`, because the expression has what a program can't have, or too many instructions.
+ * A program; or the time of an expression that V8 has to run, because it has what a program can't have, or too many instructions: it is
+ * `linear` if there is at most one choice in the expression.
  */
 export type Compiled = Program | 'linear' | 'unlimited'
 
@@ -55,18 +55,19 @@ export class Compiler {
   compile(): Compiled {
     const whole = this.#alternatives()
     if (this.#at < this.#source.length) return 'unlimited'
-    if (this.#choices < 2) return 'linear'
+    const isLinear = this.#choices < 2
     whole.write()
     this.#write(Op.accept)
-    if (this.#isForeign) return 'unlimited'
+    if (this.#isForeign) return isLinear ? 'linear' : 'unlimited'
     return {
       code: this.#code,
       // With the flags `i` and `u`, some letters match others than their capitals.
       needed: (this.#flags !== 'iu' && whole.needed) || '',
       tests: this.#tests,
       groups: this.#groups,
-      combinations: 2 ** this.#maxMarks,
+      states: 2 ** this.#maxMarks,
       isUnicode: this.#flags.includes('u'),
+      isLinear,
     }
   }
 

@@ -1,5 +1,5 @@
 import { type Compiled, Compiler } from './expression-compiler.ts'
-import { type Effort, run } from './expression-program.ts'
+import { type Effort, type Program, run } from './expression-program.ts'
 
 /** The start and the end of a match or a group, in UTF-16 code units. */
 export type Span = readonly [start: number, end: number]
@@ -23,8 +23,8 @@ export function newEffort(steps: number = PATH_STEPS): Effort {
 }
 
 /**
- * An expression of a route, from the start of a text. V8 runs it only if it has at most one choice: a quantifier, a group with
- * alternatives, or a back reference. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its
+ * An expression of a route, from the start of a text. V8 runs it on a short text if it has at most one choice: a quantifier, a group
+ * with alternatives, or a back reference. With more, a text could take minutes: the time of `(.*)-(.*)-(.*)x` grows with the cube of its
  * length, and that of `(a+)+b` doubles with each character.
  *
  * Portico itself runs the others, with the same result. No choice is tried twice at one position of the text, so the time grows with the
@@ -47,6 +47,12 @@ export class Expression {
     return MAY_BE_UNLIMITED.test(this.#regex.source) && this.#compiled === 'unlimited'
   }
 
+  // V8 takes less time for a short text, but has no limit.
+  #isForV8(text: string): boolean {
+    const program = this.#compiled
+    return typeof program === 'string' || (program.isLinear && text.length < LONG)
+  }
+
   // Compiled when a path first needs it: most paths need few of 500 routes.
   get #compiled(): Compiled {
     this.#program ??= new Compiler(this.#regex).compile()
@@ -55,9 +61,7 @@ export class Expression {
 
   /** Reports whether a text matches, see {@link find}. */
   test(text: string, effort?: Effort): boolean {
-    return typeof this.#compiled === 'string'
-      ? this.#regex.test(text)
-      : this.find(text, effort) !== undefined
+    return this.#isForV8(text) ? this.#regex.test(text) : this.find(text, effort) !== undefined
   }
 
   /**
@@ -66,8 +70,8 @@ export class Expression {
    * @param effort If the steps do not suffice, the text does not match.
    */
   find(text: string, effort: Effort = newEffort()): readonly (Span | undefined)[] | undefined {
-    const program = this.#compiled
-    if (typeof program === 'string') return this.#regex.exec(text)?.indices
+    if (this.#isForV8(text)) return this.#regex.exec(text)?.indices
+    const program = this.#compiled as Program
     if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)
     const slots: number[] = Array(2 * program.groups).fill(-1)
     const length = run(program, text, slots, effort)

@@ -87,11 +87,17 @@ export class StoredFile {
     this.#state = state
     const isSmall = state.bytes <= MAX_CACHED_FILE_BYTES
     if (!isSmall || this.#cache.bytes + state.bytes > MAX_CACHE_BYTES) return
-    const content = await this.#readContent()
-    // The file may have changed meanwhile. It is then streamed until the next check.
-    if (this.#state !== state || content.length !== state.bytes) return
-    this.#cache.bytes += content.length
-    this.#state = { ...state, content }
+    // Before it is read: many files may be read at the same time.
+    this.#cache.bytes += state.bytes
+    let isKept = false
+    try {
+      const content = await this.#readContent()
+      // The file may have changed meanwhile. It is then streamed until the next check.
+      isKept = this.#state === state && content.length === state.bytes
+      if (isKept) this.#state = { ...state, content }
+    } finally {
+      if (!isKept) this.#cache.bytes -= state.bytes
+    }
   }
 
   async #readContent(): Promise<Buffer> {
