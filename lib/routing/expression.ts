@@ -5,9 +5,7 @@ import { type Effort, type Program, run } from './expression-program.ts'
 export type Span = readonly [start: number, end: number]
 
 // They take about 5 ms. A path of 8,000 characters takes 144,000 in the expression `(.+)-(.+)-(.+)\.html`, and one of 100 characters 1,800.
-const PATH_STEPS = 200_000
-// A page may have 100 URLs.
-export const URL_STEPS = 20_000
+export const PATH_STEPS = 200_000
 
 // To compile the expressions of 500 routes takes 30 ms.
 const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
@@ -16,11 +14,6 @@ const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
 // there are 500 routes.
 const MIN_STEPS = 2_000
 const LONG = 1_000
-
-/** @param steps Default: as many as for the path of a request. */
-export function newEffort(steps: number = PATH_STEPS): Effort {
-  return { steps }
-}
 
 /**
  * An expression of a route, from the start of a text. V8 runs it on a short text if it has at most one choice: a quantifier, a group
@@ -69,7 +62,10 @@ export class Expression {
    *
    * @param effort If the steps do not suffice, the text does not match.
    */
-  find(text: string, effort: Effort = newEffort()): readonly (Span | undefined)[] | undefined {
+  find(
+    text: string,
+    effort: Effort = { steps: PATH_STEPS },
+  ): readonly (Span | undefined)[] | undefined {
     if (this.#isForV8(text)) return this.#regex.exec(text)?.indices
     const program = this.#compiled as Program
     if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)

@@ -1,5 +1,5 @@
 import { decodeSegment } from '../http/params.ts'
-import { type Expression, newEffort } from './expression.ts'
+import { type Expression, PATH_STEPS } from './expression.ts'
 import type { Effort } from './expression-program.ts'
 
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
@@ -21,7 +21,7 @@ export class PathText {
   /** The steps that the expressions of all routes may still take for this path. */
   readonly effort: Effort
 
-  constructor(raw: string, effort: Effort = newEffort()) {
+  constructor(raw: string, effort: Effort = { steps: PATH_STEPS }) {
     this.raw = raw
     this.effort = effort
   }

@@ -1,6 +1,7 @@
 import { decodeSegment, eachPair } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
-import { newEffort, URL_STEPS } from './expression.ts'
+import { PATH_STEPS } from './expression.ts'
+import type { Effort } from './expression-program.ts'
 import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
 import type { NamedRoute } from './named-route.ts'
@@ -35,7 +36,8 @@ export function createUrlBuilder(
       throw new TypeError(`There is no route "${name}"`)
     }
     const facts = new RequestFacts(request.message, shared)
-    const effort = newEffort(URL_STEPS)
+    // A page of a hostile path may have 100 URLs, which contain the path.
+    const effort: Effort = { steps: request.path.length < 1_000 ? PATH_STEPS : 20_000 }
     const currentOf = (): CurrentTarget | undefined => {
       if (name === currentName) return targetIn(request)
       // As in ZF1, only the values that a common parent found are used.

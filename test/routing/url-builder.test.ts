@@ -39,16 +39,28 @@ describe('HttpRequest.urlFor() in a page with many pairs', () => {
       one,
       two,
     })
-    const archiveOf = (length: number): string =>
-      routes('/').urlFor({ 1: 'a-'.repeat(length), 2: 'b', 3: 1 }, { name: 'archive' })
-    for (let i = 0; i < 300; i++) assert.equal(archiveOf(40), `/${'a-'.repeat(40)}-b-1.html`)
+    const archiveOf = (length: number, from: string): string =>
+      routes(from).urlFor({ 1: 'a-'.repeat(length), 2: 'b', 3: 1 }, { name: 'archive' })
+    for (const length of [40, 9_000]) {
+      assert.equal(archiveOf(length, '/'), `/${'a-'.repeat(length)}-b-1.html`)
+    }
     const message = 'The URL is too long for the expressions of routes'
-    assert.throws(() => archiveOf(9_000), { name: 'TypeError', message })
+    const long = `/a/b/c/${'d'.repeat(1_000)}`
+    assert.equal(archiveOf(40, long), `/${'a-'.repeat(40)}-b-1.html`)
+    assert.throws(() => archiveOf(9_000, long), { name: 'TypeError', message })
     // Without more steps, the default would replace the value of the common parent.
     const page = (length: number): string =>
       routes(`/en/s/${'a-'.repeat(length)}b/two`).urlFor({ 2: 'x', 3: 'y' }, { name: 'one' })
     assert.equal(page(40), '/en/s/x-y/one')
     assert.throws(() => page(8_000), { name: 'TypeError', message })
+
+    const kinds = [...'abcdef'].map((kind) => {
+      const route = { regex: `(.+)/(.+)-${kind}(\\d+)\\.html`, reverse: `%s/%s-${kind}%d.html` }
+      return [kind, route] as const
+    })
+    const title = { 1: 'x', 2: '\u4e2d'.repeat(150), 3: 7 }
+    const shop = routing(Object.fromEntries(kinds))('/')
+    for (const [name] of kinds) assert.match(shop.urlFor(title, { name }), /^\/x\/.*\.html$/)
   })
 })
 
