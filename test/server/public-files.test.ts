@@ -590,6 +590,21 @@ describe('withPublicFiles', () => {
     )
   })
 
+  it('keeps no more in memory than its limit if many files are first requested at once', async (t) => {
+    const names = Array.from({ length: 20 }, (_, i) => `${i}.txt`)
+    const folder = createFolder(
+      t,
+      Object.fromEntries(names.map((name) => [name, 'x'.repeat(65_000)])),
+    )
+    const limit = 33_554_432
+    // Room for two of the files.
+    const cache = { bytes: limit - 150_000 }
+    const files = names.map((name) => new StoredFile(join(folder, name), '', cache))
+    const states = await Promise.all(files.map((file) => file.read()))
+    assert.equal(states.filter(({ content }) => content !== undefined).length, 2)
+    assert.equal(cache.bytes, limit - 20_000)
+  })
+
   it('streams a file of 1 GB in constant memory', async (t) => {
     const { folder, port } = await serveFolder(t, { 'huge.bin': '' })
     truncateSync(join(folder, 'huge.bin'), 2 ** 30)
