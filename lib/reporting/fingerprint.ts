@@ -19,8 +19,8 @@ import { SignInError } from './sign-in-hint.ts'
 export function fingerprintOf(failure: Failure): string {
   const { exceptions, request } = failure
   const [first = new Error(), second] = exceptions
-  if (second !== undefined) return keyOf(second, failure, 'error/error')
-  if (request === undefined) return keyOf(first, failure, '')
+  if (second !== undefined) return faultKey(second, failure, 'error/error')
+  if (request === undefined) return faultKey(first, failure, '')
   const type = typeOf(first)
   const { resolve } = stateOf(request).settings
   // The other types mean that there is no action. Resolving the names takes 1 % of the time of a 404.
@@ -34,12 +34,12 @@ export function fingerprintOf(failure: Failure): string {
     return joined(type, String(failure.status), signInOf(first), names)
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
-  if (resolve && registered === undefined) return keyOf(first, failure, '')
+  if (resolve && registered === undefined) return faultKey(first, failure, '')
   const names = [controller, action].map((name) => foldName(withoutLength(name)))
-  return keyOf(first, failure, names.join('/'))
+  return faultKey(first, failure, names.join('/'))
 }
 
-function keyOf(exception: Error, { exceptions, request }: Failure, names: string): string {
+function faultKey(exception: Error, { exceptions, request }: Failure, names: string): string {
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
   const shown = withoutLength(safeNameOf(exception, raw, scrubber))

@@ -1,6 +1,6 @@
 import { decodeSegment, eachPair } from '../http/params.ts'
 import type { RequestState, UrlBuilder } from '../http/request-state.ts'
-import { PATH_STEPS } from './expression.ts'
+import { LONG, PATH_STEPS } from './expression.ts'
 import type { Effort } from './expression-program.ts'
 import { parseHost } from './host-pattern.ts'
 import type { ModuleRoute } from './module-route.ts'
@@ -37,7 +37,7 @@ export function createUrlBuilder(
     }
     const facts = new RequestFacts(request.message, shared)
     // A page of a hostile path may have 100 URLs, which contain the path.
-    const effort: Effort = { steps: request.path.length < 1_000 ? PATH_STEPS : 20_000 }
+    const effort: Effort = { steps: request.path.length < LONG ? PATH_STEPS : 20_000 }
     const currentOf = (): CurrentTarget | undefined => {
       if (name === currentName) return targetIn(request)
       // As in ZF1, only the values that a common parent found are used.
@@ -61,7 +61,7 @@ export function createUrlBuilder(
       return hasNames && (found.pairs === pairs || hasPairs(target, found.pairs))
     }
     const path = paths.find(isRight) ?? route?.build(target, effort, true).find(isRight)
-    // Nobody knows whether another route matches it.
+    // It is not known whether another route matches it.
     if (effort.isSpent) throw new TypeError('The URL is too long for the expressions of routes')
     if (path !== undefined) return `${origin}${basePath}/${path}`
     throw new TypeError(`Another route matches the URL that the route "${name}" builds`)

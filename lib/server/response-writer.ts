@@ -131,7 +131,7 @@ function writeStream(
   const count = (chunks: AsyncIterable<Buffer | string>) => countBytes(chunks, length, target)
   const start = (): void => {
     const isEventStream = target.stop.addStream(incoming, response)
-    // node:http closes the connection, as it does for a client that does not read.
+    // node:http closes the connection, as it does for a client that does not read. An event stream may wait.
     const onTimeout = (): void => {
       if (target.bytes > 0 || incoming.isArriving || isEventStream) return
       target.report(new Error('The body is late'), response)
