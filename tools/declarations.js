@@ -10,7 +10,11 @@ const DECLARATION =
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /^export (?=(?:declare|interface|type) )/m
 const COMMENT = /\/\*.*?\*\//gs
-const COMMENT_OR_SIGN = new RegExp(`${COMMENT.source}|;$| (?=\\{$)| ?(?:[:,|&=?]|=>) `, 'gms')
+// The first group has a docstring. The lines of a member end in a line break, but not its docstring.
+const SHORTENED = new RegExp(
+  `(${COMMENT.source})(?:\\n +)?|;$| (?=\\{$)|(?<=\\{)\\n *|\\n *(?=\\})|^ +| ?(?:[:,|&=?]|=>) `,
+  'gms',
+)
 
 /**
  * Returns the texts of the declaration files that entry points need, by path. They contain the declarations that the public
@@ -124,14 +128,12 @@ function parse(text) {
 }
 
 // Without indentation, asterisks of docstrings, spaces and the period at their ends, empty lines before their tags, semicolons at the end
-// of a line, and spaces around signs, the declarations are 15 % shorter.
+// of a line, line breaks inside of braces, and spaces around signs, the declarations are 15 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
-    return text
-      .replace(/^(?: {4})+/gm, '')
-      .replace(COMMENT_OR_SIGN, (found) =>
-        found.startsWith('/*') ? shortDocstring(found) : found.replace(/[ ;]/g, ''),
-      )
+    return text.replace(SHORTENED, (found, comment) =>
+      comment === undefined ? found.replace(/[ ;\n]/g, '') : shortDocstring(comment),
+    )
   }
   const written = [...needed].map((name) => names.get(name))
   return text.replace(/\{[^}]*\}/, `{${written.join(',')}}`)

@@ -83,3 +83,14 @@ export class Expression {
     return spans
   }
 }
+
+const expressions = new Map<string, WeakRef<Expression>>()
+
+/** Returns the same object for equal expressions, so that a path is tested once for those of many routes, such as one for each tenant. */
+export function sharedExpression(source: string, flags: string): Expression {
+  const key = flags + source
+  const known = expressions.get(key)?.deref()
+  const expression = known ?? new Expression(source, flags)
+  if (known === undefined) expressions.set(key, new WeakRef(expression))
+  return expression
+}

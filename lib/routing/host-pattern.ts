@@ -9,7 +9,9 @@ const HOST = /^(\[[\da-f:.]{2,45}\]|(?!\.)[\w.-]{0,255})(?::(\d{1,5}))?$/i
 const PATTERN = /^(?:\[[\da-f:]+\]|:?[\w-]+(?:\.:?[\w-]+)*)$/i
 const LABEL = /^[\w-]{1,63}$/
 const MAX_PORT = 65_535
-const OTHER_HOST = 'the host differs'
+
+/** Why a host does not match. */
+export const OTHER_HOST = 'the host differs'
 
 type Label = { readonly text: string } | Variable
 
@@ -20,6 +22,12 @@ export function parseHost(host: string): { name: string; port: string } | undefi
   let end = name.length
   while (name[end - 1] === '.') end--
   return { name: name.slice(0, end).toLowerCase(), port }
+}
+
+/** Returns the labels of a host in lower case; undefined if it is invalid. */
+export function labelsOf(host: string): readonly string[] | undefined {
+  const name = parseHost(host)?.name
+  return name === '' ? [] : name?.split('.')
 }
 
 /** The host of a route, with the syntax of Zend_Controller_Router_Route_Hostname. */
@@ -61,18 +69,21 @@ export class HostPattern {
     return variablesIn(this.#labels).flatMap(({ requirement }) => requirement ?? [])
   }
 
-  /** Returns the values of the variables, or why the host does not match. */
-  match(host: string | undefined): [string, string][] | string {
-    if (host === undefined) return OTHER_HOST
-    const labels = host === '' ? [] : host.split('.')
-    if (labels.length > this.#labels.length) return OTHER_HOST
+  /** Reports whether a host has the literal labels, and no more labels than this one. */
+  hasLiterals(labels: readonly string[] | undefined): boolean {
+    return (
+      labels !== undefined &&
+      labels.length <= this.#labels.length &&
+      this.#labels.every((part, i) => 'variable' in part || part.text === labels[i])
+    )
+  }
+
+  /** Returns the values of the variables, or why a host does not match that {@link hasLiterals}. */
+  match(labels: readonly string[] = []): [string, string][] | string {
     const values: [string, string][] = []
     for (const [i, part] of this.#labels.entries()) {
+      if ('text' in part) continue
       const label = labels[i]
-      if ('text' in part) {
-        if (label !== part.text) return OTHER_HOST
-        continue
-      }
       const { variable, requirement, miss } = part
       if (label === undefined) {
         if (!this.#defaults.has(variable)) return OTHER_HOST

@@ -1,11 +1,12 @@
 import { decodeSegment } from '../http/params.ts'
 import type { Effort } from './expression-program.ts'
+import { OTHER_HOST } from './host-pattern.ts'
 import type { PathRoute } from './module-route.ts'
 import type { PathText } from './path-text.ts'
 import { isSameResource, RestPart } from './rest-part.ts'
 import { routeError } from './route-error.ts'
 import { matchOnce, OTHER_PATH, type RouteLink, variablesOf } from './route-link.ts'
-import type { Found, RouteFacts, Segment } from './route-part.ts'
+import type { Found, RouteFacts, Segment, Values } from './route-part.ts'
 import {
   type CurrentTarget,
   isRouteName,
@@ -13,9 +14,7 @@ import {
   type RouteTarget,
   routeNames,
 } from './route-target.ts'
-import type { Pair } from './segments.ts'
-
-type Values = readonly (readonly [variable: string, segment: string])[]
+import { joinParts, type Pair } from './segments.ts'
 
 interface Match {
   /** The values that each link finds. */
@@ -104,14 +103,17 @@ export class NamedRoute {
     return this.#toRoute({ values: [values], pairs, allow })
   }
 
-  // Matches the path first. If it differs, scheme and host are not read, and the router can remember the path without them.
+  // Matches the requirements of the host last: they take the longest, and differ least often.
   #match(path: PathText, facts: RouteFacts, links: readonly RouteLink[]): Match | string {
+    for (const { scheme, host } of links) {
+      if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
+      if (host?.hasLiterals(facts.labels) === false) return OTHER_HOST
+    }
     const founds = this.#matchPath(path, facts, links)
     if (typeof founds === 'string') return founds
     const values: Values[] = []
-    for (const [i, { scheme, host }] of links.entries()) {
-      if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
-      const labels = host?.match(facts.host) ?? []
+    for (const [i, { host }] of links.entries()) {
+      const labels = host?.match(facts.labels) ?? []
       if (typeof labels === 'string') return labels
       values.push([...labels, ...(founds[i]?.values ?? [])])
     }
@@ -225,7 +227,8 @@ export class NamedRoute {
       if (part === undefined) continue
       const isParent = this.#nextSeparators[i] !== undefined
       const built = [part.build(target, pairs, effort, isParent || writesDefaults)].flat()
-      paths = paths?.flatMap((path) => built.map((each) => join(path, separator, each))) ?? built
+      paths =
+        paths?.flatMap((path) => built.map((each) => joinParts(path, separator, each))) ?? built
     }
     return paths ?? ['']
   }
@@ -242,9 +245,4 @@ export class NamedRoute {
     if (extra !== undefined) throw routeError(this.name, `has no variable for "${extra.key}"`)
     return pairs
   }
-}
-
-// Joins two parts of a path, without a slash at the start.
-function join(start: string, separator: string, end: string): string {
-  return start === '' && separator === '/' ? end : start + separator + end
 }

@@ -1,10 +1,11 @@
 import { decodeSegment } from '../http/params.ts'
-import { type Expression, PATH_STEPS } from './expression.ts'
+import { type Expression, PATH_STEPS, type Span } from './expression.ts'
 import type { Effort } from './expression-program.ts'
 
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
 const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
 
+// Many routes may have the same expression. For a shorter text, it takes less time to run it again than to remember the result.
 const LONG = 64
 
 /**
@@ -65,10 +66,15 @@ export class PathText {
     return this.#results.get(key) as T
   }
 
+  /** Returns where the path matches an expression, and where its groups are; undefined if it does not match. */
+  find(expression: Expression): readonly (Span | undefined)[] | undefined {
+    const find = () => expression.find(this.text, this.effort)
+    return this.text.length < LONG ? find() : this.once(expression, find)
+  }
+
   /** Reports whether a segment meets a requirement. */
   meets(requirement: Expression, i: number, isDecoded: boolean): boolean {
     const value = isDecoded ? this.decodedAt(i) : (this.segments[i] ?? '')
-    // Many routes have the same requirement in the same place.
     if (value.length < LONG) return requirement.test(value, this.effort)
     const results = this.once(requirement, () => new Map<number, boolean>())
     const key = isDecoded ? i : -1 - i

@@ -1,4 +1,4 @@
-import { Expression, type Span } from './expression.ts'
+import { type Expression, type Span, sharedExpression } from './expression.ts'
 import type { PathText } from './path-text.ts'
 import { checkedVariable, repeatedIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
@@ -43,8 +43,8 @@ export class RegexPart implements PathPart {
     this.#groups = groupNames(name, source, map)
     this.variables = new Set(this.#groups)
     try {
-      this.#whole = new Expression(`^(?:${source})$`, `${flags}d`)
-      this.#start = new Expression(`^(?:${source})`, `${flags}d`)
+      this.#whole = sharedExpression(`^(?:${source})$`, `${flags}d`)
+      this.#start = sharedExpression(`^(?:${source})`, `${flags}d`)
     } catch (cause) {
       throw routeError(name, NO_REGEX, { cause })
     }
@@ -61,8 +61,7 @@ export class RegexPart implements PathPart {
   }
 
   match(path: PathText, _facts: RouteFacts, separator?: string): Found | string {
-    const expression = separator === undefined ? this.#whole : this.#start
-    const spans = expression.find(path.text, path.effort)
+    const spans = path.find(separator === undefined ? this.#whole : this.#start)
     if (spans === undefined) return OTHER_PATH
     const length = path.offsetOf(spans[0]?.[1] ?? 0)
     if (length === undefined) return 'the regex ends inside of an encoded character'

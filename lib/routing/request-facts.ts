@@ -3,7 +3,7 @@ import type { Client } from '../http/forwarded.ts'
 import type { Message } from '../http/message.ts'
 import { clientOfMessage } from '../http/request-state.ts'
 import type { Route } from '../http/route.ts'
-import { parseHost } from './host-pattern.ts'
+import { labelsOf } from './host-pattern.ts'
 import type { RouteFacts } from './route-part.ts'
 
 /** The settings that all routes of a front controller share. */
@@ -17,6 +17,7 @@ export interface SharedFacts {
 export class RequestFacts implements RouteFacts {
   /** Whether a route has read more than the path. */
   isRead = false
+  #labels: readonly string[] | undefined
   readonly #message: Message
   readonly #shared: SharedFacts
 
@@ -34,8 +35,9 @@ export class RequestFacts implements RouteFacts {
     return this.client.protocol
   }
 
-  get host(): string | undefined {
-    return parseHost(this.client.host)?.name
+  get labels(): readonly string[] | undefined {
+    this.#labels ??= labelsOf(this.client.host)
+    return this.#labels
   }
 
   get client(): Client {
@@ -53,6 +55,11 @@ export class RequestFacts implements RouteFacts {
 
   /** Returns the facts of a GET request for another origin. */
   getFrom(protocol: string, host: string | undefined): RouteFacts {
-    return { ...this.#shared, method: 'GET', protocol, host }
+    return {
+      ...this.#shared,
+      method: 'GET',
+      protocol,
+      labels: host === undefined ? host : labelsOf(host),
+    }
   }
 }

@@ -1,5 +1,5 @@
 import { isReserved } from '../http/params.ts'
-import { Expression } from './expression.ts'
+import { type Expression, sharedExpression } from './expression.ts'
 import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
 import { isRouteName } from './route-target.ts'
@@ -61,21 +61,10 @@ function requirementOf(
   if (typeof value !== 'string' && !(value instanceof RegExp)) throw routeError(name, problem)
   const { source, flags } = typeof value === 'string' ? { source: value, flags: '' } : value
   try {
-    return shared(`^(?:${source})$`, ignoresCase || flags.includes('i') ? 'iu' : 'u')
+    return sharedExpression(`^(?:${source})$`, ignoresCase || flags.includes('i') ? 'iu' : 'u')
   } catch (cause) {
     throw routeError(name, problem, { cause })
   }
-}
-
-// Equal requirements are one object, so that a path tests them once.
-const requirements = new Map<string, WeakRef<Expression>>()
-
-function shared(source: string, flags: string): Expression {
-  const key = flags + source
-  const known = requirements.get(key)?.deref()
-  const expression = known ?? new Expression(source, flags)
-  if (known === undefined) requirements.set(key, new WeakRef(expression))
-  return expression
 }
 
 /** Returns the error of a URL whose value does not meet a requirement. */

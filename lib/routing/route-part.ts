@@ -9,17 +9,19 @@ import type { Pair } from './segments.ts'
 export interface RouteFacts {
   readonly method: string
   readonly protocol: string
-  /** The host in lower case, without port and final dots; undefined if it is invalid. */
-  readonly host: string | undefined
+  /** The labels of the host in lower case; undefined if it is invalid. */
+  readonly labels: readonly string[] | undefined
   isModule(name: string): boolean
   /** Reports whether a route leads to an action that a client can request. */
   hasAction(route: Route): boolean
 }
 
+/** The values of variables: raw segments, and host labels. */
+export type Values = readonly (readonly [variable: string, segment: string])[]
+
 /** The result of a part of a route that matches. */
 export interface Found {
-  /** The values of variables: raw segments, and host labels. */
-  readonly values: readonly (readonly [variable: string, segment: string])[]
+  readonly values: Values
   /** The raw keys and values behind a `*`. */
   readonly pairs?: readonly string[]
   /** The number of characters of the raw path that match. */

@@ -127,3 +127,8 @@ function isDecodable(segment: string): boolean {
     return false
   }
 }
+
+/** Joins two parts of a path, without a slash at the start. */
+export function joinParts(start: string, separator: string, end: string): string {
+  return start === '' && separator === '/' ? end : start + separator + end
+}

@@ -103,7 +103,7 @@ function originFor(
   const scheme = route?.scheme ?? protocol
   const built = route?.buildHost(target)
   const host = built ?? here?.name
-  const from = facts.getFrom(scheme, host && parseHost(host)?.name)
+  const from = facts.getFrom(scheme, host)
   if (route === undefined || (built === undefined && scheme === protocol)) {
     return { origin: '', from }
   }

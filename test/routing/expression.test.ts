@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { stateOf } from '../../lib/http/request.ts'
 import {
   FrontController,
   HttpRequest,
@@ -8,6 +9,7 @@ import {
   type RoutePattern,
 } from '../../lib/index.ts'
 import { Expression } from '../../lib/routing/expression.ts'
+import { routing } from '../support/routing.ts'
 
 const { stringify } = JSON
 
@@ -215,5 +217,27 @@ describe('Expression', () => {
     // The expressions before them have taken the steps of a long path.
     assert.equal(await routeOf(`/${'-'.repeat(2_000)}`), null)
     assert.equal(await routeOf(`/${'-'.repeat(2_000)}1`), null)
+  })
+
+  // For a path that takes thousands of steps in each expression; the first route is tried last.
+  const firstOf500 = (toPattern: (i: number) => RoutePattern): HttpRequest => {
+    const patterns = Array.from({ length: 500 }, (_, i) => [`r${i}`, toPattern(i)])
+    const target = `/${'word-'.repeat(190)}p7.html`
+    return routing(Object.fromEntries(patterns))(target, { headers: { host: 't0.example' } })
+  }
+
+  it('runs once for all routes that have it', () => {
+    const request = firstOf500((i) => ({
+      regex: i === 0 ? '(.+)-(.+)[.](.+)' : '(.+)-(.+)-(.+)[.]([a-f]+)',
+    }))
+    assert.equal(stateOf(request).route?.name, 'r0')
+  })
+
+  it('does not run for a route of another host', () => {
+    const request = firstOf500((i) => ({
+      host: `t${i}.example`,
+      regex: `(?:([a-z]{2})/)?(.+?)(?:-p(\\d+))?(?:[.](html|${i}))?`,
+    }))
+    assert.equal(stateOf(request).route?.name, 'r0')
   })
 })
