@@ -186,9 +186,22 @@ function* cookieValues(label: string, field: string): Generator<LabelledValue> {
   }
 }
 
+// Match what stands between separators, but nothing that is certainly short: a value may have thousands of such parts.
+const PIECES = between('\\s+?&#;,|"\'()[\\]{}<>')
+const PARTS = between('=')
+const INNER_PARTS = between('=:@./\\\\!-')
+
+function between(separators: string): RegExp {
+  const other = `[^${separators}]`
+  return new RegExp(
+    `${other}*[^\\0-\\x7f${separators}]${other}*|${other}{${MIN_VALUE_LENGTH},}`,
+    'g',
+  )
+}
+
 /** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
 export function* piecesOf(value: string): Generator<string> {
-  for (const piece of value.split(/[\s+?&#;,|"'()[\]{}<>]+/)) {
+  for (const piece of value.match(PIECES) ?? []) {
     if (isShort(piece)) continue
     for (const part of splitPiece(piece)) {
       if (part !== value && isPiece(part)) yield part
@@ -204,14 +217,12 @@ function splitPiece(piece: string): Iterable<string> {
   if (equals < 0) return [piece]
   const name = piece.slice(0, equals)
   const rest = piece.slice(equals + 1)
-  const parts = new Set([piece, /\d/.test(name) ? name : '', rest])
-  for (const part of rest.split('=')) parts.add(part)
-  return parts
+  return new Set([piece, /\d/.test(name) ? name : '', rest, ...(rest.match(PARTS) ?? [])])
 }
 
 // Words without a digit are parts of every URL and host name.
 function* innerPiecesOf(piece: string): Generator<string> {
-  for (const part of piece.split(/[=:@./\\!-]+/)) {
+  for (const part of piece.match(INNER_PARTS) ?? []) {
     if (isPiece(part) && /\d/.test(part) && !YEAR.test(part)) yield part
   }
 }

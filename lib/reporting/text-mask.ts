@@ -31,8 +31,8 @@ export function isLongWhenFolded(text: string): boolean {
 // pairs, such as a form, is not a number.
 const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
-// The label of each masked character, by its index in the joined texts.
-type Labels = (string | undefined)[]
+// The number of the label of each masked character, by its index in the joined texts; 0 for others.
+type Labels = Uint16Array
 
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
@@ -54,8 +54,8 @@ export class TextMask {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
   readonly #labelNames = ['']
-  // The labels of the shorter values.
-  readonly #shortLabels = new Map<string, string>()
+  // The numbers of the labels of the shorter values.
+  readonly #shortLabels = new Map<string, number>()
   // How often each run occurs, by the index of its first occurrence; 0 once a value has begun with it.
   readonly #shortCounts: Uint16Array
 
@@ -133,14 +133,18 @@ export class TextMask {
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
       cost = PLACE_COST * (this.#shortCounts[first] as number)
       this.#shortCounts[first] = 0
-      if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, label)
+      if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, this.#numberOf(label))
     })
     return cost
   }
 
-  #coverRuns(label: string, folded: string): void {
+  #numberOf(label: string): number {
     if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
-    const number = this.#labelNames.length - 1
+    return this.#labelNames.length - 1
+  }
+
+  #coverRuns(label: string, folded: string): void {
+    const number = this.#numberOf(label)
     this.#runs.find(folded, (first) => {
       this.#labels[first] ||= number
     })
@@ -152,38 +156,38 @@ export class TextMask {
     let start = 0
     return this.#texts.map((text) => {
       const end = start + text.length
-      const own = labels.slice(start, end)
+      const own = labels.subarray(start, end)
       start = end + BORDER.length
       return this.#withLabels(text, own)
     })
   }
 
-  #withLabels(text: string, labels: readonly (string | undefined)[]): string {
+  #withLabels(text: string, labels: Labels): string {
     let masked = ''
     for (let at = 0; at < text.length; ) {
-      const label = labels[at]
+      const number = labels[at]
       let end = at + 1
-      while (end < text.length && (labels[end] === undefined) === (label === undefined)) end++
+      while (end < text.length && (labels[end] === 0) === (number === 0)) end++
       const run = text.slice(at, end)
       // White space at the ends of a run is not secret, and it separates the words.
       masked +=
-        label === undefined || consistsOf(run, this.#publicWords)
+        !number || consistsOf(run, this.#publicWords)
           ? run
-          : run.replace(/\S(?:.*\S)?/s, () => `[${label}]`)
+          : run.replace(/\S(?:.*\S)?/s, () => `[${this.#labelNames[number]}]`)
       at = end
     }
     return masked
   }
 
-  #labelsOfCharacters(): Readonly<Labels> {
-    const labels: Labels = Array(this.#joined.length)
+  #labelsOfCharacters(): Labels {
+    const labels = new Uint16Array(this.#joined.length)
     const { firsts } = this.#runs
     let before: number | undefined
     for (let at = 0; at < firsts.length; at++) {
       const number = this.#labels[firsts[at] as number]
       // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
       const length = before ? 2 : WINDOW
-      if (number) this.#put(labels, at + WINDOW - length, length, `${this.#labelNames[number]}`)
+      if (number) this.#put(labels, at + WINDOW - length, length, number)
       before = number
     }
     if (this.#shortLabels.size > 0) this.#putShort(labels)
@@ -197,17 +201,21 @@ export class TextMask {
     return Math.max(next, (this.#starts[last] as number) + 1)
   }
 
-  #put(labels: Labels, at: number, length: number, label: string): void {
+  #put(labels: Labels, at: number, length: number, label: number): void {
     const end = this.#endOf(at, length)
-    for (let i = this.#starts[at] as number; i < end; i++) labels[i] ??= label
+    for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
   }
 
   #putShort(labels: Labels): void {
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
+    // Where a value begins.
+    const places: number[] = []
+    for (let at = 0; at < firsts.length; at++) {
+      if (this.#shortCounts[firsts[at] as number] === 0) places.push(at)
+    }
     for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
-      for (let at = 0; at < firsts.length; at++) {
-        if (this.#shortCounts[firsts[at] as number] !== 0) continue
+      for (const at of places) {
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
