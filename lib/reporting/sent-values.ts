@@ -178,11 +178,15 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   for (const each of [credentials, user, password]) yield [label, each]
 }
 
-// Returns only the values with separators: any other one is a piece of the field.
+// A longer cookie is no number, even if its digits are escaped six times.
+const MAX_COOKIE = 1_000
+
+// Returns only the values with separators: any other one is a piece of the field. The field has all runs and pieces of a long one.
 function* cookieValues(label: string, field: string): Generator<LabelledValue> {
   for (const cookie of field.split(';')) {
     const value = cookie.slice(cookie.indexOf('=') + 1).trim()
-    if (/[^\w.-]/.test(value)) yield [label, value.replace(/^"(.*)"$/, '$1')]
+    if (value.length <= MAX_COOKIE && /[^\w.-]/.test(value))
+      yield [label, value.replace(/^"(.*)"$/, '$1')]
   }
 }
 

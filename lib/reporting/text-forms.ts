@@ -208,21 +208,19 @@ function mapForm(
   map: (part: string) => string,
 ): TextForm {
   const kept: number[] = []
-  let mapped = ''
   let end = 0
   const keep = (to: number): void => {
-    mapped += text.slice(end, to)
     for (; end < to; end++) kept.push(starts[end] as number)
   }
-  for (const { 0: part, index } of text.matchAll(pattern)) {
+  // No pattern has groups.
+  const mapped = text.replace(pattern, (part, index: number) => {
     keep(index)
     const result = map(part)
-    mapped += result
     for (let i = 0; i < result.length; i++) kept.push(starts[index] as number)
     end = index + part.length
-  }
-  keep(text.length)
-  kept.push(starts[text.length] as number)
+    return result
+  })
+  keep(text.length + 1)
   return { text: mapped, starts: new Int32Array(kept) }
 }
 
