@@ -7,6 +7,8 @@ import {
 } from '../controllers/controller.ts'
 import { isPromiseLike } from '../http/async.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { release } from '../http/retention.ts'
+import type { LoopState } from './loop.ts'
 import { checkHooks } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
 
@@ -57,37 +59,42 @@ export function hooksOf(
  * action does not run, but `postDispatch` does.
  */
 export function withHooks(hooks: ControllerHooks, action: Action): Action {
-  const wrapped: Action = function (this: unknown, ...args) {
-    return run(around(hooks, action, this, args)) as ReturnType<Action>
+  const wrapped: Action = function (this: unknown, request, response) {
+    return run(around(hooks, action, this, { request, response })) as ReturnType<Action>
   }
   return wrapAction(wrapped, action)
 }
+
+// What steps are called with.
+type Received = Pick<LoopState, 'request' | 'response'>
 
 function* around(
   hooks: ControllerHooks,
   action: Action,
   owner: unknown,
-  args: Parameters<Action>,
+  received: Received,
 ): Steps<unknown> {
-  const [request, response] = args
-  const received = { request, response }
-  for (const name of ['init', 'preDispatch'] as const) {
-    const next = checkReturned(yield* call(hooks[name], owner, args), name, received)
-    if (next !== undefined) return next
+  try {
+    for (const name of ['init', 'preDispatch'] as const) {
+      const next = checkReturned(yield* call(hooks[name], owner, received), name, received)
+      if (next !== undefined) return next
+    }
+    const next = isRedirect(received.response) ? undefined : yield* call(action, owner, received)
+    const after = yield* call(hooks.postDispatch, owner, received)
+    return checkReturned(after, 'postDispatch', received) ?? next
+  } finally {
+    release(received)
   }
-  const next = isRedirect(response) ? undefined : yield* call(action, owner, args)
-  const after = yield* call(hooks.postDispatch, owner, args)
-  return checkReturned(after, 'postDispatch', received) ?? next
 }
 
 function* call(
   action: Action | undefined,
   owner: unknown,
-  args: Parameters<Action>,
+  { request, response }: Received,
 ): Steps<unknown> {
   if (action === undefined) return undefined
   // Does not use action.call(): a function can have an own property of that name.
-  const returned: unknown = Reflect.apply(action, owner, args)
+  const returned: unknown = Reflect.apply(action, owner, [request, response])
   return isPromiseLike(returned) ? yield* wait(returned) : returned
 }
 

@@ -7,7 +7,7 @@ import { statusOf, toError } from '../http/exceptions.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
-import { isolateRequests } from '../http/retention.ts'
+import { isolateRequests, release } from '../http/retention.ts'
 import type { Logger } from '../reporting/logger.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
@@ -15,7 +15,7 @@ import { RequestRouter } from '../routing/request-router.ts'
 import type { SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
-import { type Admit, type LoopState, runLoop, type Stages } from './loop.ts'
+import { type Admit, type LoopState, loopFor, runLoop, type Stages } from './loop.ts'
 import {
   controllersOf,
   type FrontControllerOptions,
@@ -90,7 +90,7 @@ export class FrontController {
 
   /** Handles a request. Returns a promise only if the body, an action or a plugin has to be awaited. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    const loop = run(runLoop(request, this.#stages, this.#admit))
+    const loop = run(runLoop(loopFor(request), this.#stages, this.#admit))
     return isPromiseLike(loop) ? loop.then((loop) => this.#complete(loop)) : this.#complete(loop)
   }
 
@@ -130,7 +130,9 @@ export class FrontController {
     return this.#reporter.admit({ exceptions: [exception], request, status: statusOf(exception) })
   }
 
-  #complete({ request: last, response, admission }: LoopState): HttpResponse {
+  #complete(loop: LoopState): HttpResponse {
+    const { request: last, response, admission } = loop
+    release(loop)
     const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
     const { message } = stateOf(request)

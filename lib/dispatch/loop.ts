@@ -45,8 +45,13 @@ export interface Stages {
 // Ends a circle of forwards.
 const MAX_DISPATCHES = 16
 
+/** Returns the state in which the loop begins. */
+export function loopFor(request: HttpRequest): LoopState {
+  return { request, response: new HttpResponse(), dispatches: 0 }
+}
+
 /**
- * Runs the loop for one request, in these stages:
+ * Runs the loop for one request, see {@link loopFor}, in these stages:
  *
  *   prepare     routes the target to path and `q`, then to module, controller, action and pairs; reads a POSTed form
  *   check       throws for a rejected request, and for a circle of forwards
@@ -58,8 +63,7 @@ const MAX_DISPATCHES = 16
  *
  * @returns The last request, and the response.
  */
-export function* runLoop(request: HttpRequest, stages: Stages, admit: Admit): Steps<LoopState> {
-  const loop: LoopState = { request, response: new HttpResponse(), dispatches: 0 }
+export function* runLoop(loop: LoopState, stages: Stages, admit: Admit): Steps<LoopState> {
   for (;;) {
     let exception: Error
     try {

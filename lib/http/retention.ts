@@ -75,3 +75,12 @@ export function copied<T>(data: T): T {
   for (const [name, value] of Object.entries(data)) copy[name] = copied(value)
   return copy
 }
+
+/**
+ * Empties what has a request. An exception keeps its frames until its stack is read; the frame of a generator keeps its arguments, and
+ * that of a function its outer variables. So each exception in a cache of the application would keep a request.
+ */
+export function release(holder: { request: unknown; response: unknown }): void {
+  holder.request = undefined
+  holder.response = undefined
+}

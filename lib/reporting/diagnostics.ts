@@ -9,7 +9,7 @@ import type { ErrorType } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
-import { copied } from '../http/retention.ts'
+import { copied, release } from '../http/retention.ts'
 import type { RequestReport } from './error-report.ts'
 import { safeClassOf } from './exception-report.ts'
 import { fingerprintOf } from './fingerprint.ts'
@@ -70,14 +70,17 @@ export function traced<T>(
 ): T | Promise<T> {
   const { start, end, asyncStart, asyncEnd, error } = channels.dispatch
   const message = toMessage(request)
+  const holder = { request, response }
   const succeed = (value: T): T => {
-    Object.assign(message, { status: response.status })
+    Object.assign(message, { status: holder.response.status })
+    release(holder)
     return value
   }
   const fail = (thrown: unknown): Error => {
     // Thrown in place of the value, so that the report finds the same texts.
     const exception = toError(thrown)
-    Object.assign(message, failureOf(exception, request, response))
+    Object.assign(message, failureOf(exception, holder.request, holder.response))
+    release(holder)
     error.publish(message)
     return exception
   }

@@ -12,7 +12,8 @@ import { SignInError } from './sign-in-hint.ts'
 
 /**
  * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
- * frame of the application, controller and action; for a rejection, the type, the status and the requested names.
+ * frame of the application, controller and action; for a rejection, the type, the status and the requested names, or that of the
+ * exception without a request.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
  * request, but its names may be parts of the target: see `copyOf()`.
  */
@@ -20,7 +21,9 @@ export function fingerprintOf(failure: Failure): string {
   const { exceptions, request } = failure
   const [first = new Error(), second] = exceptions
   if (second !== undefined) return faultKey(second, failure, 'error/error')
-  if (request === undefined) return faultKey(first, failure, '')
+  if (request === undefined) {
+    return faultKey(first, failure, isRejection(failure) ? String(failure.status) : '')
+  }
   const type = typeOf(first)
   const { resolve } = stateOf(request).settings
   // The other types mean that there is no action. Resolving the names takes 1 % of the time of a 404.

@@ -55,6 +55,8 @@ export class Reporter {
   // Two budgets, because the thousand kinds of 404 of a scanner must not hide faults.
   readonly #faults = new FaultBudget()
   readonly #rejections = new RejectionBudget()
+  // Each rejection may make an observer fail, so these errors must not take the lines of faults.
+  readonly #observers = new RejectionBudget()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: ReporterOptions) {
@@ -108,7 +110,7 @@ export class Reporter {
   flush(): void {
     clearTimeout(this.#timer)
     this.#timer = undefined
-    const budgets = [this.#faults, this.#rejections]
+    const budgets = [this.#faults, this.#observers, this.#rejections]
     for (const budget of budgets) budget.renew()
     const summaries = budgets.map(({ counts }) => counts.takeSummary())
     const total = summaries.reduce((sum, summary) => sum + summary.total, 0)
@@ -150,7 +152,7 @@ export class Reporter {
     this.#timer ??= outsideRequests(() =>
       setTimeout(() => this.flush(), SUMMARY_INTERVAL_MS).unref(),
     )
-    if (!this.#isLogged(budget === this.#faults ? 'error' : 'warn')) return 'count'
+    if (!this.#isLogged(budget === this.#rejections ? 'warn' : 'error')) return 'count'
     if (this.#options.development) return 'full'
     return budget.spend(fingerprint)
   }
@@ -199,13 +201,12 @@ export class Reporter {
       const failure = { exceptions: [toError(thrown)], status: 500 }
       claim(failure.exceptions, undefined)
       const fingerprint = `observer ${fingerprintOf(failure)}`
-      const detail = this.#detailOf(this.#faults, fingerprint)
-      if (detail === 'count') {
-        this.#faults.counts.add(fingerprint)
+      if (this.#detailOf(this.#observers, fingerprint) === 'count') {
+        this.#observers.counts.add(fingerprint)
         return
       }
       const { name, message, stack } = makeReport('', failure, this.#options)
-      const fields = { event: 'observer', fingerprint, name, ...(detail === 'full' && { stack }) }
+      const fields = { event: 'observer', fingerprint, name, stack }
       this.#options.logger?.error(fields, `An observer of errors failed: ${message}`)
     } catch {
       // The logger itself failed: there is no other place to report to.

@@ -1,6 +1,7 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { isShort, numbersIn, piecesOf, serverNamesOf, valuesOf } from './sent-values.ts'
+import { authorityOf } from '../http/request-line.ts'
+import { isShort, numbersIn, piecesOf, SERVER_ELEMENTS, valuesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
@@ -26,6 +27,8 @@ const MAX_SESSIONS = 6_144
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
+// Each proxy may add its name to the list. Comparing thousands of names takes time.
+const MAX_SERVER_NAMES = 64
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
 
@@ -149,6 +152,15 @@ function* decodings(value: string): Generator<string> {
     if (next === decoded) return
     decoded = next
   }
+}
+
+// Returns the names and ports under which clients reach the server. They are not secret.
+function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
+  const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
+  const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
+  const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded]
+  const names = fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? [])
+  return new Set(names.slice(0, MAX_SERVER_NAMES))
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.

@@ -1,6 +1,6 @@
 import { decodePercent, parsePairs } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
-import { authorityOf, splitTarget } from '../http/request-line.ts'
+import { splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
 import { foldCost } from './text-forms.ts'
@@ -28,16 +28,13 @@ const HARMLESS_PATTERN =
 // As in `If-Modified-Since` (RFC 9110, section 5.6.7).
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 
-// The elements of `Forwarded` that name the server (RFC 7239).
-const SERVER_ELEMENTS = /(?<![\w-])(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
+/** The elements of `Forwarded` that name the server (RFC 7239). */
+export const SERVER_ELEMENTS: RegExp = /(?<![\w-])(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
 
 // Matches text that begins with a number, such as an amount of money.
 const NUMERIC = /^[^a-z\d]{0,4}\d/i
 const MAX_NUMBER = 40
 const YEAR = /^(?:19|20)\d\d$/
-
-// Each proxy may add its name to the list. Comparing thousands of names takes time.
-const MAX_SERVER_NAMES = 64
 
 type IsSafe = (name: string) => boolean
 
@@ -196,11 +193,9 @@ const PARTS = between('=')
 const INNER_PARTS = between('=:@./\\\\!-')
 
 function between(separators: string): RegExp {
-  const other = `[^${separators}]`
-  return new RegExp(
-    `${other}*[^\\0-\\x7f${separators}]${other}*|${other}{${MIN_VALUE_LENGTH},}`,
-    'g',
-  )
+  const any = `[^${separators}]`
+  const pattern = `${any}*[^\\0-\\x7f${separators}]${any}*|${any}{${MIN_VALUE_LENGTH},}`
+  return new RegExp(pattern, 'g')
 }
 
 /** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
@@ -252,13 +247,4 @@ export function numbersIn(value: string): readonly string[] {
 
 function labelOf(name: string, isSafe: IsSafe = isName): string {
   return isSafe(name) ? name : 'value'
-}
-
-/** Returns the names and ports under which clients reach the server. They are not secret. */
-export function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
-  const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
-  const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
-  const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded]
-  const names = fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? [])
-  return new Set(names.slice(0, MAX_SERVER_NAMES))
 }

@@ -86,9 +86,9 @@ export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefi
   return isAuthorization ? 'authorization request' : undefined
 }
 
-// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000. A path of more than
-// 8,000 characters is not routed, because a request target is hardly longer, and a route may have a slow expression.
-const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,8000})?$/is
+// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000. Each report of the
+// error routes the path again, and the expressions of routes take time that grows with its length.
+const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,500})?$/is
 
 function redirectHintOf(request: HttpRequest): string | undefined {
   const redirect = urlIn(request, 'redirect_uri')

@@ -31,9 +31,6 @@ export function isLongWhenFolded(text: string): boolean {
 // pairs, such as a form, is not a number.
 const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
-// The number of the label of each masked character, by its index in the joined texts; 0 for others.
-type Labels = Uint16Array
-
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
  * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
@@ -162,7 +159,7 @@ export class TextMask {
     })
   }
 
-  #withLabels(text: string, labels: Labels): string {
+  #withLabels(text: string, labels: Uint16Array): string {
     let masked = ''
     for (let at = 0; at < text.length; ) {
       const number = labels[at]
@@ -179,7 +176,8 @@ export class TextMask {
     return masked
   }
 
-  #labelsOfCharacters(): Labels {
+  // Returns the number of the label of each masked character, by its index in the joined texts; 0 for others.
+  #labelsOfCharacters(): Uint16Array {
     const labels = new Uint16Array(this.#joined.length)
     const { firsts } = this.#runs
     let before: number | undefined
@@ -201,12 +199,12 @@ export class TextMask {
     return Math.max(next, (this.#starts[last] as number) + 1)
   }
 
-  #put(labels: Labels, at: number, length: number, label: number): void {
+  #put(labels: Uint16Array, at: number, length: number, label: number): void {
     const end = this.#endOf(at, length)
     for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
   }
 
-  #putShort(labels: Labels): void {
+  #putShort(labels: Uint16Array): void {
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
     // Where a value begins.

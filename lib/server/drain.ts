@@ -10,8 +10,6 @@ import { GRACE_MS } from './server-stop.ts'
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
-// The number of connections that can wait to be accepted, by the default of node:net.
-const MAX_WAITING = 511
 // One or two turns are enough. It depends on the part of a turn in which the last connection is destroyed.
 const MAX_CLOSING_TURNS = 10
 
@@ -136,7 +134,7 @@ export async function acceptWaiting(
   }
   server.on('connection', onConnection)
   // The first turn may be half over.
-  for (let i = 0; quietTurns < 2 && i < MAX_WAITING && performance.now() < endsAt; i++) {
+  while (quietTurns < 2 && performance.now() < endsAt) {
     await turn()
     quietTurns++
   }

@@ -232,6 +232,13 @@ describe('fingerprintOf()', () => {
     assert.equal(fingerprintOf(failure), 'EXCEPTION_NO_CONTROLLER default news list')
   })
 
+  it('has the status of a rejection without a request', () => {
+    const of = (status: number): string =>
+      fingerprintOf({ exceptions: [new MalformedMessageError(status, 'X')], status })
+    assert.match(of(408), /^EXCEPTION_OTHER MalformedMessageError .*408$/)
+    assert.notEqual(of(400), of(408))
+  })
+
   it('is that of the error action if that failed too', () => {
     const second = broken(['error (file:///srv/app/error.js:3:1)'])
     const failure = { exceptions: [new NoControllerError('x'), second], status: 500, request }

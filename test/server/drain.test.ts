@@ -97,7 +97,7 @@ describe('drain()', () => {
     connectAgain()
     await once(service.server, 'connection')
     await service.close()
-    // Without the limit, 511 turns of the event loop accept as many.
+    // Without the limit, it would not end.
     assert.ok(accepted <= 150, `${accepted}`)
   })
 
