@@ -5,7 +5,7 @@ import { monotonicMs } from '../http/clock.ts'
 import { NoRouteError } from '../http/errors.ts'
 import { statusOf, toError } from '../http/exceptions.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
-import type { HttpResponse } from '../http/response.ts'
+import { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
 import { isolateRequests, release } from '../http/retention.ts'
 import type { Logger } from '../reporting/logger.ts'
@@ -15,7 +15,7 @@ import { RequestRouter } from '../routing/request-router.ts'
 import type { SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
-import { type Admit, type LoopState, loopFor, runLoop, type Stages } from './loop.ts'
+import { type Admit, type LoopState, runLoop, type Stages } from './loop.ts'
 import {
   controllersOf,
   type FrontControllerOptions,
@@ -90,7 +90,8 @@ export class FrontController {
 
   /** Handles a request. Returns a promise only if the body, an action or a plugin has to be awaited. */
   respond(request: HttpRequest): HttpResponse | Promise<HttpResponse> {
-    const loop = run(runLoop(loopFor(request), this.#stages, this.#admit))
+    const start: LoopState = { request, response: new HttpResponse(), dispatches: 0 }
+    const loop = run(runLoop(start, this.#stages, this.#admit))
     return isPromiseLike(loop) ? loop.then((loop) => this.#complete(loop)) : this.#complete(loop)
   }
 

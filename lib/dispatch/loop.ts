@@ -2,7 +2,7 @@ import { failsafe } from '../controllers/error-controller.ts'
 import { isPromiseLike } from '../http/async.ts'
 import { toError } from '../http/exceptions.ts'
 import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
-import { HttpResponse, responseLifecycle } from '../http/response.ts'
+import { type HttpResponse, responseLifecycle } from '../http/response.ts'
 import type { Admission } from '../reporting/reporter.ts'
 import { toErrorRequest } from './error-request.ts'
 import type { Plugin } from './plugin.ts'
@@ -45,13 +45,8 @@ export interface Stages {
 // Ends a circle of forwards.
 const MAX_DISPATCHES = 16
 
-/** Returns the state in which the loop begins. */
-export function loopFor(request: HttpRequest): LoopState {
-  return { request, response: new HttpResponse(), dispatches: 0 }
-}
-
 /**
- * Runs the loop for one request, see {@link loopFor}, in these stages:
+ * Runs the loop for one request, in these stages:
  *
  *   prepare     routes the target to path and `q`, then to module, controller, action and pairs; reads a POSTed form
  *   check       throws for a rejected request, and for a circle of forwards

@@ -1,8 +1,8 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
-import { isShort, numbersIn, piecesOf, SERVER_ELEMENTS, valuesOf } from './sent-values.ts'
-import { shapeOf } from './shape.ts'
+import { isShort, piecesOf, SERVER_ELEMENTS, valuesOf } from './sent-values.ts'
+import { numbersIn, shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 

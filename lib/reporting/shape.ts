@@ -146,3 +146,20 @@ function countChanges(text: string): number {
 function count(text: string, pattern: RegExp): number {
   return text.match(pattern)?.length ?? 0
 }
+
+/** Matches text that begins with a number, such as an amount of money. */
+export const NUMERIC: RegExp = /^[^a-z\d]{0,4}\d/i
+const MAX_NUMBER = 40
+
+/** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */
+export function numbersIn(value: string): readonly string[] {
+  // Full-width digits become ASCII.
+  const text = value.length > MAX_NUMBER ? '' : value.normalize('NFKC')
+  if (!NUMERIC.test(text)) return []
+  // A plus between digits is a space.
+  const digits = text.replace(/^[^\w.+-]+|[\s,_']|(?<=\d)\+(?=\d)/g, '')
+  const { abs, ceil, floor } = Math
+  const number = abs(Number(digits))
+  const numbers = [number, floor(number), ceil(number), abs(Number.parseFloat(digits))]
+  return [...new Set(numbers.map(String))].filter((text) => text !== value)
+}

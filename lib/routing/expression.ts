@@ -40,8 +40,8 @@ export class Expression {
     return MAY_BE_UNLIMITED.test(this.#regex.source) && this.#compiled === 'unlimited'
   }
 
-  // V8 takes less time for a short text, but has no limit.
-  #isForV8(text: string): boolean {
+  /** Whether V8 runs it on a text: it takes less time for a short one, but has no limit. */
+  isForV8(text: string): boolean {
     const program = this.#compiled
     return typeof program === 'string' || (program.isLinear && text.length < LONG)
   }
@@ -54,7 +54,7 @@ export class Expression {
 
   /** Reports whether a text matches, see {@link find}. */
   test(text: string, effort?: Effort): boolean {
-    return this.#isForV8(text) ? this.#regex.test(text) : this.find(text, effort) !== undefined
+    return this.isForV8(text) ? this.#regex.test(text) : this.find(text, effort) !== undefined
   }
 
   /**
@@ -66,7 +66,7 @@ export class Expression {
     text: string,
     effort: Effort = { steps: PATH_STEPS },
   ): readonly (Span | undefined)[] | undefined {
-    if (this.#isForV8(text)) return this.#regex.exec(text)?.indices
+    if (this.isForV8(text)) return this.#regex.exec(text)?.indices
     const program = this.#compiled as Program
     if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)
     const slots: number[] = Array(2 * program.groups).fill(-1)

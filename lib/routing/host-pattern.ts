@@ -1,4 +1,5 @@
 import type { Expression } from './expression.ts'
+import type { PathText } from './path-text.ts'
 import { type Requirements, toVariable, unmetError, variablesIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
 import type { Variable } from './route-part.ts'
@@ -78,8 +79,12 @@ export class HostPattern {
     )
   }
 
-  /** Returns the values of the variables, or why a host does not match that {@link hasLiterals}. */
-  match(labels: readonly string[] = []): [string, string][] | string {
+  /**
+   * Returns the values of the variables, or why a host does not match that {@link hasLiterals}.
+   *
+   * @param path It remembers the results of requirements.
+   */
+  match(labels: readonly string[] = [], path: PathText): [string, string][] | string {
     const values: [string, string][] = []
     for (const [i, part] of this.#labels.entries()) {
       if ('text' in part) continue
@@ -90,7 +95,7 @@ export class HostPattern {
         continue
       }
       if (!LABEL.test(label)) return OTHER_HOST
-      if (requirement?.test(label) === false) return miss
+      if (requirement && !path.meets(requirement, label)) return miss
       values.push([variable, label])
     }
     return values

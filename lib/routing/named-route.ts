@@ -113,7 +113,7 @@ export class NamedRoute {
     if (typeof founds === 'string') return founds
     const values: Values[] = []
     for (const [i, { host }] of links.entries()) {
-      const labels = host?.match(facts.labels) ?? []
+      const labels = host?.match(facts.labels, path) ?? []
       if (typeof labels === 'string') return labels
       values.push([...labels, ...(founds[i]?.values ?? [])])
     }

@@ -5,7 +5,7 @@ import type { Effort } from './expression-program.ts'
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
 const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
 
-// Many routes may have the same expression. For a shorter text, it takes less time to run it again than to remember the result.
+// For a shorter text, it takes less time to let V8 run an expression again than to remember its result.
 const LONG = 64
 
 /**
@@ -69,17 +69,15 @@ export class PathText {
   /** Returns where the path matches an expression, and where its groups are; undefined if it does not match. */
   find(expression: Expression): readonly (Span | undefined)[] | undefined {
     const find = () => expression.find(this.text, this.effort)
-    return this.text.length < LONG ? find() : this.once(expression, find)
+    return isQuick(expression, this.text) ? find() : this.once(expression, find)
   }
 
-  /** Reports whether a segment meets a requirement. */
-  meets(requirement: Expression, i: number, isDecoded: boolean): boolean {
-    const value = isDecoded ? this.decodedAt(i) : (this.segments[i] ?? '')
-    if (value.length < LONG) return requirement.test(value, this.effort)
-    const results = this.once(requirement, () => new Map<number, boolean>())
-    const key = isDecoded ? i : -1 - i
-    const result = results.get(key) ?? requirement.test(value, this.effort)
-    results.set(key, result)
+  /** Reports whether a segment, or a label of the host, meets a requirement. */
+  meets(requirement: Expression, value: string): boolean {
+    if (isQuick(requirement, value)) return requirement.test(value)
+    const results = this.once(requirement, () => new Map<string, boolean>())
+    const result = results.get(value) ?? requirement.test(value, this.effort)
+    results.set(value, result)
     return result
   }
 
@@ -94,6 +92,11 @@ export class PathText {
       ? new PathText(this.raw.slice(end), this.effort)
       : undefined
   }
+}
+
+// Many routes may have the same expression.
+function isQuick(expression: Expression, text: string): boolean {
+  return text.length < LONG && expression.isForV8(text)
 }
 
 function offsetsOf(raw: string): number[] {

@@ -93,7 +93,8 @@ export class SegmentsPart implements PathPart {
       const part = parts[i] as Segment
       if ('literal' in part || part.requirement === undefined) continue
       // Module, controller and action are never decoded.
-      if (!path.meets(part.requirement, i, !isRouteName(part.variable))) return part.miss
+      const value = isRouteName(part.variable) ? segments[i] : path.decodedAt(i)
+      if (!path.meets(part.requirement, value ?? '')) return part.miss
     }
     return this.#found(path, prefixAt)
   }

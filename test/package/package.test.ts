@@ -114,7 +114,7 @@ describe('The installed package', () => {
     const others: string[] = []
     for (const { path } of declarations) {
       const text = await readInstalled(path.replace('dist/', ''))
-      for (const [, name = ''] of text.matchAll(/^(?:export )?declare function (\w+)/gm)) {
+      for (const [, name = ''] of text.matchAll(/(?:^|\*\/)(?:export )?declare function (\w+)/gm)) {
         if (!new RegExp(`\\b${name}\\b`).test(exported)) others.push(`${path} declares ${name}`)
       }
     }

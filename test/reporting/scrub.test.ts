@@ -453,6 +453,28 @@ describe('scrub()', () => {
     assert.ok(normalize.mock.callCount() < 12_000, `${normalize.mock.callCount()}`)
   })
 
+  it('judges a thousand names of a JSON body, and searches for the others as for values', () => {
+    const request = new HttpRequest({ target: '/' })
+    const words = [
+      'page',
+      'list',
+      'news',
+      'item',
+      'user',
+      'view',
+      'name',
+      'text',
+      'date',
+      'type',
+      'book',
+    ]
+    const names = words.flatMap((a) => words.flatMap((b) => words.map((c) => `${a}-${b}-${c}`)))
+    const json = Object.fromEntries([...names, 'profile'].map((name) => [name, 0]))
+    stateOf(request).message.json = Buffer.from(JSON.stringify(json))
+    // The last members come first.
+    assert.equal(scrub('no page-page-page, no profile', request), 'no [name], no profile')
+  })
+
   it('folds no short piece of a value that stays as it is', (t) => {
     const normalize = t.mock.method(String.prototype, 'normalize')
     for (const piece of [',\u4e2d', '.1\u{20000}']) {

@@ -8,7 +8,8 @@ import {
   type HttpResponse,
   type RoutePattern,
 } from '../../lib/index.ts'
-import { Expression } from '../../lib/routing/expression.ts'
+import { Expression, PATH_STEPS, sharedExpression } from '../../lib/routing/expression.ts'
+import { PathText } from '../../lib/routing/path-text.ts'
 import { routing } from '../support/routing.ts'
 
 const { stringify } = JSON
@@ -231,6 +232,22 @@ describe('Expression', () => {
       regex: i === 0 ? '(.+)-(.+)[.](.+)' : '(.+)-(.+)-(.+)[.]([a-f]+)',
     }))
     assert.equal(stateOf(request).route?.name, 'r0')
+  })
+
+  it('runs once for a path of any length, and for a segment or a label', () => {
+    for (const text of ['a-b-c', 'a-b-'.repeat(20)]) {
+      const path = new PathText(text)
+      const regex = sharedExpression('^(?:(.+)-(.+)-x)$', 'd')
+      const requirement = sharedExpression('^(?:(.+)-(.+)-x)$', 'u')
+      const attempt = (): number => {
+        assert.equal(path.find(regex), undefined)
+        assert.equal(path.meets(requirement, text), false)
+        return path.effort.steps
+      }
+      const left = attempt()
+      assert.ok(left < PATH_STEPS)
+      assert.equal(attempt(), left)
+    }
   })
 
   it('does not run for a route of another host', () => {
