@@ -199,7 +199,7 @@ const INNER_PARTS = between('=:@./\\\\!-')
 
 function between(separators: string): RegExp {
   const any = `[^${separators}]`
-  const pattern = `${any}*[^\\0-\\x7f${separators}]${any}*|${any}{${MIN_VALUE_LENGTH},}`
+  const pattern = `${any}{${MIN_VALUE_LENGTH},}|${any}*[^\\0-\\x7f${separators}]${any}*`
   return new RegExp(pattern, 'g')
 }
 
