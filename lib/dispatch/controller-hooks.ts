@@ -65,7 +65,7 @@ export function withHooks(hooks: ControllerHooks, action: Action): Action {
   return wrapAction(wrapped, action)
 }
 
-// What steps are called with.
+// What the hooks and the action are called with.
 type Received = Pick<LoopState, 'request' | 'response'>
 
 function* around(

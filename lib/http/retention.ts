@@ -77,8 +77,9 @@ export function copied<T>(data: T): T {
 }
 
 /**
- * Empties what has a request. An exception keeps its frames until its stack is read; the frame of a generator keeps its arguments, and
- * that of a function its outer variables. So each exception in a cache of the application would keep a request.
+ * Removes the request and the response from an object that nobody reads any more, but to which a generator or a closure refers. An
+ * exception keeps its frames until its stack is read; the frame of a generator keeps its arguments, and that of a closure its outer
+ * variables. So each exception in a cache of the application would keep a request.
  */
 export function release(holder: { request: unknown; response: unknown }): void {
   holder.request = undefined

@@ -52,11 +52,10 @@ const NOTHING: Admission = { detail: 'count', fingerprint: undefined, id: undefi
  */
 export class Reporter {
   readonly #options: ReporterOptions
-  // Two budgets, because the thousand kinds of 404 of a scanner must not hide faults.
+  // Three budgets, because the thousand kinds of 404 of a scanner must not hide faults, and each may make an observer fail.
   readonly #faults = new FaultBudget()
   readonly #rejections = new RejectionBudget()
-  // Each rejection may make an observer fail, so these errors must not take the lines of faults.
-  readonly #observers = new RejectionBudget()
+  readonly #observers = new FaultBudget()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: ReporterOptions) {
@@ -201,7 +200,7 @@ export class Reporter {
       const failure = { exceptions: [toError(thrown)], status: 500 }
       claim(failure.exceptions, undefined)
       const fingerprint = `observer ${fingerprintOf(failure)}`
-      if (this.#detailOf(this.#observers, fingerprint) === 'count') {
+      if (this.#detailOf(this.#observers, fingerprint) !== 'full') {
         this.#observers.counts.add(fingerprint)
         return
       }

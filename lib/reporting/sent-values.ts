@@ -119,7 +119,9 @@ function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
   // To judge a name takes 3 µs. From the thousandth on, the names are searched for.
   const labels = new Map<string, string>()
   const toLabel = (name: string): string => {
-    const label = labels.get(name) ?? (labels.size < MAX_NAMES ? labelOf(name) : 'value')
+    const known = labels.get(name)
+    if (known !== undefined || labels.size >= MAX_NAMES) return known ?? 'value'
+    const label = labelOf(name)
     labels.set(name, label)
     return label
   }

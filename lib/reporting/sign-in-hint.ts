@@ -86,13 +86,14 @@ export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefi
   return isAuthorization ? 'authorization request' : undefined
 }
 
-// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000. Each report of the
-// error routes the path again, and the expressions of routes take time that grows with its length.
-const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,500})?$/is
+// The time to parse a host in other characters than ASCII grows with the square of its length: 0.2 s for 16,000.
+const SHORT_URL = /^[a-z]{1,10}:\/\/[^/?#\\]{1,255}(?:[/?#].{0,8000})?$/is
+// Each report of the error routes the path again, and the expressions of routes take time for a long one.
+const MAX_PATH = 500
 
 function redirectHintOf(request: HttpRequest): string | undefined {
   const redirect = urlIn(request, 'redirect_uri')
-  if (redirect === undefined) return undefined
+  if (redirect === undefined || redirect.pathname.length > MAX_PATH) return undefined
   const ownHost = urlIn(request, 'app_domain')?.host ?? headerOf(request, 'host')
   const { hasController } = stateOf(request).settings
   return redirect.host === ownHost && hasController?.(redirect) === false

@@ -14,6 +14,7 @@ const MAY_BE_UNLIMITED = /\\[\dBbck]|\(\?[^:]|\{|.{999}/s
 // there are 500 routes.
 const MIN_STEPS = 2_000
 export const LONG = 1_000
+const SHORT = 64
 
 /**
  * An expression of a route, from the start of a text. V8 runs it on a short text if it has at most one choice: a quantifier, a group
@@ -40,8 +41,13 @@ export class Expression {
     return MAY_BE_UNLIMITED.test(this.#regex.source) && this.#compiled === 'unlimited'
   }
 
-  /** Whether V8 runs it on a text: it takes less time for a short one, but has no limit. */
-  isForV8(text: string): boolean {
+  /** Whether it takes less time to run it on a text again than to remember its result. */
+  isQuick(text: string): boolean {
+    return text.length < SHORT && this.#isForV8(text)
+  }
+
+  // V8 takes less time for a short text, but has no limit.
+  #isForV8(text: string): boolean {
     const program = this.#compiled
     return typeof program === 'string' || (program.isLinear && text.length < LONG)
   }
@@ -54,7 +60,7 @@ export class Expression {
 
   /** Reports whether a text matches, see {@link find}. */
   test(text: string, effort?: Effort): boolean {
-    return this.isForV8(text) ? this.#regex.test(text) : this.find(text, effort) !== undefined
+    return this.#isForV8(text) ? this.#regex.test(text) : this.find(text, effort) !== undefined
   }
 
   /**
@@ -66,7 +72,7 @@ export class Expression {
     text: string,
     effort: Effort = { steps: PATH_STEPS },
   ): readonly (Span | undefined)[] | undefined {
-    if (this.isForV8(text)) return this.#regex.exec(text)?.indices
+    if (this.#isForV8(text)) return this.#regex.exec(text)?.indices
     const program = this.#compiled as Program
     if (text.length < LONG) effort.steps = Math.max(effort.steps, MIN_STEPS)
     const slots: number[] = Array(2 * program.groups).fill(-1)

@@ -1,4 +1,4 @@
-import type { Expression } from './expression.ts'
+import { type Expression, PATH_STEPS } from './expression.ts'
 import type { PathText } from './path-text.ts'
 import { type Requirements, toVariable, unmetError, variablesIn } from './route-checks.ts'
 import { routeError } from './route-error.ts'
@@ -84,7 +84,7 @@ export class HostPattern {
    *
    * @param path It remembers the results of requirements.
    */
-  match(labels: readonly string[] = [], path: PathText): [string, string][] | string {
+  match(labels: readonly string[], path: PathText): [string, string][] | string {
     const values: [string, string][] = []
     for (const [i, part] of this.#labels.entries()) {
       if ('text' in part) continue
@@ -95,7 +95,7 @@ export class HostPattern {
         continue
       }
       if (!LABEL.test(label)) return OTHER_HOST
-      if (requirement && !path.meets(requirement, label)) return miss
+      if (requirement && !path.meets(requirement, label, { steps: PATH_STEPS })) return miss
       values.push([variable, label])
     }
     return values

@@ -1,11 +1,10 @@
 import { decodeSegment } from '../http/params.ts'
 import type { Effort } from './expression-program.ts'
-import { OTHER_HOST } from './host-pattern.ts'
 import type { PathRoute } from './module-route.ts'
-import type { PathText } from './path-text.ts'
+import { MAX_REMEMBERED_LENGTH, type PathText } from './path-text.ts'
 import { isSameResource, RestPart } from './rest-part.ts'
 import { routeError } from './route-error.ts'
-import { matchOnce, OTHER_PATH, type RouteLink, variablesOf } from './route-link.ts'
+import { matchOnce, OTHER_PATH, originMiss, type RouteLink, variablesOf } from './route-link.ts'
 import type { Found, RouteFacts, Segment, Values } from './route-part.ts'
 import {
   type CurrentTarget,
@@ -103,17 +102,18 @@ export class NamedRoute {
     return this.#toRoute({ values: [values], pairs, allow })
   }
 
-  // Matches the requirements of the host last: they take the longest, and differ least often.
+  // Matches a short path first: if it differs, scheme and host are not read, and the router can remember the path without them. To
+  // match a long path takes more time than to compare them.
   #match(path: PathText, facts: RouteFacts, links: readonly RouteLink[]): Match | string {
-    for (const { scheme, host } of links) {
-      if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
-      if (host?.hasLiterals(facts.labels) === false) return OTHER_HOST
-    }
-    const founds = this.#matchPath(path, facts, links)
+    const isLong = path.raw.length > MAX_REMEMBERED_LENGTH
+    const early = isLong ? originMiss(links, facts) : undefined
+    const founds = early ?? this.#matchPath(path, facts, links)
     if (typeof founds === 'string') return founds
+    const late = originMiss(links, facts)
+    if (late !== undefined) return late
     const values: Values[] = []
     for (const [i, { host }] of links.entries()) {
-      const labels = host?.match(facts.labels, path) ?? []
+      const labels = host?.match(facts.labels ?? [], path) ?? []
       if (typeof labels === 'string') return labels
       values.push([...labels, ...(founds[i]?.values ?? [])])
     }

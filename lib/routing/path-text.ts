@@ -5,8 +5,8 @@ import type { Effort } from './expression-program.ts'
 // Matches one encoded character, or text that is not encoded. A path that is not UTF-8 is not routed.
 const PIECE = /%[c-f][\da-f](?:%[89ab][\da-f])*|%..|[^%]+/gi
 
-// For a shorter text, it takes less time to let V8 run an expression again than to remember its result.
-const LONG = 64
+/** Maximum characters of a path that the router remembers. */
+export const MAX_REMEMBERED_LENGTH = 100
 
 /**
  * A path without its outer slashes, or what a parent leaves of it. Each form is derived once, so that 500 routes do
@@ -68,15 +68,15 @@ export class PathText {
 
   /** Returns where the path matches an expression, and where its groups are; undefined if it does not match. */
   find(expression: Expression): readonly (Span | undefined)[] | undefined {
-    const find = () => expression.find(this.text, this.effort)
-    return isQuick(expression, this.text) ? find() : this.once(expression, find)
+    const run = () => expression.find(this.text, this.effort)
+    return expression.isQuick(this.text) ? run() : this.once(expression, run)
   }
 
-  /** Reports whether a segment, or a label of the host, meets a requirement. */
-  meets(requirement: Expression, value: string): boolean {
-    if (isQuick(requirement, value)) return requirement.test(value)
+  /** Reports whether a segment, or a label of the host, meets a requirement, which {@link find} never runs: its flags differ. */
+  meets(requirement: Expression, value: string, effort: Effort = this.effort): boolean {
+    if (requirement.isQuick(value)) return requirement.test(value)
     const results = this.once(requirement, () => new Map<string, boolean>())
-    const result = results.get(value) ?? requirement.test(value, this.effort)
+    const result = results.get(value) ?? requirement.test(value, effort)
     results.set(value, result)
     return result
   }
@@ -92,11 +92,6 @@ export class PathText {
       ? new PathText(this.raw.slice(end), this.effort)
       : undefined
   }
-}
-
-// Many routes may have the same expression.
-function isQuick(expression: Expression, text: string): boolean {
-  return text.length < LONG && expression.isForV8(text)
 }
 
 function offsetsOf(raw: string): number[] {

@@ -10,6 +10,7 @@ import type { Route } from '../http/route.ts'
 import { ModuleRoute } from './module-route.ts'
 import type { NameKeys } from './name-rules.ts'
 import type { NamedRoute } from './named-route.ts'
+import { MAX_REMEMBERED_LENGTH } from './path-text.ts'
 import { RequestFacts, type SharedFacts } from './request-facts.ts'
 import { type Rewritten, rewrite } from './rewrite.ts'
 import { RouteTable, type Tried } from './route-table.ts'
@@ -48,7 +49,6 @@ const EXPECTED = 'a module, a controller, an action, and pairs as text or URLSea
 
 // A full memo is cleared. Evicting single paths would not help: a scanner requests each path only once.
 const MAX_REMEMBERED_PATHS = 1_000
-const MAX_REMEMBERED_LENGTH = 100
 
 type RoutedPath = Rewritten & { readonly route: Route }
 

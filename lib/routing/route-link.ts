@@ -1,4 +1,4 @@
-import type { HostPattern } from './host-pattern.ts'
+import { type HostPattern, OTHER_HOST } from './host-pattern.ts'
 import type { PathText } from './path-text.ts'
 import type { Found, PathPart, RouteFacts } from './route-part.ts'
 
@@ -14,6 +14,15 @@ export interface RouteLink {
   readonly separator: string
   /** A variable whose default is null may be missing, and then sets no pair. */
   readonly defaults: ReadonlyMap<string, string | number | null>
+}
+
+/** Returns why the scheme or the literals of the host of a link differ; undefined if they do not. */
+export function originMiss(links: readonly RouteLink[], facts: RouteFacts): string | undefined {
+  for (const { scheme, host } of links) {
+    if (scheme !== undefined && facts.protocol !== scheme) return 'the scheme differs'
+    if (host?.hasLiterals(facts.labels) === false) return OTHER_HOST
+  }
+  return undefined
 }
 
 /** Matches a part; a parent with 500 children is matched once. */

@@ -10,6 +10,8 @@ import { GRACE_MS } from './server-stop.ts'
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
+// An endless stop would keep the port open, as long as clients connect again at once.
+const MAX_ACCEPT_MS = 5_000
 // One or two turns are enough. It depends on the part of a turn in which the last connection is destroyed.
 const MAX_CLOSING_TURNS = 10
 
@@ -84,7 +86,7 @@ export async function drain(
   let timer = setTimeout(setImmediate, Math.min(timeoutMs, MAX_TIMER_MS), endAll)
   const interval = setInterval(setImmediate, SWEEP_MS, sweep)
   sweep()
-  await acceptWaiting(server, timeoutMs / 2)
+  await acceptWaiting(server, Math.min(timeoutMs / 2, MAX_ACCEPT_MS))
   await new Promise<void>((resolve) => closePort(server, resolve))
   clearInterval(interval)
   clearTimeout(timer)

@@ -19,8 +19,7 @@ export interface MiddlewareOptions extends ListenerOptions {
    * responds). The body of the request then stays unread, and nothing is reported.
    *
    * Only the names in the target decide: no plugin runs before `next()`. A method that an action
-   * does not allow gets a 405. A malformed target gets a 400 if it names an action
-   * (`/news/list/%ff`).
+   * does not allow gets a 405. A malformed target gets a 400 if it names an action.
    */
   readonly fallThrough?: boolean | undefined
 }

@@ -80,6 +80,13 @@ describe('An exception that the application keeps', () => {
     })
   }
 
+  it('keeps no request of an action between hooks, nor of an error action', async () => {
+    const around = { init() {}, preDispatch: () => setImmediate(), postDispatch() {} }
+    await checkRequests((keep) => ({
+      controllers: { news: { ...newsWith(keep), ...around }, error: { error: keep } },
+    }))
+  })
+
   for (const hook of ['routeStartup', 'dispatchLoopStartup', 'preDispatch', 'postDispatch']) {
     it(`keeps no request of the hook ${hook} of a plugin`, async () => {
       await checkRequests((keep) => ({

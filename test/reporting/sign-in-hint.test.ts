@@ -95,8 +95,8 @@ describe('recognizeSignIn()', () => {
       [`${page}&${own}&app_domain=https%3A%2F%2Fb.example`, 'a.example', [], HINTS.page],
       [`${page}&${own}&app_domain=nonsense`, 'a.example', [], HINTS.redirect],
       // To route a long path takes time.
-      [`${page}&${own}${'x'.repeat(400)}`, 'a.example', [], HINTS.redirect],
-      [`${page}&${own}${'x'.repeat(501)}`, 'a.example', [], HINTS.page],
+      [`${page}&${own}${'x'.repeat(7_000)}`, 'a.example', [], HINTS.redirect],
+      [`${page}&redirect_uri=http://a.example/${'x'.repeat(500)}`, 'a.example', [], HINTS.page],
       // The time to parse a host grows with the square of its length, so a long one is not parsed.
       [`${page}&redirect_uri=http://${long}/&app_domain=http://${long}`, 'x', [], HINTS.page],
     ]

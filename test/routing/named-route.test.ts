@@ -2,7 +2,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import type { UrlParams } from '../../lib/http/route.ts'
+import { PathText } from '../../lib/routing/path-text.ts'
+import type { RouteFacts } from '../../lib/routing/route-part.ts'
 import type { RoutePattern } from '../../lib/routing/route-pattern.ts'
+import { checkedRoutes } from '../../lib/routing/route-table.ts'
 import { found, routing } from '../support/routing.ts'
 
 // Checks the names and pairs that a route finds in paths; undefined if the default route finds them. Then
@@ -35,6 +38,25 @@ describe('NamedRoute.match()', () => {
       ['/users//all'],
       ['/'],
     ])
+  })
+
+  it('reads the host only for a short path that it matches, and for each long one', () => {
+    let hasRead = false
+    const facts = {
+      get labels(): readonly string[] {
+        hasRead = true
+        return ['b', 'example']
+      },
+    } as RouteFacts
+    const [route] = checkedRoutes({ tenant: { host: 'a.example', path: '/news/:id' } })
+    for (const [path, reason, reads] of [
+      ['list', 'the path differs', false],
+      ['news/1', 'the host differs', true],
+      ['list'.repeat(50), 'the host differs', true],
+    ] as const) {
+      hasRead = false
+      assert.deepEqual([route?.match(new PathText(path), facts), hasRead], [reason, reads])
+    }
   })
 
   it('matches the root if there are no segments', () => {
