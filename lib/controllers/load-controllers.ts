@@ -24,7 +24,7 @@ export interface ControllerDirectory {
  * files, tests (`<name>.test.js`, `<name>.spec.js`) and folders without a controller are ignored.
  *
  * @throws {Error} If the folder cannot be read or has a subfolder `default`, a file does not load, or two files have one
- * name. The message is one line with the path.
+ * name.
  */
 export async function loadControllers(directory: string): Promise<ControllerDirectory> {
   const root = resolve(directory)

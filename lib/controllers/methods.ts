@@ -5,7 +5,7 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
 /**
  * Restricts an action to methods, as {@link Action.methods} does.
  *
- * The action stays unchanged: the returned function has the restriction. Of nested ones, the outermost counts.
+ * Of nested ones, the outermost counts.
  *
  * @example
  * export const edit = methods(['GET', 'POST'], (request, response) => { ... })

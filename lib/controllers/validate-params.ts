@@ -2,6 +2,7 @@ import { isPromiseLike } from '../http/async.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { clientParamsOf } from '../http/request-readers.ts'
 import type { HttpResponse } from '../http/response.ts'
+import { release } from '../http/retention.ts'
 import { MAX_LISTED, ValidationError } from '../http/validation-error.ts'
 import { type Action, checkAction, wrapAction } from './controller.ts'
 import { readJson } from './json-body.ts'
@@ -94,10 +95,14 @@ function withInput<Schema extends StandardSchemaV1>(
   checkAction(action)
   checkSchema(schema)
   const run: Action = function (this: unknown, request, response) {
-    const runWith = (params: InferOutput<Schema>): ReturnType<Action> =>
-      Reflect.apply(action, this, [request, response, params])
     const params = validate(request, schema, input)
-    return isPromiseLike(params) ? (params.then(runWith) as Promise<undefined>) : runWith(params)
+    if (!isPromiseLike(params)) return Reflect.apply(action, this, [request, response, params])
+    const holder = { request, response }
+    return params.then((value) => {
+      const args = [holder.request, holder.response, value] as const
+      release(holder)
+      return Reflect.apply(action, this, args)
+    }) as Promise<undefined>
   }
   return wrapAction(run, action)
 }

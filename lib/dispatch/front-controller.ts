@@ -41,7 +41,7 @@ export let partsOf: (front: FrontController) => FrontControllerParts
  * @example
  * const front = new FrontController({ controllers: { news } })
  * const response = await front.handle(new HttpRequest({ target: '/news/list' }))
- * @throws {TypeError | RangeError} If an option or an action is invalid; the message has a line for each.
+ * @throws {TypeError | RangeError} If an option or an action is invalid.
  */
 export class FrontController {
   readonly #parts: FrontControllerParts

@@ -81,6 +81,7 @@ export function* runLoop(loop: LoopState, stages: Stages, admit: Admit): Steps<L
     } catch (thrown) {
       exception = toError(thrown)
       late.get(exception)?.abort(exception)
+      late.delete(exception)
     }
     stateOf(loop.request).message.hideCookies(loop.response.headers)
     loop.response = responseLifecycle.reset(loop.response, exception, loop.request)

@@ -22,7 +22,7 @@ export function watchedRun(dispatcher: Dispatcher, logger: Logger): Dispatcher['
     )
   }
   return (action, request, response) => {
-    const { result, hasPromises } = watchPromises(() => dispatcher.run(action, request, response))
+    const { result, hasPromises } = watchPromises(dispatcher, action, request, response)
     const check = (returned: unknown): unknown => {
       if (returned === undefined && isUntouched(response)) warn(action)
       return returned
@@ -32,7 +32,11 @@ export function watchedRun(dispatcher: Dispatcher, logger: Logger): Dispatcher['
   }
 }
 
-function watchPromises<T>(run: () => T): { readonly result: T; readonly hasPromises: boolean } {
+// Takes the arguments of the action, because a closure over them would stay in memory with an exception: see release().
+function watchPromises(
+  dispatcher: Dispatcher,
+  ...args: Parameters<Dispatcher['run']>
+): { readonly result: unknown; readonly hasPromises: boolean } {
   let hasPromises = false
   const hook = createHook({
     init(_id, type) {
@@ -40,7 +44,7 @@ function watchPromises<T>(run: () => T): { readonly result: T; readonly hasPromi
     },
   }).enable()
   try {
-    const result = run()
+    const result = dispatcher.run(...args)
     return { result, hasPromises }
   } finally {
     hook.disable()

@@ -42,7 +42,7 @@ export let responseLifecycle: {
 export class HttpResponse {
   /** The headers, without those of the framing (`Transfer-Encoding`, `Connection`), which the server sets. */
   readonly headers: ResponseHeaders = new ResponseHeaders()
-  /** A switch of ZF1 for a custom error controller to read and set (default false). Portico does not read it. */
+  /** A switch of ZF1 for a custom error controller (default false). Portico does not read it. */
   renderExceptions = false
   /** The original request, with the requested names; undefined until the response is complete. */
   request: HttpRequest | undefined

@@ -55,7 +55,7 @@ interface Entry {
  *
  * @example
  * const service = await serve(withPublicFiles(front, 'public'))
- * @throws {Error} If the folder cannot be read; the message names it.
+ * @throws {Error} If the folder cannot be read.
  * @throws {TypeError} If an option or a header is invalid.
  */
 export function withPublicFiles(

@@ -103,7 +103,7 @@ const OPTIONS: Readonly<Record<keyof ServeOptions, Kind>> = {
  * @example
  * const service = await serve(front, { port: 8080 })
  * @returns The service, as soon as it listens.
- * @throws {TypeError | RangeError} If an option or a limit is unknown or has a wrong value.
+ * @throws {TypeError | RangeError} If an option is unknown or has a wrong value.
  * @throws {Error} If the server cannot listen.
  */
 export async function serve(handler: Handler, options: ServeOptions = {}): Promise<Service> {

@@ -7,6 +7,9 @@ import {
   type FrontControllerOptions,
   HttpError,
   HttpRequest,
+  type HttpResponse,
+  type StandardSchemaV1,
+  withParams,
 } from '../../lib/index.ts'
 import { channels } from '../../lib/reporting/diagnostics.ts'
 import { garbageCollector } from '../support/gc.ts'
@@ -35,8 +38,17 @@ async function checkRequests(
 // Returns the message of each request, which all requests that are derived from it share.
 async function handleAll(front: FrontController): Promise<readonly WeakRef<object>[]> {
   const messages: WeakRef<object>[] = []
-  for (const target of ['/news/fail', '/news/catch', '/news/later', '/news/fail']) {
-    const request = new HttpRequest({ target: `${target}?code=secret` })
+  for (const action of [
+    'fail',
+    'catch',
+    'later',
+    'respond',
+    'forward',
+    'params',
+    'late-params',
+    'fail',
+  ]) {
+    const request = new HttpRequest({ target: `/news/${action}?code=secret` })
     messages.push(new WeakRef(stateOf(request).message))
     await front.handle(request)
   }
@@ -53,7 +65,29 @@ function newsWith(keep: () => void): object {
     await setImmediate()
     keep()
   }
-  return { fail: keep, catch: attempt, later }
+  const respond = async (_: HttpRequest, response: HttpResponse): Promise<HttpResponse> => {
+    attempt()
+    await setImmediate()
+    return response.text('ok')
+  }
+  const forward = async (request: HttpRequest): Promise<HttpRequest> => {
+    attempt()
+    await setImmediate()
+    return request.forward({ action: 'catch' })
+  }
+  const params = withParams(
+    schemaOf((value) => ({ value })),
+    attempt,
+  )
+  const lateParams = withParams(
+    schemaOf(async (value) => ({ value })),
+    attempt,
+  )
+  return { fail: keep, catch: attempt, later, respond, forward, params, lateParams }
+}
+
+function schemaOf(validate: StandardSchemaV1['~standard']['validate']): StandardSchemaV1 {
+  return { '~standard': { version: 1, vendor: 'test', validate } }
 }
 
 function subscribe(t: TestContext): void {
@@ -65,6 +99,14 @@ function subscribe(t: TestContext): void {
 describe('An exception that the application keeps', () => {
   it('keeps no request of an action', async () => {
     await checkRequests((keep) => ({ controllers: { news: newsWith(keep) } }))
+  })
+
+  it('keeps no request of an action in development', async () => {
+    await checkRequests((keep) => ({
+      controllers: { news: newsWith(keep) },
+      development: true,
+      logger: { error() {}, warn() {}, info() {} },
+    }))
   })
 
   it('keeps no request of an action with a subscriber', async (t) => {
