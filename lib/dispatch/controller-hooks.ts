@@ -8,7 +8,6 @@ import {
 import { isPromiseLike } from '../http/async.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { release } from '../http/retention.ts'
-import type { LoopState } from './loop.ts'
 import { checkHooks } from './plugin.ts'
 import { run, type Steps, wait } from './steps.ts'
 
@@ -65,8 +64,8 @@ export function withHooks(hooks: ControllerHooks, action: Action): Action {
   return wrapAction(wrapped, action)
 }
 
-// What the hooks and the action are called with.
-type Received = Pick<LoopState, 'request' | 'response'>
+// The arguments of the hooks and of the action.
+type Received = Parameters<typeof checkReturned>[2]
 
 function* around(
   hooks: ControllerHooks,

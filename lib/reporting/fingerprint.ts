@@ -12,8 +12,8 @@ import { SignInError } from './sign-in-hint.ts'
 
 /**
  * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
- * frame of the application, controller and action; for a rejection, the type, the status and the requested names. Without a request,
- * that of a rejection has the name, the frame and the status.
+ * frame of the application, controller and action; for a rejection, the type, the status and the requested names;
+ * for a rejection without a request, the type, the name of the exception, the first frame and the status.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
  * request, but its names may be parts of the target: see `copyOf()`.
  */

@@ -109,7 +109,7 @@ export class NamedRoute {
     const early = isLong ? originMiss(links, facts) : undefined
     const founds = early ?? this.#matchPath(path, facts, links)
     if (typeof founds === 'string') return founds
-    const late = originMiss(links, facts)
+    const late = isLong ? undefined : originMiss(links, facts)
     if (late !== undefined) return late
     const values: Values[] = []
     for (const [i, { host }] of links.entries()) {

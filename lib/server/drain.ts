@@ -10,7 +10,7 @@ import { GRACE_MS } from './server-stop.ts'
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
-// An endless stop would keep the port open, as long as clients connect again at once.
+// The close timeout may be endless, and clients that connect again at once would keep the port open for half of it.
 const MAX_ACCEPT_MS = 5_000
 // One or two turns are enough. It depends on the part of a turn in which the last connection is destroyed.
 const MAX_CLOSING_TURNS = 10
