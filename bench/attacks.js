@@ -98,6 +98,13 @@ function getWithEntities(path) {
   return getWith(`${path}?${query}`, headers)
 }
 
+// Three letters for a number.
+function toLetters(number) {
+  return [676, 26, 1]
+    .map((unit) => String.fromCharCode(97 + (Math.floor(number / unit) % 26)))
+    .join('')
+}
+
 function getWithCookie(target, value) {
   return getWith(target, [`Cookie: a=${value}`])
 }
@@ -148,6 +155,20 @@ async function measureCpu() {
       'GET of 22 kB, fields and headers with one value, `&amp;amp;...` and short pieces',
       ...(await costs(server, getWithEntities)),
     ])
+    for (const [name, count] of [
+      ['etaoinsh', 800],
+      ['a_b-c.'.repeat(10), 120],
+    ]) {
+      const query = Array.from({ length: count }, (_, i) => name.slice(0, -3) + toLetters(i)).join(
+        '&',
+      )
+      rows.push([
+        `GET of 23 kB, ${count} names of ${name.length} characters`,
+        ...(await costs(server, (path) =>
+          getWithCookie(`${path}?${query}`, 'abcdefgh'.repeat(1_900)),
+        )),
+      ])
+    }
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
     const cookie = `${'-'.repeat(3_000)}%25252525252541`
     rows.push([

@@ -9,18 +9,20 @@ import { TextMask } from './text-mask.ts'
 /** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 16_384
 
-// The limits of the CPU time of one error: the characters of all texts, and of the values in all their
-// forms. A text past a limit is not searched.
+// The limits of the CPU time of one error: the characters of all texts; and the cost of searching them, in characters of the values
+// in all their forms. A text past a limit is not searched.
 interface Budget {
   readonly text: number
-  readonly values: number
+  readonly cost: number
 }
 
-const ANY: Budget = { text: MAX_TEXT, values: 65_536 }
+const ANY: Budget = { text: MAX_TEXT, cost: 65_536 }
 // A request with only a head has less time. Its texts may have the longest target, and a message about it.
-const HEAD_ONLY: Budget = { text: 9_216, values: 32_768 }
+const HEAD_ONLY: Budget = { text: 9_216, cost: 28_672 }
 // The characters of the index for each character of the texts and their borders: enough for texts without escapes.
 const INDEXED = 3
+// The cost of a character of the index.
+const INDEX_COST = 2 / 3
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 // The cost of a value in addition to its characters.
@@ -58,9 +60,8 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     serverNames,
     INDEXED * (budget.text + texts.length),
   )
-  if (mask === undefined || !coverValues(mask, request, serverNames, budget.values))
-    return texts.map(() => undefined)
-  const masked = mask.texts()
+  const left = budget.cost - INDEX_COST * (mask?.cost ?? 0)
+  const masked = mask && coverValues(mask, request, serverNames, left) ? mask.texts() : []
   return searched.map((text, i) => text && masked[i])
 }
 
@@ -77,7 +78,7 @@ function budgetOf(request: HttpRequest): Budget | undefined {
   // Sessions, new cookies, and the secrets of a sign-in.
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
-  if (sent > ANY.values) return undefined
+  if (sent > ANY.cost) return undefined
   // A request with only a head, and at most the sessions of two cookies, has less time. A sign-in may hide many claims.
   const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
   return isSmall ? HEAD_ONLY : ANY

@@ -113,11 +113,17 @@ const EXTENSION = /\.[A-Za-z]{1,4}$/
 function isToken(text: string): boolean {
   if (text.length < 8) return false
   if (text.length > 8 && isMixture(text)) return true
-  // A row of x is not a secret.
-  const isDiverse = new Set(text.toLowerCase()).size >= 6
-  return (
-    isDiverse && (/[a-z]{24}|[A-Z]{24}/.test(text) || wordScore(text.replace(EXTENSION, '')) < 0)
-  )
+  if (!isDiverse(text.toLowerCase())) return false
+  return /[a-z]{24}|[A-Z]{24}/.test(text) || wordScore(text.replace(EXTENSION, '')) < 0
+}
+
+// Reports whether a text has six different characters. A row of x is not a secret.
+function isDiverse(text: string): boolean {
+  let different = 0
+  for (let i = 0; i < text.length && different < 6; i++) {
+    if (text.indexOf(text.charAt(i)) === i) different++
+  }
+  return different === 6
 }
 
 // A change between letters and digits, and a capital that begins no word, are rare in names.

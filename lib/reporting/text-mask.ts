@@ -5,7 +5,6 @@ import {
   BORDER,
   fold,
   foldCost,
-  foldedLength,
   formsOf,
   squeeze,
   squeezedForm,
@@ -39,6 +38,8 @@ const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
  * first run. The time is linear in the texts and the values.
  */
 export class TextMask {
+  /** The characters of all forms in both indexes, and those that took as long. */
+  readonly cost: number
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>
   readonly #joined: string
@@ -69,18 +70,17 @@ export class TextMask {
     limit: number,
   ): TextMask | undefined {
     const joined = texts.map((text) => text.toWellFormed()).join(BORDER)
-    const folded = foldedLength(joined)
     const mapped = foldCost(joined)
-    // Reserves the form without separators, which is no longer than the first form.
-    let left = limit - folded
-    if (left < 2 * folded + mapped) return undefined
+    if (mapped > limit) return undefined
+    let left = limit
     const forms: TextForm[] = []
     for (const form of formsOf(joined)) {
-      left -= 2 * form.text.length + mapped
+      // The form without separators is no longer than the first form.
+      left -= (forms.length === 0 ? 3 : 2) * form.text.length + mapped
       if (left < 0) return undefined
       forms.push(form)
     }
-    return new TextMask(texts, joined, forms, publicWords)
+    return new TextMask(texts, joined, forms, publicWords, limit - left)
   }
 
   private constructor(
@@ -88,7 +88,9 @@ export class TextMask {
     joined: string,
     forms: readonly TextForm[],
     publicWords: Iterable<string>,
+    cost: number,
   ) {
+    this.cost = cost
     this.#texts = texts
     this.#joined = joined
     this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))

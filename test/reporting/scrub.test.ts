@@ -707,16 +707,26 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll([TOKEN], few), [TOKEN])
   })
 
-  it('searches no text where a value repeats a piece thousands of times', () => {
-    const repeated = (part: string, bytes: number): HttpRequest =>
-      new HttpRequest({
-        target: '/a?a='.padEnd(bytes, part),
-        headers: { cookie: 'a='.padEnd(2 * bytes, part) },
-      })
+  it('splits a piece once that a value repeats, and searches no text where it has thousands of others', () => {
+    const withCookie = (pieces: readonly string[]): HttpRequest =>
+      new HttpRequest({ target: '/a', headers: { cookie: `a=${pieces.join('')}` } })
     for (const part of [',=%25.%E4%B8%AD=', ',=%25.,']) {
-      assert.deepEqual(scrubAll(['No article'], repeated(part, 3_000)), [undefined])
-      assert.deepEqual(scrubAll(['No article'], repeated(part, 300)), ['No article'])
+      const pieces = Array.from({ length: 250 }, (_, i) => part.replace('25', `25${i}`))
+      assert.deepEqual(scrubAll(['No article'], withCookie(pieces)), [undefined])
+      assert.deepEqual(scrubAll(['No article'], withCookie(pieces.slice(0, 8))), ['No article'])
+      const repeated = withCookie(pieces.map(() => part))
+      assert.deepEqual(scrubAll(['No article'], repeated), ['No article'])
     }
+  })
+
+  it('searches fewer values for longer texts', () => {
+    const request = new HttpRequest({ target: '/a', headers: { cookie: 'x'.repeat(14_000) } })
+    const text = (length: number): string => 'y '.repeat(length / 2)
+    assert.deepEqual(scrubAll([text(6_000)], request), [text(6_000)])
+    assert.deepEqual(scrubAll([text(8_000)], request), [undefined])
+    const body = sent('x'.repeat(40_000))
+    assert.deepEqual(scrubAll([text(11_000)], body), [text(11_000)])
+    assert.deepEqual(scrubAll([text(16_000)], body), [undefined])
   })
 
   it('charges the head of a request with a session as that of any other', () => {
