@@ -18,7 +18,7 @@ interface Budget {
 
 const ANY: Budget = { text: MAX_TEXT, cost: 65_536 }
 // A request with only a head has less time. Its texts may have the longest target, and a message about it.
-const HEAD_ONLY: Budget = { text: 9_216, cost: 28_672 }
+const HEAD_ONLY: Budget = { text: 9_216, cost: 24_576 }
 // The characters of the index for each character of the texts and their borders: enough for texts without escapes.
 const INDEXED = 3
 // The cost of a character of the index.
