@@ -17,7 +17,7 @@ interface Budget {
 }
 
 const ANY: Budget = { text: MAX_TEXT, cost: 65_536 }
-// A request with only a head has less time. Its texts may have the longest target, and a message about it.
+// A request with only a head has less time: enough for a message that quotes a target of 4 kB.
 const HEAD_ONLY: Budget = { text: 9_216, cost: 24_576 }
 // The characters of the index for each character of the texts and their borders: enough for texts without escapes.
 const INDEXED = 3
