@@ -61,8 +61,7 @@ export class TextMask {
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
-   * @param limit Maximum characters of all forms in both indexes: 49,152 take 4 ms. A text without escapes has three for each of its
-   *   characters; and one character may become six when it is folded.
+   * @param limit Maximum {@link cost}: 49,152 take 4 ms. A text without escapes has three for each of its characters.
    */
   static of(
     texts: readonly string[],
@@ -154,9 +153,8 @@ export class TextMask {
     const labels = this.#labelsOfCharacters()
     let start = 0
     return this.#texts.map((text) => {
-      const end = start + text.length
-      const own = labels.subarray(start, end)
-      start = end + BORDER.length
+      const own = labels.subarray(start, start + text.length)
+      start += text.length + BORDER.length
       return this.#withLabels(text, own)
     })
   }
