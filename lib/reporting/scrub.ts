@@ -29,8 +29,9 @@ const MAX_SESSIONS = 6_144
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
-// Each proxy may add its name to the list. Comparing thousands of names takes time.
+// Each proxy may add its name to the list. Reading and comparing thousands of names takes time.
 const MAX_SERVER_NAMES = 64
+const MAX_SERVER_TEXT = 2_048
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
 
@@ -157,11 +158,13 @@ function* decodings(value: string): Generator<string> {
 
 // Returns the names and ports under which clients reach the server. They are not secret.
 function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
-  const forwarded = String(headers.forwarded ?? '').match(SERVER_ELEMENTS) ?? []
+  const forwarded = String(headers.forwarded ?? '')
+    .slice(0, MAX_SERVER_TEXT)
+    .match(SERVER_ELEMENTS)
   const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
-  const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...forwarded]
-  const names = fields.flatMap((field) => String(field ?? '').match(/[\w.-]+/g) ?? [])
-  return new Set(names.slice(0, MAX_SERVER_NAMES))
+  const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...(forwarded ?? [])]
+  const text = fields.join(' ').slice(0, MAX_SERVER_TEXT)
+  return new Set(text.match(/[\w.-]+/g)?.slice(0, MAX_SERVER_NAMES))
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.

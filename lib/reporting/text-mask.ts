@@ -218,8 +218,8 @@ export class TextMask {
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
         const isFixed = fixed.has(this.#starts[at] as number)
-        const isWord = beginsWord(text, at) && !continues(text, at + length - 1)
-        if (/\d/.test(run) || (isWord && !isFixed)) this.#put(labels, at, length, label)
+        const isWord = (): boolean => beginsWord(text, at) && !continues(text, at + length - 1)
+        if (/\d/.test(run) || (!isFixed && isWord())) this.#put(labels, at, length, label)
       }
     }
   }

@@ -386,8 +386,17 @@ describe('scrub()', () => {
     const referer = Array.from({ length: 90 }, (_, i) => `http://b${i}/${TOKEN}`)
     const headers = { 'x-forwarded-server': 'a,'.repeat(6_000), referer }
     assert.equal(scrub(`no ${TOKEN}`, requestOf({ headers })), 'no [referer]')
-    const long = match.mock.calls.filter(({ this: text }) => String(text).length > 10_000)
+    const long = match.mock.calls.filter(({ this: text }) => String(text).length >= 2_048)
     assert.equal(long.length, 1)
+  })
+
+  it('leaves the names of the server that begin within 2,048 characters', () => {
+    const host = `first.example, ${','.repeat(2_048)} last.example`
+    const request = new HttpRequest({
+      target: '/a?a=first.example&b=last.example',
+      headers: { 'x-forwarded-host': host, forwarded: `${' '.repeat(2_048)}host=last.example` },
+    })
+    assert.equal(scrub('first.example last.example', request), 'first.example [b]')
   })
 
   it('leaves the first 64 names of the server', () => {
