@@ -98,7 +98,7 @@ function getWithEntities(path) {
   return getWith(`${path}?${query}`, headers)
 }
 
-// Three letters for a number.
+// Returns three letters for a number: digits would make most names tokens at once.
 function toLetters(number) {
   return [676, 26, 1]
     .map((unit) => String.fromCharCode(97 + (Math.floor(number / unit) % 26)))
@@ -159,14 +159,12 @@ async function measureCpu() {
       ['etaoinsh', 800],
       ['a_b-c.'.repeat(10), 120],
     ]) {
-      const query = Array.from({ length: count }, (_, i) => name.slice(0, -3) + toLetters(i)).join(
-        '&',
-      )
+      const names = Array.from({ length: count }, (_, i) => name.slice(0, -3) + toLetters(i))
+      const query = names.join('&')
+      const cookie = 'abcdefgh'.repeat(1_900)
       rows.push([
         `GET of 23 kB, ${count} names of ${name.length} characters`,
-        ...(await costs(server, (path) =>
-          getWithCookie(`${path}?${query}`, 'abcdefgh'.repeat(1_900)),
-        )),
+        ...(await costs(server, (path) => getWithCookie(`${path}?${query}`, cookie))),
       ])
     }
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')

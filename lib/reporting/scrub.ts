@@ -9,8 +9,8 @@ import { TextMask } from './text-mask.ts'
 /** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 16_384
 
-// The limits of the CPU time of one error: the characters of all texts; and the cost of searching them, in characters of the values
-// in all their forms. A text past a limit is not searched.
+// The limits of the CPU time of one error: the characters of all texts, and the cost of the search, in characters of values.
+// A text past a limit is not searched.
 interface Budget {
   readonly text: number
   readonly cost: number
@@ -61,8 +61,8 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     serverNames,
     INDEXED * (budget.text + texts.length),
   )
-  const left = budget.cost - INDEX_COST * (mask?.cost ?? 0)
-  const masked = mask && coverValues(mask, request, serverNames, left) ? mask.texts() : []
+  const isCovered = mask && coverValues(mask, request, serverNames, budget.cost)
+  const masked = isCovered ? mask.texts() : []
   return searched.map((text, i) => text && masked[i])
 }
 
@@ -93,7 +93,7 @@ function coverValues(
   budget: number,
 ): boolean {
   const { message, form = message.form } = stateOf(request)
-  let left = budget
+  let left = budget - INDEX_COST * mask.cost
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {

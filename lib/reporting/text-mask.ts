@@ -217,9 +217,8 @@ export class TextMask {
         const run = text.slice(at, at + length)
         const label = this.#shortLabels.get(run)
         if (label === undefined) continue
-        const isFixed = fixed.has(this.#starts[at] as number)
-        const isWord = (): boolean => beginsWord(text, at) && !continues(text, at + length - 1)
-        if (/\d/.test(run) || (!isFixed && isWord())) this.#put(labels, at, length, label)
+        if (/\d/.test(run) || (!fixed.has(this.#starts[at] as number) && isWord(text, at, length)))
+          this.#put(labels, at, length, label)
       }
     }
   }
@@ -235,8 +234,9 @@ const letterOrDigit = lazyPattern(
 const MAX_ESCAPE = 48
 const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
 
-// Reports whether no letter or digit stands before a run.
-function beginsWord(text: string, at: number): boolean {
+// Reports whether a run neither continues letters or digits, nor is continued by them.
+function isWord(text: string, at: number, length: number): boolean {
+  if (continues(text, at + length - 1)) return false
   return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
