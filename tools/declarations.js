@@ -9,6 +9,8 @@ const DECLARATION =
   /^(?:export )?(?:declare )?(?:abstract )?(?:class|const|function|interface|let|type) (\w+)/
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /(?:^|(?<=\*\/))export (?=(?:declare|interface|type) )/m
+// Types of objects that only Portico reads: to its callers, `readonly` says nothing.
+const INPUT = /(?:Attributes|Destination|Init|Limits|Options|Overrides|Params|Pattern)$/
 const COMMENT = /\/\*.*?\*\//gs
 // The first group has a docstring. A declaration ends in a line break, but not its docstring.
 const SHORTENED = new RegExp(
@@ -128,10 +130,12 @@ function parse(text) {
 }
 
 // Without indentation, asterisks and links of docstrings, spaces and the period at their ends, empty lines before their tags, semicolons
-// at the end of a line, line breaks inside of braces, and spaces around signs, the declarations are 15 % shorter.
+// at the end of a line, line breaks inside of braces, spaces around signs, and `readonly` of options, the declarations are 16 % shorter.
 function print({ text, names, from, needed }) {
   if (from === undefined) {
-    return text.replace(SHORTENED, (found, comment) =>
+    const isInput = [...names.keys()].some((name) => INPUT.test(name))
+    const code = isInput ? text.replace(/^( +)readonly (?=\w+\??:)/gm, '$1') : text
+    return code.replace(SHORTENED, (found, comment) =>
       comment === undefined ? found.replace(/[ ;\n]/g, '') : shortDocstring(comment),
     )
   }

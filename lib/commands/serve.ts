@@ -20,7 +20,7 @@ import {
   requestSuccessor,
   untilTurn,
 } from '../process/worker.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import { acceptWaiting, closePort } from '../server/drain.ts'
 import type { Service } from '../server/serve.ts'
 

@@ -1,5 +1,5 @@
 import type { Worker } from 'node:cluster'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import { stopChild } from './stop-child.ts'
 
 /** Options for the stop of a worker. */

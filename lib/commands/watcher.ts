@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { contentOf, sendToParent } from '../process/child.ts'
 import { ConfigError, EXIT_CONFIG } from '../process/settings.ts'
 import { isWatched, PORT_MESSAGE, WATCHER_VARIABLE } from '../process/watched.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import { FolderWatch } from './folder-watch.ts'
 import { exitCodeOf, keepUnblocked, killChild, stopChild } from './stop-child.ts'
 

@@ -16,7 +16,7 @@ import {
 import { networks } from '../http/forwarded.ts'
 import { checkedHeaders, type DefaultHeaders } from '../http/response-headers.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import { type NameKeys, type NameRule, nameKeys } from '../routing/name-rules.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
 import { checkedRoutes } from '../routing/route-table.ts'

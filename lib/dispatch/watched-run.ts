@@ -1,7 +1,7 @@
 import { createHook } from 'node:async_hooks'
 import { isPromiseLike } from '../http/async.ts'
 import type { HttpResponse } from '../http/response.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import type { Dispatcher } from './dispatcher.ts'
 import type { RegisteredAction } from './registered-controller.ts'
 

@@ -1,8 +1,7 @@
 import type { BlockList } from 'node:net'
 import { stateOf } from '../http/request.ts'
 import { proxyIdsOfMessage } from '../http/request-state.ts'
-import type { Fields } from '../reporting/log.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Fields, Logger } from '../reporting/log.ts'
 import { safeNames } from '../reporting/request-names.ts'
 import type { Access } from '../server/handler.ts'
 

@@ -1,5 +1,5 @@
 import { isLoopback } from '../http/loopback.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import type { Config } from './settings.ts'
 
 /**

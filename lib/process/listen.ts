@@ -1,5 +1,5 @@
 import { networks } from '../http/forwarded.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import type { Access } from '../server/handler.ts'
 import { DEFAULT_SERVER_LIMITS, type Service, serve } from '../server/serve.ts'
 import { logAccess } from './access-log.ts'

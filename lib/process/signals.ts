@@ -1,4 +1,4 @@
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 import { EXIT_FAILURE } from './output.ts'
 
 const STDIN = 0

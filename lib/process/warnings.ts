@@ -1,5 +1,5 @@
 import { monotonicMs } from '../http/clock.ts'
-import type { Logger } from '../reporting/logger.ts'
+import type { Logger } from '../reporting/log.ts'
 
 const WINDOW_MS = 60_000
 const MAX_KINDS = 100

@@ -13,8 +13,8 @@ import { copied, release } from '../http/retention.ts'
 import type { RequestReport } from './error-report.ts'
 import { safeClassOf } from './exception-report.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { claim } from './ownership.ts'
 import { safeNames } from './request-names.ts'
-import { claim } from './scrubbed-exception.ts'
 
 /**
  * The channels of `node:diagnostics_channel`. A message contains safe names and no values.

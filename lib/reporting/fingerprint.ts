@@ -1,9 +1,8 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
-import { copyOf } from '../http/retention.ts'
 import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
-import { isApplicationFrame, locationOf } from './frames.ts'
+import { isApplicationFrame, isKnownPlace, placeOf } from './frames.ts'
 import { isKnownName } from './known-words.ts'
 import { safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
@@ -46,8 +45,8 @@ function faultKey(exception: Error, { exceptions, request }: Failure, names: str
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
   const shown = withoutLength(safeNameOf(exception, raw, scrubber))
-  const location = safeLocationOf(raw, scrubber)
-  return joined(typeOf(exception), shown, location, signInOf(exception), names)
+  const place = safePlaceOf(raw, scrubber)
+  return joined(typeOf(exception), shown, place, signInOf(exception), names)
 }
 
 function joined(...parts: readonly string[]): string {
@@ -73,27 +72,15 @@ function safeNameOf(
   return isName ? name : safeClassOf(exception)
 }
 
-// Locations that a scrubber has shown: no value of their request contained them.
-const safeLocations = new Set<string>()
-const MAX_LOCATIONS = 1_000
-
-// Returns the location of the first frame of the application that has a file; '' if the frame may be a text of the request,
+// Returns the place of the first frame of the application that has a file; '' if the frame may be a text of the request,
 // because the message may contain it or the application has set the stack.
-function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
+function safePlaceOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
   const hasFile = (frame: string): boolean => isApplicationFrame(frame) && placeOf(frame) !== ''
   const first = isStackOwn ? (stack.find(hasFile) ?? '') : ''
-  const location = placeOf(first)
-  if (location === '' || safeLocations.has(location)) return location
-  const shown = frame(first)
-  // For a frame that it did not search, the scrubber returns the location alone.
-  if (shown !== location && placeOf(shown) !== location) return ''
-  if (shown !== location && safeLocations.size < MAX_LOCATIONS) safeLocations.add(copyOf(location))
-  return location
-}
-
-// Returns the location of a frame, also in a file with a hash in its name, which bundlers write.
-function placeOf(frame: string): string {
-  return locationOf(frame, 'file')
+  const place = placeOf(first)
+  // The search for the values of the request takes time, and is made once for each place.
+  if (place !== '' && !isKnownPlace(place)) frame(first)
+  return isKnownPlace(place) ? place : ''
 }
 
 // Without the lengths of shapes, such as token(22), a thousand random tokens are one kind.

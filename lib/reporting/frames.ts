@@ -1,4 +1,5 @@
-import { isName } from './shape.ts'
+import { copyOf } from '../http/retention.ts'
+import { isName, safeName, shapeOf } from './shape.ts'
 
 // The folder of lib/ and of the program. A bundle of the application may have no such folder.
 const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/core)\.[jt]s$)/.exec(
@@ -198,4 +199,44 @@ export function locationOf(frame: string, unnamed = ''): string {
   const [, file = '', position = ''] = LOCATION.exec(frame.slice(-MAX_LOCATION)) ?? []
   if (isName(file.replace(/\.[^.]*$/, ''))) return file + position
   return unnamed && position && unnamed + position
+}
+
+/** Returns the location of a frame, also in a file with a hash in its name, which bundlers write. */
+export function placeOf(frame: string): string {
+  return locationOf(frame, 'file')
+}
+
+// The places of frames that a report has shown.
+const knownPlaces = new Set<string>()
+const MAX_PLACES = 1_000
+
+/** Remembers the place of a frame if it can be read in the text that a report shows of it. */
+export function learnPlace(frame: string, shown: string): void {
+  const place = placeOf(frame)
+  if (place === '' || placeOf(shown) !== place) return
+  // Values that no search knows may have forged all of them.
+  if (knownPlaces.size >= MAX_PLACES) knownPlaces.clear()
+  knownPlaces.add(copyOf(place))
+}
+
+/** Reports whether a report has shown a frame with this place: then it may be shown without a search. */
+export function isKnownPlace(place: string): boolean {
+  return knownPlaces.has(place)
+}
+
+// A name in a frame: of a function, a folder or a file.
+const FRAME_PART = /[^\s./:()[\]<>,#$@]+/g
+
+/** Replaces the names in the script of a frame that do not look like names by their shapes. */
+export function safePath(script: string): string {
+  return script.replace(FRAME_PART, safeName)
+}
+
+/** Does the same in a callee. Also checks each name as a whole: its parts alone may be too short to look like a token. */
+export function safeCallee(callee: string): string {
+  return callee.replace(/[^\s()[\]]+/g, (name) => {
+    const shown = name.replace(FRAME_PART, safeName)
+    const letters = name.replace(/[.#<>$@]/g, '')
+    return shown === name && safeName(letters) !== letters ? shapeOf(name) : shown
+  })
 }

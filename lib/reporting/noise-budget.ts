@@ -50,6 +50,8 @@ export interface NoiseBudget {
 
 // Errors that are logged in full in a minute.
 const MAX_IN_FULL = 80
+// Of these, faults that differ only in their frame: values may forge frames.
+const MAX_PLACES_IN_FULL = 20
 // Lines for faults in a minute. Only the first fault of a fingerprint may exceed it.
 const MAX_FAULT_LINES = 600
 const HOUR_MS = 3_600_000
@@ -84,35 +86,42 @@ export class RejectionBudget implements NoiseBudget {
 
 /**
  * The budget for faults (5xx): the first of each fingerprint in a minute in full, at most 80 of them, and
- * each further fault as a short line, up to 600 lines a minute. The first fault at a place in the code is
- * logged in full even if other faults have used up the budget.
+ * each further fault as a short line, up to 600 lines a minute. The first fault of a kind, and the first at a
+ * place in the code, are logged in full even if other faults have used up the budget.
  */
 export class FaultBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
   readonly #fingerprints = new Set<string>()
   // Fingerprints without controller and action: a client can choose these where a plugin or a router fails.
   readonly #places = new Set<string>()
+  // The faults in full by the fingerprint without the place.
+  readonly #kinds = new Map<string, number>()
   #lines = 0
 
   spend(fingerprint: string): Detail {
     // Without a request, there are no names, and the frame stands last.
     const place = fingerprint.replace(/ \S*\/\S*$/, '')
-    const isFirst = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)
+    const kind = fingerprint.replace(/ \S+:\d+:\d+/, '')
+    const inFull = this.#kinds.get(kind) ?? 0
+    const isNewPlace = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)
+    const isFirst = isNew(this.#kinds, kind) || (isNewPlace && inFull < MAX_PLACES_IN_FULL)
     if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
     this.#fingerprints.add(copyOf(fingerprint))
     this.#places.add(copyOf(place))
+    this.#kinds.set(copyOf(kind), inFull + 1)
     return 'full'
   }
 
   renew(): void {
     this.#fingerprints.clear()
     this.#places.clear()
+    this.#kinds.clear()
     this.#lines = 0
   }
 }
 
-function isNew(known: ReadonlySet<string>, key: string): boolean {
+function isNew(known: Pick<ReadonlySet<string>, 'has' | 'size'>, key: string): boolean {
   return known.size < MAX_IN_FULL && !known.has(key)
 }

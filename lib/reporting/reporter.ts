@@ -6,9 +6,9 @@ import { type ErrorReport, makeReport, type ReportOptions } from './error-report
 import { bothEnds, type ExceptionReport } from './exception-report.ts'
 import { type Failure, isClientGoneOnly, isRejection } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import type { Logger } from './logger.ts'
+import type { Logger } from './log.ts'
 import { type Detail, FaultBudget, type NoiseBudget, RejectionBudget } from './noise-budget.ts'
-import { claim } from './scrubbed-exception.ts'
+import { claim } from './ownership.ts'
 
 /** Options of a {@link Reporter}. */
 export interface ReporterOptions extends ReportOptions {

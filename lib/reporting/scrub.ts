@@ -1,7 +1,7 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
-import { isShort, piecesOf, SERVER_ELEMENTS, valuesOf } from './sent-values.ts'
+import { fieldsOf, isShort, piecesOf, SERVER_ELEMENTS, valuesOf } from './sent-values.ts'
 import { numbersIn, shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
@@ -83,6 +83,34 @@ function budgetOf(request: HttpRequest): Budget | undefined {
   // A request with only a head, and at most the sessions of two cookies, has less time. A sign-in may hide many claims.
   const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
   return isSmall ? HEAD_ONLY : ANY
+}
+
+// A character of a name that a client has escaped, as in `&#110;`, `\u006e`, `%6e` and `%256e`, or Basic credentials, which are in
+// base64. No usual client escapes a character that needs no escape.
+const ESCAPED =
+  /\nbasic |[&;](?:#|%(?:25){0,6}23)|\\[^\W_bfnrt]|%(?:25){0,6}(?:2[de]|3\d|[46][1-9a-f]|5[\daf]|7[\da]|5c[^\W_bfnrt]|(?:26|3b)(?:#|%(?:25){0,6}23))/i
+// To look for an escape in a longer request would take more than 3 ms.
+const MAX_SENT = 262_144
+
+/**
+ * Returns a function that reports whether a client may have sent a name of `[A-Za-z0-9._-]`, as it is or escaped, in any letter
+ * case. Takes a tenth of the time of a search.
+ */
+export function sentNameFinder(request: HttpRequest): (name: string) => boolean {
+  let sent: string | undefined
+  return (name) => {
+    sent ??= sentTextOf(request)
+    return sent === '' || sent.includes(name.toLowerCase())
+  }
+}
+
+// Returns all that a client has sent, in small letters; '' if it is too long or may have an escaped name.
+function sentTextOf(request: HttpRequest): string {
+  const { message, form = message.form, target } = stateOf(request)
+  const { json, ending } = message
+  const fields = [...fieldsOf(request)].flat()
+  const text = [target, form?.text, json, ...(ending?.secrets ?? []), ...fields].join('\n')
+  return text.length > MAX_SENT || ESCAPED.test(text) ? '' : text.toLowerCase()
 }
 
 // Returns false if the budget does not suffice for the values.

@@ -71,8 +71,8 @@ export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
 }
 
-// Returns the headers as they were sent, and those that code has added. Code may also have removed one.
-function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
+/** Returns the headers as they were sent, and those that code has added. Code may also have removed one. */
+export function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
   const { sentFields } = stateOf(request).message
   const seen = new Set<string>()
   for (const [name, value] of [...sentFields, ...Object.entries(request.headers)]) {

@@ -132,6 +132,19 @@ describe('fingerprintOf()', () => {
     assert.match(fingerprintOf({ exceptions, status: 500 }), /^EXCEPTION_OTHER TypeError /)
   })
 
+  it('has no frame that a client has forged, however long its request is', () => {
+    const lengths = { garden: 0, orchard: 100_000, woodland: 300_000 }
+    const fingerprints = Object.entries(lengths).map(([file, length]) => {
+      const value = `y\n    at f (/home/alice/${file}.js:7:1)`
+      const target = `/?x=${encodeURIComponent(value)}&long=${'x'.repeat(length)}`
+      const exception = new TypeError('No item y')
+      exception.stack = `TypeError: No item ${value}\n    at list (file:///srv/app/news.js:3:1)`
+      const request = new HttpRequest({ target })
+      return fingerprintOf({ exceptions: [exception], status: 500, request })
+    })
+    assert.deepEqual(new Set(fingerprints), new Set(['EXCEPTION_OTHER TypeError /']))
+  })
+
   it('has the registered names of an action under all their spellings', async () => {
     const { reports, onReport } = collectReports()
     const fail = (error: Error) => () => {

@@ -129,6 +129,17 @@ describe('FaultBudget', () => {
     const places = Array.from({ length: 1_000 }, (_, i) => bug(`place-${i}.js`, i))
     assert.deepEqual(spendAll(budget, places), { full: 76, short: 0, count: 924 })
   })
+
+  it('admits another bug in full, whatever frames a client has forged', () => {
+    const budget = new FaultBudget()
+    const forged = (action: string): string[] =>
+      Array.from({ length: 1_000 }, (_, i) => `Error forged-${i}.js:${i}:1 ${action}`)
+    assert.deepEqual(spendAll(budget, forged('news/save')), { full: 20, short: 580, count: 400 })
+    const bugs = ['Error news.js:1:1 news/list', 'Error news.js:2:1 news/list', 'TypeError x/y']
+    assert.deepEqual(spendAll(budget, bugs), { full: 3, short: 0, count: 0 })
+    for (let i = 0; i < 10; i++) spendAll(budget, forged(`forged/${i}`))
+    assert.equal(budget.spend('Error list.js:1:1 news/view'), 'full')
+  })
 })
 
 function countsOf(kinds: Iterable<string>): ErrorCounts {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { runInNewContext } from 'node:vm'
 import { NoControllerError } from '../../lib/http/errors.ts'
+import { stateOf } from '../../lib/http/request.ts'
 import {
   channels,
   type ErrorReport,
@@ -17,7 +18,8 @@ import { deferred } from '../support/deferred.ts'
 import { createFront } from '../support/front.ts'
 
 const CANARY = 'c4n4ry-Token'
-const TOO_LONG = 'x'.repeat(300_000)
+// Too long to be searched for, and short enough to look for a name in it.
+const TOO_LONG = 'x'.repeat(200_000)
 
 function report(failure: Partial<Failure> & Pick<Failure, 'exceptions'>): ErrorReport {
   const request = new HttpRequest({ target: `/?dsh=${CANARY}&x=${TOO_LONG}` })
@@ -48,6 +50,18 @@ function counting(
     })
   }
   return error
+}
+
+/** An error whose message was changed after its stack was read. */
+function forged(value: string, message: string): Error {
+  const error = new Error(message)
+  error.stack = `Error: No item ${value}\n    at list (file:///srv/app/real.js:3:4)`
+  return error
+}
+
+function forgedIn(request: HttpRequest, file = 'wonderland'): readonly string[] | undefined {
+  const exception = forged(`y\n    at f (/home/alice/${file}.js:7:1)`, 'No item y')
+  return report({ request, exceptions: [exception] }).stack
 }
 
 describe('scrubException()', () => {
@@ -392,7 +406,7 @@ describe('scrubException()', () => {
 
   it('withholds texts where the values are too long to be searched', () => {
     const error = Object.assign(new TypeError(`no ${CANARY}`), { code: 'ECONNREFUSED' })
-    error.stack = `TypeError: no ${CANARY}\n    at f${CANARY} (file:///a/news.js:1:2)\n    at ${CANARY}:3:4`
+    error.stack = `TypeError: no ${CANARY}\n    at f${CANARY} (file:///a/withheld.js:1:2)\n    at ${CANARY}:3:4`
     const { name, message, code, stack } = report({ exceptions: [error] })
     assert.deepEqual(
       { name, message, code, stack },
@@ -400,13 +414,83 @@ describe('scrubException()', () => {
         name: 'TypeError',
         message: '[list(2)]',
         code: 'ECONNREFUSED',
-        stack: ['news.js:1:2', '[token(16)]'],
+        stack: ['withheld.js:1:2', '[token(16)]'],
       },
     )
     const own = Object.assign(new Error('x'), { name: CANARY, code: CANARY })
     const withheld = report({ exceptions: [own] })
     assert.deepEqual([withheld.name, withheld.code], ['token(12)', 'token(12)'])
     assert.doesNotMatch(JSON.stringify(report({ exceptions: [own, error] })), /c4n4ry/)
+  })
+
+  it('shows no frame that a value may have forged where the values are too long to be searched', () => {
+    const value = 'y\n    at f (/home/alice/wonderland.js:7:1)'
+    const encoded = encodeURIComponent(value)
+    const percent = encoded.replace('wonder', '%77onder')
+    const [user] = [`${value}:x`].map((text) => Buffer.from(text).toString('base64'))
+    const requests: [target: string, headers?: Record<string, string>][] = [
+      [`x=${encoded}`],
+      [`x=${encoded.toUpperCase()}`],
+      [`x=${percent}`],
+      [`x=${encodeURIComponent(percent)}`],
+      [`x=${encodeURIComponent(encodeURIComponent(percent))}`],
+      [`x=${encodeURIComponent(value.replace('w', '\\u0077'))}`],
+      [`x=${encodeURIComponent(value.replace('w', '\\x77'))}`],
+      [`x=${encodeURIComponent(value.replace('w', '&#119;'))}`],
+      [`x=${encodeURIComponent(value.replace('w', '&amp;#x77;'))}`],
+      ['', { 'x-note': 'at f (/home/alice/wonderland.js:7:1)' }],
+      ['', { authorization: `Basic ${user}` }],
+    ]
+    for (const [query, headers = {}] of requests) {
+      const request = new HttpRequest({ target: `/?${query}&y=${TOO_LONG}`, headers })
+      assert.deepEqual(forgedIn(request), ['[text(33)]', 'real.js:3:4'], query)
+    }
+    const json = new HttpRequest({ target: '/', method: 'POST' })
+    stateOf(json).message.json = Buffer.from(JSON.stringify({ value, y: TOO_LONG }))
+    assert.deepEqual(forgedIn(json), ['[text(33)]', 'real.js:3:4'])
+    const usual = new HttpRequest({ target: `/?x=%26y%3B%20%5Cn%C3%A9%2520&y=${TOO_LONG}` })
+    assert.deepEqual(forgedIn(usual, 'usual'), ['usual.js:7:1', 'real.js:3:4'])
+  })
+
+  it('shows of a request of more than 256 KiB only frames whose place another report has shown', () => {
+    const frames = (length: number): readonly string[] | undefined =>
+      forgedIn(new HttpRequest({ target: `/?y=${'x'.repeat(length)}` }), 'mountain')
+    assert.deepEqual(frames(300_000)?.[0], '[text(31)]')
+    assert.deepEqual(frames(200_000)?.[0], 'mountain.js:7:1')
+    assert.deepEqual(frames(300_000)?.[0], 'mountain.js:7:1')
+  })
+
+  it('shows no frame that a value of the first request has forged in a shared exception', async () => {
+    const { reports, onReport } = collectReports()
+    let shared: Error | undefined
+    const list = (request: HttpRequest): never => {
+      shared ??= forged(String(request.param('x')), 'The import failed')
+      throw shared
+    }
+    const front = createFront({ news: { list } }, { onReport })
+    const value = encodeURIComponent('y\n    at alice (/home/alice/diagnosis.js:7:1)')
+    for (const [x, long] of [
+      [value, ''],
+      ['1', ''],
+      ['1', TOO_LONG],
+    ]) {
+      const headers = { 'x-long': String(long) }
+      await front.handle(new HttpRequest({ target: `/news/list?x=${x}`, headers }))
+    }
+    const frames = reports.map(({ stack }) => stack?.[0])
+    assert.deepEqual(frames, ['[x]', '[x]', '[text(36)]'])
+  })
+
+  it('shows the places of frames of an exception with a hundred causes, but no forged one', () => {
+    const value = 'y\n    at f (/home/alice/meadow.js:7:1)'
+    const frames = (target: string): readonly string[] | undefined => {
+      const request = new HttpRequest({ target })
+      const errors = Array.from({ length: 120 }, () => new Error('x'))
+      const exception = Object.assign(forged(value, 'failed'), { errors })
+      return report({ request, exceptions: [exception] }).stack?.slice(0, 2)
+    }
+    assert.deepEqual(frames(`/?x=${encodeURIComponent(value)}`), ['[text(29)]', 'real.js:3:4'])
+    assert.deepEqual(frames('/?x=1'), ['meadow.js:7:1', 'real.js:3:4'])
   })
 
   it('searches no values for a message that contains requested names only', () => {
