@@ -10,7 +10,7 @@ const DECLARATION =
 const IMPORT = /^(?:import|export) (?:type )?\{([^}]*)\} from '([^']+)'/
 const EXPORT = /(?:^|(?<=\*\/))export (?=(?:declare|interface|type) )/m
 // Types of objects that only Portico reads: to its callers, `readonly` says nothing.
-const INPUT = /(?:Attributes|Destination|Init|Limits|Options|Overrides|Params|Pattern)$/
+const INPUT = /(?:Attributes|Destination|Init|Limits|Options|Overrides|Pattern|Plugin|UrlParams)$/
 const COMMENT = /\/\*.*?\*\//gs
 // The first group has a docstring. A declaration ends in a line break, but not its docstring.
 const SHORTENED = new RegExp(

@@ -26,11 +26,7 @@ export let fieldLinesOf: (
 ) => (string | string[])[]
 
 /**
- * The headers of a response. Names are case-insensitive. Values are checked when set, so an invalid one is an error of the
- * action that sets it.
- *
- * @example
- * response.headers.set('Cache-Control', 'no-store').append('Set-Cookie', 'a=1; HttpOnly')
+ * The headers of a response. Names are case-insensitive. An invalid value throws when it is set.
  */
 export class ResponseHeaders
   implements Iterable<[name: string, value: string | readonly string[]]>

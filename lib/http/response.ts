@@ -34,10 +34,6 @@ export let responseLifecycle: {
 
 /**
  * The response that an action fills in. The server sends it after the action has ended, and nothing before.
- *
- * @example
- * response.status = 201
- * response.json({ id: 42 })
  */
 export class HttpResponse {
   /** The headers, without those of the framing (`Transfer-Encoding`, `Connection`), which the server sets. */

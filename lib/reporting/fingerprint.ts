@@ -2,7 +2,7 @@ import { isInstance, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
-import { isApplicationFrame, isKnownPlace, placeOf } from './frames.ts'
+import { isApplicationFrame, knownLocationOf, locationOf } from './frames.ts'
 import { isKnownName } from './known-words.ts'
 import { safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
@@ -45,8 +45,8 @@ function faultKey(exception: Error, { exceptions, request }: Failure, names: str
   // The report uses what is read here. The scrubber searches only when it is called: for most faults that are only counted, never.
   const { raw, scrubber } = scrubException(exception, request, true, exceptions)
   const shown = withoutLength(safeNameOf(exception, raw, scrubber))
-  const place = safePlaceOf(raw, scrubber)
-  return joined(typeOf(exception), shown, place, signInOf(exception), names)
+  const location = safeLocationOf(raw, scrubber)
+  return joined(typeOf(exception), shown, location, signInOf(exception), names)
 }
 
 function joined(...parts: readonly string[]): string {
@@ -72,15 +72,15 @@ function safeNameOf(
   return isName ? name : safeClassOf(exception)
 }
 
-// Returns the place of the first frame of the application that has a file; '' if the frame may be a text of the request,
+// Returns the location of the first frame of the application that has a file; '' if the frame may be a text of the request,
 // because the message may contain it or the application has set the stack.
-function safePlaceOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
-  const hasFile = (frame: string): boolean => isApplicationFrame(frame) && placeOf(frame) !== ''
+function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
+  const hasFile = (frame: string): boolean =>
+    isApplicationFrame(frame) && locationOf(frame, 'file') !== ''
   const first = isStackOwn ? (stack.find(hasFile) ?? '') : ''
-  const place = placeOf(first)
-  // The search for the values of the request takes time, and is made once for each place.
-  if (place !== '' && !isKnownPlace(place)) frame(first)
-  return isKnownPlace(place) ? place : ''
+  // The search for the values of the request takes time: it is made once for each location.
+  if (first !== '' && knownLocationOf(first) === '') frame(first)
+  return knownLocationOf(first)
 }
 
 // Without the lengths of shapes, such as token(22), a thousand random tokens are one kind.

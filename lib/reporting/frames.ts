@@ -201,27 +201,23 @@ export function locationOf(frame: string, unnamed = ''): string {
   return unnamed && position && unnamed + position
 }
 
-/** Returns the location of a frame, also in a file with a hash in its name, which bundlers write. */
-export function placeOf(frame: string): string {
-  return locationOf(frame, 'file')
+// The locations of frames that were shown.
+const knownLocations = new Set<string>()
+const MAX_LOCATIONS = 1_000
+
+/** Remembers the location of a frame, unless the text that is shown of the frame lacks it. */
+export function learnLocation(frame: string, shown: string): void {
+  const location = locationOf(frame, 'file')
+  if (location === '' || locationOf(shown, 'file') !== location) return
+  // Forged frames of values that no search knows may fill the set. Clearing it admits others again.
+  if (knownLocations.size >= MAX_LOCATIONS) knownLocations.clear()
+  knownLocations.add(copyOf(location))
 }
 
-// The places of frames that a report has shown.
-const knownPlaces = new Set<string>()
-const MAX_PLACES = 1_000
-
-/** Remembers the place of a frame if it can be read in the text that a report shows of it. */
-export function learnPlace(frame: string, shown: string): void {
-  const place = placeOf(frame)
-  if (place === '' || placeOf(shown) !== place) return
-  // Values that no search knows may have forged all of them.
-  if (knownPlaces.size >= MAX_PLACES) knownPlaces.clear()
-  knownPlaces.add(copyOf(place))
-}
-
-/** Reports whether a report has shown a frame with this place: then it may be shown without a search. */
-export function isKnownPlace(place: string): boolean {
-  return knownPlaces.has(place)
+/** Returns the location of a frame if it was shown before, so that it needs no search; else ''. */
+export function knownLocationOf(frame: string): string {
+  const location = locationOf(frame, 'file')
+  return knownLocations.has(location) ? location : ''
 }
 
 // A name in a frame: of a function, a folder or a file.

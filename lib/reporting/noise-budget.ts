@@ -52,7 +52,7 @@ export interface NoiseBudget {
 const MAX_IN_FULL = 80
 // Of these, faults that differ only in their frame: values may forge frames.
 const MAX_PLACES_IN_FULL = 20
-// Lines for faults in a minute. Only the first fault of a fingerprint may exceed it.
+// Lines for faults in a minute. Only the first fault of a kind or at a place may exceed it.
 const MAX_FAULT_LINES = 600
 const HOUR_MS = 3_600_000
 
@@ -103,9 +103,11 @@ export class FaultBudget implements NoiseBudget {
     const place = fingerprint.replace(/ \S*\/\S*$/, '')
     const kind = fingerprint.replace(/ \S+:\d+:\d+/, '')
     const inFull = this.#kinds.get(kind) ?? 0
-    const isNewPlace = isNew(this.#fingerprints, fingerprint) || isNew(this.#places, place)
+    const hasRoom = this.#lines < MAX_FAULT_LINES
+    const isNewPlace =
+      isNew(this.#places, place) || (hasRoom && isNew(this.#fingerprints, fingerprint))
     const isFirst = isNew(this.#kinds, kind) || (isNewPlace && inFull < MAX_PLACES_IN_FULL)
-    if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
+    if (!isFirst && !hasRoom) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
     this.#fingerprints.add(copyOf(fingerprint))

@@ -10,7 +10,7 @@ export interface Owner {
   shown?: ReadonlyMap<string, string | undefined>
 }
 
-/** Whose values exceptions may quote: only those of the request, those of another one too, or they are too many to know. */
+/** Whose values exceptions may quote: those of this request only, also those of another one, or they have too many causes to know. */
 export type Ownership = 'own' | 'shared' | 'unknown'
 
 /** The request that claims exceptions. */

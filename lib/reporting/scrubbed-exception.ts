@@ -9,10 +9,9 @@ import {
 } from './exception-report.ts'
 import {
   cutFrame,
-  isKnownPlace,
-  learnPlace,
+  knownLocationOf,
+  learnLocation,
   locationOf,
-  placeOf,
   safeCallee,
   safePath,
 } from './frames.ts'
@@ -39,7 +38,7 @@ const knownWordsOnly: Scrubber = {
     const { callee, script, position } = cutFrame(frame)
     if (script === '') return shapeIn(frame)
     const shown = safeCallee(callee) + safePath(script) + position
-    learnPlace(frame, shown)
+    learnLocation(frame, shown)
     return shown
   },
 }
@@ -90,7 +89,10 @@ function scrubTogether(
     : raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
   const inner = unsafe.flatMap(([, raw]) => withInner(raw))
   const ownership = claim([...exceptions, ...inner.map(({ value }) => value)], request)
-  const scrubber = scrubberOf(searchOf(inner, request, ownership), unsearched(request, ownership))
+  const scrubber = scrubberOf(
+    searchOf(inner, request, ownership),
+    scrubWithoutSearch(request, ownership),
+  )
   return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
 }
 
@@ -133,18 +135,17 @@ function searchAll(
   return shown
 }
 
-// Returns a scrubber for texts that are not searched: shows the shapes of those that may quote only values of the request.
-function unsearched(request: HttpRequest, ownership: Ownership): Scrubber {
+// Returns the scrubber for texts that are not searched. It shows shapes, and known words if texts may quote another request.
+function scrubWithoutSearch(request: HttpRequest, ownership: Ownership): Scrubber {
   const isSent = sentNameFinder(request)
   return {
     text: ownership === 'own' ? shapeIn : knownWords,
     name: knownWordsOnly.name,
     frame(frame) {
+      const file = locationOf(frame).replace(/:.*/, '')
       // A value of this request, or of another owner, may have forged the frame.
-      const [file = ''] = locationOf(frame).split(':', 1)
-      if (file !== '' && ownership !== 'shared' && !isSent(file)) learnPlace(frame, frame)
-      const place = placeOf(frame)
-      return isKnownPlace(place) ? place : shapeIn(frame)
+      if (ownership !== 'shared' && !isSent(file)) learnLocation(frame, frame)
+      return knownLocationOf(frame) || shapeIn(frame)
     },
   }
 }
@@ -172,7 +173,7 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
       // If a value forged the frame, the position is a part of that value too.
       const isForged = !isNamed || !result.endsWith(position)
       const shown = isForged ? result : (search(callee) ?? '') + script + position
-      learnPlace(frame, shown)
+      learnLocation(frame, shown)
       return shown
     },
   }

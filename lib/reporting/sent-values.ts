@@ -89,9 +89,11 @@ function isHarmless(name: string, field: string): boolean {
   return HARMLESS_HEADERS.has(name) || HARMLESS_PATTERN.test(name)
 }
 
-// Module, controller and action are shown if they look like names, and so are the literals of a named route. Any other
-// segment may be secret.
-function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledValue> {
+/**
+ * Returns the values of the path. Module, controller and action are shown if they look like names, and so are the literals of
+ * a named route. Any other segment may be secret.
+ */
+export function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledValue> {
   const { pairs } = request
   const { route, firstRoute, settings } = stateOf(request)
   const { module, controller, action } = firstRoute ?? request
@@ -175,11 +177,15 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
   if (name.endsWith('cookie')) yield* cookieValues(label, field)
   if (!name.endsWith('authorization')) return
-  const credentials = Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
-  // Basic credentials are a user and a password in base64.
+  const credentials = credentialsIn(field)
   const [user = ''] = credentials.split(':', 1)
   const password = credentials.replace(/^[^:]*:/, '')
   for (const each of [credentials, user, password]) yield [label, each]
+}
+
+/** Returns Basic credentials, a user and a password in base64, as a text. */
+export function credentialsIn(field: string): string {
+  return Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
 }
 
 // A longer cookie is no number, even if its digits are escaped six times.

