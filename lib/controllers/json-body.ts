@@ -13,8 +13,6 @@ export interface JsonOptions {
 /**
  * Reads and parses a JSON body: `application/json`, or a type that ends in `+json`.
  *
- * @example
- * const article = await readJson(request)
  * @throws {HttpError} 415 for another type or a compressed body; 413 past the limit; 400 if the body
  * is not JSON in UTF-8. The message holds no text of the body.
  * @throws {TypeError} If an option is unknown.

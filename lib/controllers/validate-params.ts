@@ -40,8 +40,6 @@ export function withParams<Schema extends StandardSchemaV1>(
 /**
  * Validates the parameters of a request like {@link withParams}, such as in a plugin.
  *
- * @example
- * const { id } = await validateParams(request, z.object({ id: z.coerce.number() }))
  * @returns The value that the schema returned.
  * @throws {ValidationError} 400, with a list of the issues.
  * @throws {TypeError} If the schema is invalid.

@@ -174,8 +174,6 @@ export class HttpResponse {
   /**
    * Redirects the client. A body that is set afterwards is not sent, unless the status is changed too.
    *
-   * @example
-   * return response.redirect('/login', 303)
    * @param location A URL or a path. Characters that a header cannot hold are percent-encoded.
    * @param status 301, 302 (the default), 303, 307 or 308.
    * @throws {TypeError} If the location is not a string.

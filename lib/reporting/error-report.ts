@@ -34,7 +34,7 @@ export interface RequestReport {
 export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, Partial<SignIn> {
   /**
    * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. A 5xx has the type, the
-   * name of the exception, the first frame of the application, controller and action; a 4xx the type and the names.
+   * name of the exception, the first frame of the application, and the action; a 4xx the type and the names.
    */
   readonly fingerprint: string
   /** The time of the report: ISO 8601, UTC. */

@@ -11,7 +11,7 @@ import { SignInError } from './sign-in-hint.ts'
 
 /**
  * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
- * frame of the application, controller and action; for a rejection, the type, the status and the requested names;
+ * frame of the application, the module unless it is `default`, controller and action; for a rejection, the type, the status and the requested names;
  * for a rejection without a request, the type, the name of the exception, the first frame and the status.
  * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
  * request, but its names may be parts of the target: see `copyOf()`.
@@ -37,7 +37,8 @@ export function fingerprintOf(failure: Failure): string {
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
   if (resolve && registered === undefined) return faultKey(first, failure, '')
-  const names = [controller, action].map((name) => foldName(withoutLength(name)))
+  const path = /^(?:default)?$/.test(module) ? [controller, action] : [module, controller, action]
+  const names = path.map((name) => foldName(withoutLength(name)))
   return faultKey(first, failure, names.join('/'))
 }
 

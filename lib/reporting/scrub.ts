@@ -105,18 +105,23 @@ const escapedName = lazyPattern(
   ].join('|'),
   '',
 )
-// Bytes of a body. To look for escapes in them takes up to 2 ms.
+// Bytes of a body. To look for escapes in them takes up to 2 ms, and to look for a name up to 1 ms.
 const MAX_SENT = 131_072
+const MAX_SENT_NAMES = 4
 
 /**
  * Returns a function that reports whether a client may have sent a name of `[A-Za-z0-9._-]`, as it is or escaped, in any letter
- * case. It takes less time than a search, and has a limit of its own.
+ * case. It takes less time than a search, and has limits of its own.
  */
 export function sentNameFinder(request: HttpRequest): (name: string) => boolean {
   let sent: string | undefined
+  const known = new Map<string, boolean>()
   return (name) => {
+    if (known.size >= MAX_SENT_NAMES) return known.get(name) ?? true
     sent ??= sentTextOf(request)
-    return sent === '' || sent.includes(name.toLowerCase())
+    const isSent = known.get(name) ?? (sent === '' || sent.includes(name.toLowerCase()))
+    known.set(name, isSent)
+    return isSent
   }
 }
 

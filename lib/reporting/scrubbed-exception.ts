@@ -7,14 +7,7 @@ import {
   textsOf,
   withInner,
 } from './exception-report.ts'
-import {
-  cutFrame,
-  knownLocationOf,
-  learnLocation,
-  locationOf,
-  safeCallee,
-  safePath,
-} from './frames.ts'
+import { cutFrame, knownLocationOf, learnLocation, safeCallee, safePath } from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { claim, type Ownership, ownerOf } from './ownership.ts'
 import { messageAboutNames } from './request-names.ts'
@@ -42,6 +35,9 @@ const knownWordsOnly: Scrubber = {
     return shown
   },
 }
+
+// Maximum characters of the end of a frame: the pattern takes time that grows with their square.
+const MAX_END = 100
 
 // The exceptions that were scrubbed last, by request.
 const latest = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
@@ -142,12 +138,17 @@ function scrubWithoutSearch(request: HttpRequest, ownership: Ownership): Scrubbe
     text: ownership === 'own' ? shapeIn : knownWords,
     name: knownWordsOnly.name,
     frame(frame) {
-      const file = locationOf(frame).replace(/:.*/, '')
+      const isKnown = ownership === 'shared' || knownLocationOf(frame) !== ''
       // A value of this request, or of another owner, may have forged the frame.
-      if (ownership !== 'shared' && !isSent(file)) learnLocation(frame, frame)
+      if (!isKnown && !isSent(endOfFile(frame))) learnLocation(frame, frame)
       return knownLocationOf(frame) || shapeIn(frame)
     },
   }
+}
+
+// Returns the end of the name of a file, in ASCII. Whoever sends the name also sends its end.
+function endOfFile(frame: string): string {
+  return /[\w.-]*(?=(?:\?\S*)?:\d+:\d+\)?$)/.exec(frame.slice(-MAX_END))?.[0] ?? ''
 }
 
 function shapeIn(text: string): string {

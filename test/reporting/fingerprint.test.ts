@@ -145,6 +145,28 @@ describe('fingerprintOf()', () => {
     assert.deepEqual(new Set(fingerprints), new Set(['EXCEPTION_OTHER TypeError /']))
   })
 
+  it('tells the actions of two modules', async () => {
+    const { reports, onReport } = collectReports()
+    const controllers = {
+      index: {
+        index() {
+          throw new TypeError('broken')
+        },
+      },
+    }
+    const modules = { admin: controllers }
+    const front = createFront(controllers, { modules, onReport })
+    for (const target of ['/', '/index/index', '/admin', '/admin/index/index'])
+      await front.handle(new HttpRequest({ target }))
+    const names = reports.map(({ fingerprint }) => fingerprint.split(' ').at(-1))
+    assert.deepEqual(names, [
+      'index/index',
+      'index/index',
+      'admin/index/index',
+      'admin/index/index',
+    ])
+  })
+
   it('has the registered names of an action under all their spellings', async () => {
     const { reports, onReport } = collectReports()
     const fail = (error: Error) => () => {

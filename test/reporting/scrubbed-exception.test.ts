@@ -444,6 +444,7 @@ describe('scrubException()', () => {
       [`x=${encodeURIComponent(value.replace('w', '&amp;#x77;'))}`],
       ['', { 'x-note': 'at f (/home/alice/wonderland.js:7:1)' }],
       ['', { authorization: `Basic ${credentials}` }],
+      ['', { authorization: `Basic\t${credentials}` }],
       ['', { 'proxy-authorization': credentials }],
     ]
     for (const [query, headers = {}] of requests) {
@@ -465,6 +466,26 @@ describe('scrubException()', () => {
     const headers = { authorization: 'Basic YWxpY2U6c2VjcmV0' }
     const usual = new HttpRequest({ target, headers })
     assert.deepEqual(forgedIn(usual, 'usual'), ['usual.js:7:1', 'real.js:3:4'])
+  })
+
+  it('shows the position of a frame in a file whose name may be a token, if the client has not sent its end', () => {
+    const frames = (query: string, file: string): string | undefined =>
+      forgedIn(new HttpRequest({ target: `/?${query}&y=${TOO_LONG}` }), file)?.[0]
+    assert.equal(frames('x=CHUNK-b7x9qk2z.js', 'chunk-B7X9QK2Z'), '[text(37)]')
+    assert.equal(frames('x=gr%C3%B6%C3%9Fe.js', 'größe'), '[text(28)]')
+    assert.equal(frames('x=1', 'chunk-B7X9QK2Z'), 'file:7:1')
+  })
+
+  it('looks for the names of four files in a request that is too long to be searched', () => {
+    const files = ['', 'valley', 'river', 'valley', 'river', 'ocean', 'desert', 'island']
+    const frames = files.map((file, i) => `    at f (/srv/${file && `${file}.js`}:${i}:5)`)
+    const error = new Error('x')
+    error.stack = ['Error: x', ...frames.slice(1)].join('\n')
+    const { stack } = report({ exceptions: [error] })
+    const shown = ['valley', 'river', 'valley', 'river', 'ocean', 'desert'].map(
+      (file, i) => `${file}.js:${i + 1}:5`,
+    )
+    assert.deepEqual(stack, [...shown, '[text(22)]'])
   })
 
   it('shows of a request with a longer body only frames whose location was shown before', () => {
