@@ -68,11 +68,23 @@ class LatestFaults {
     return fault
   }
 
-  // Joins the fault with the earliest `lastAt` to the others; of several, the one that occurred first.
+  // Joins a fault of the action with the most faults to the others, because a client may forge the frames of one. Of these, joins
+  // the fault with the earliest `lastAt`; of several, the one that occurred first.
   #joinOldest(): void {
-    const all = [...this.latest.values()]
+    const sizes = new Map<string, number>()
+    for (const fault of this.latest.values()) {
+      const action = actionOf(fault)
+      sizes.set(action, (sizes.get(action) ?? 0) + 1)
+    }
+    const most = Math.max(...sizes.values())
+    const all = [...this.latest.values()].filter((fault) => sizes.get(actionOf(fault)) === most)
     const oldest = all.reduce((one, other) => (other.lastAt < one.lastAt ? other : one))
     this.latest.delete(oldest.fingerprint)
     this.others = this.others ? addFaults(oldest, this.others) : oldest
   }
+}
+
+// The last word of a fingerprint.
+function actionOf({ fingerprint }: Fault): string {
+  return fingerprint.slice(fingerprint.lastIndexOf(' '))
 }

@@ -50,9 +50,9 @@ export interface NoiseBudget {
 
 // Errors that are logged in full in a minute.
 const MAX_IN_FULL = 80
-// Of these, faults that differ only in their frame: values may forge frames.
-const MAX_PLACES_IN_FULL = 20
-// Lines for faults in a minute. Only the first fault of a kind or at a place may exceed it.
+// Of these, faults of one action with the same frame, or with the same exception.
+const MAX_ALIKE = 20
+// Lines for faults in a minute. Only faults in full may exceed it.
 const MAX_FAULT_LINES = 600
 const HOUR_MS = 3_600_000
 
@@ -84,46 +84,40 @@ export class RejectionBudget implements NoiseBudget {
   }
 }
 
+// What a fingerprint has without the exception, without the frame and without the action.
+const PAIRS = [/(?<=^\S+) \S+/, / \S+:\d+:\d+/, / \S*\/\S*$/]
+
 /**
- * The budget for faults (5xx): the first of each fingerprint in a minute in full, at most 80 of them, and
- * each further fault as a short line, up to 600 lines a minute. The first fault of a kind, and the first at a
- * place in the code, are logged in full even if other faults have used up the budget.
+ * The budget for faults (5xx): the first of each fingerprint in a minute in full, and each further fault as a short line,
+ * up to 600 lines a minute.
+ *
+ * In some applications, a client can choose the exception, the frame or the action of a fault. The two others stay the same. So a
+ * fault is logged in full if two of them are new together, for 80 such pairs of each kind, even if the lines are used up.
  */
 export class FaultBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
-  readonly #fingerprints = new Set<string>()
-  // Fingerprints without controller and action: a client can choose these where a plugin or a router fails.
-  readonly #places = new Set<string>()
-  // The faults in full by the fingerprint without the place.
-  readonly #kinds = new Map<string, number>()
+  // The faults in full of this minute, by their pairs.
+  readonly #pairs = PAIRS.map(() => new Map<string, number>())
   #lines = 0
 
   spend(fingerprint: string): Detail {
-    // Without a request, there are no names, and the frame stands last.
-    const place = fingerprint.replace(/ \S*\/\S*$/, '')
-    const kind = fingerprint.replace(/ \S+:\d+:\d+/, '')
-    const inFull = this.#kinds.get(kind) ?? 0
-    const hasRoom = this.#lines < MAX_FAULT_LINES
-    const isNewPlace =
-      isNew(this.#places, place) || (hasRoom && isNew(this.#fingerprints, fingerprint))
-    const isFirst = isNew(this.#kinds, kind) || (isNewPlace && inFull < MAX_PLACES_IN_FULL)
-    if (!isFirst && !hasRoom) return 'count'
+    const found = this.#pairs.map((pairs, i) => {
+      const pair = fingerprint.replace(PAIRS[i] as RegExp, '')
+      const count = pairs.get(pair) ?? 0
+      // One hook may fail in many actions: without the action, faults may be alike.
+      const isTooMany = count >= MAX_ALIKE && i < PAIRS.length - 1
+      return { pairs, pair, count, isTooMany, isNew: count === 0 && pairs.size < MAX_IN_FULL }
+    })
+    const isFirst = found.some(({ isNew }) => isNew) && !found.some(({ isTooMany }) => isTooMany)
+    if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
-    this.#fingerprints.add(copyOf(fingerprint))
-    this.#places.add(copyOf(place))
-    this.#kinds.set(copyOf(kind), inFull + 1)
+    for (const { pairs, pair, count } of found) pairs.set(copyOf(pair), count + 1)
     return 'full'
   }
 
   renew(): void {
-    this.#fingerprints.clear()
-    this.#places.clear()
-    this.#kinds.clear()
+    for (const pairs of this.#pairs) pairs.clear()
     this.#lines = 0
   }
-}
-
-function isNew(known: Pick<ReadonlySet<string>, 'has' | 'size'>, key: string): boolean {
-  return known.size < MAX_IN_FULL && !known.has(key)
 }

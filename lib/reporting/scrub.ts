@@ -38,6 +38,7 @@ const MAX_SESSIONS = 6_144
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
+const SCRIPT = /\.[cm]?[jt]sx?$/i
 // Each proxy may add its name to the list. Reading and comparing thousands of names takes time.
 const MAX_SERVER_NAMES = 64
 const MAX_SERVER_TEXT = 2_048
@@ -217,7 +218,9 @@ function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
   const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
   const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...(forwarded ?? [])]
   const text = fields.join(' ').slice(0, MAX_SERVER_TEXT)
-  return new Set(text.match(/[\w.-]+/g)?.slice(0, MAX_SERVER_NAMES))
+  const names = text.match(/[\w.-]+/g)?.slice(0, MAX_SERVER_NAMES)
+  // A client may send any name. That of a script would show a forged frame.
+  return new Set(names?.filter((name) => !SCRIPT.test(name)))
 }
 
 // In a terminal, node:assert of Node 22 and later colours two texts character by character, so no run of a value is left.

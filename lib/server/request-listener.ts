@@ -27,8 +27,6 @@ const OPTIONS: Readonly<Record<keyof ListenerOptions, Kind>> = {
 /**
  * Creates a listener for `node:http` that responds to every request with a handler.
  *
- * @example
- * createServer(createRequestListener(front)).listen(3000)
  * @throws {TypeError | RangeError} If the handler has no `handle`, or an option is unknown or invalid.
  */
 export function createRequestListener(

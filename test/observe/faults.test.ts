@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { HttpRequest } from '../../lib/http/request.ts'
+import { HttpRequest, stateOf } from '../../lib/http/request.ts'
 import { HttpError, type HttpResponse } from '../../lib/index.ts'
 import { Faults } from '../../lib/observe/faults.ts'
 import { createFront } from '../support/front.ts'
@@ -112,5 +112,28 @@ describe('Faults', () => {
     assert.equal(list[0]?.status, 500)
     assert.match(list.at(-2)?.fingerprint ?? '', /scan299/)
     assert.deepEqual([list.at(-1)?.fingerprint, list.at(-1)?.count], ['(other)', 250])
+  })
+
+  it('keeps the faults of other actions, whatever frames a client forges for one', async () => {
+    const faults = new Faults()
+    const reported = await failureOf('/news/fail')
+    const record = (action: string, place: string, i: number): void => {
+      const request = new HttpRequest({ target: `/${action}` })
+      const fingerprint = `EXCEPTION_OTHER Error ${place}:${i}:1 ${action}`
+      stateOf(request).message.reported = {
+        exception: reported.exceptions[0],
+        fingerprint,
+        id: 'x',
+      }
+      faults.record({ ...reported, request }, action)
+    }
+    for (let i = 0; i < 10; i++) record(`news/fail${i}`, 'news.js', i)
+    for (let i = 0; i < 500; i++) record('forged/save', 'forged.js', i)
+    const actions = faults.list.map(({ fingerprint }) => fingerprint.split(' ').at(-1))
+    assert.deepEqual(actions.slice(0, 11), [
+      ...Array.from({ length: 10 }, (_, i) => `news/fail${i}`),
+      'forged/save',
+    ])
+    assert.deepEqual(actions.length, 51)
   })
 })
