@@ -499,6 +499,18 @@ describe('scrubException()', () => {
     assert.deepEqual(frames(150_000)?.[0], 'mountain.js:7:1')
   })
 
+  it('masks a frame that a client has forged from the names of its Host', () => {
+    const value = 'y\n    at /hostess.js:7:7'
+    for (const headers of [
+      { host: 'hostess.js:7' },
+      { host: 'a', 'x-forwarded-server': 'hostess.js 7' },
+    ]) {
+      const request = new HttpRequest({ target: `/?x=${encodeURIComponent(value)}`, headers })
+      const { stack } = report({ request, exceptions: [forged(value, 'No item y')] })
+      assert.equal(stack?.[0], '[x]')
+    }
+  })
+
   it('shows no frame that a value of the first request has forged in a shared exception', async () => {
     const { reports, onReport } = collectReports()
     let shared: Error | undefined
