@@ -173,9 +173,6 @@ export class HttpRequest {
   /**
    * All parameters of the merged view, in an object without a prototype: the reserved names first, then those of the
    * client. Iteration yields names and values.
-   *
-   * @example
-   * const { id, page = '1' } = request.params
    */
   get params(): Params<ErrorHandler> {
     return this.#state.view

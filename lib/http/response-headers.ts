@@ -26,7 +26,7 @@ export let fieldLinesOf: (
 ) => (string | string[])[]
 
 /**
- * The headers of a response. Names are case-insensitive. An invalid value throws when it is set.
+ * The headers of a response. Names are case-insensitive. To set an invalid value throws.
  */
 export class ResponseHeaders
   implements Iterable<[name: string, value: string | readonly string[]]>

@@ -125,8 +125,12 @@ function searchAll(
   const shown = new Map(Array.from(texts.keys(), (text, i) => [text, results[i]]))
   for (const raw of ownership === 'own' ? raws : []) {
     const owner = ownerOf(raw.value)
-    // Keeps only the texts of this exception: they stay in memory as long as it does.
-    if (owner) owner.shown = new Map(searchedTextsOf(raw).map((text) => [text, shown.get(text)]))
+    if (owner === undefined) continue
+    // Keeps only the texts of this exception: they stay in memory as long as it does. Its client has chosen the labels.
+    const kept = searchedTextsOf(raw).map(
+      (text) => [text, shown.get(text)?.replace(/\[[\w.-]+\]/g, '[value]')] as const,
+    )
+    owner.shown = new Map(kept)
   }
   return shown
 }
