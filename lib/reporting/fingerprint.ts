@@ -1,5 +1,6 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
+import { fullName } from '../http/route.ts'
 import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, knownLocationOf, locationOf } from './frames.ts'
@@ -10,11 +11,10 @@ import { safeName } from './shape.ts'
 import { SignInError } from './sign-in-hint.ts'
 
 /**
- * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first
- * frame of the application, the module unless it is `default`, controller and action; for a rejection, the type, the status and the requested names;
- * for a rejection without a request, the type, the name of the exception, the first frame and the status.
- * If the error action failed too, it is the fingerprint of that failure. Contains no value of the
- * request, but its names may be parts of the target: see `copyOf()`.
+ * Returns the text that equal errors share: for a fault, the type, the name of the exception, the first frame of the application,
+ * and the name of the action; for a rejection, the type, the status and the requested names; for a rejection without a request,
+ * the type, the name of the exception, the first frame and the status. If the error action failed too, it is the
+ * fingerprint of that failure. Contains no value of the request, but its names may be parts of the target: see `copyOf()`.
  */
 export function fingerprintOf(failure: Failure): string {
   const { exceptions, request } = failure
@@ -37,9 +37,12 @@ export function fingerprintOf(failure: Failure): string {
   }
   // A hook may fail for a request without an action, whose names a client may make up too.
   if (resolve && registered === undefined) return faultKey(first, failure, '')
-  const path = /^(?:default)?$/.test(module) ? [controller, action] : [module, controller, action]
-  const names = path.map((name) => foldName(withoutLength(name)))
-  return faultKey(first, failure, names.join('/'))
+  const folded = {
+    module: foldName(module) || 'default',
+    controller: foldName(controller),
+    action: foldName(action),
+  }
+  return faultKey(first, failure, fullName(folded))
 }
 
 function faultKey(exception: Error, { exceptions, request }: Failure, names: string): string {
@@ -91,5 +94,7 @@ function withoutLength(name: string): string {
 
 // Under `names: 'zf1'`, one failing action has many spellings. They are one kind.
 function foldName(name: string): string {
-  return name.toLowerCase().replace(/[^a-z0-9_-]/g, '')
+  return withoutLength(name)
+    .toLowerCase()
+    .replace(/[^a-z0-9_-]/g, '')
 }

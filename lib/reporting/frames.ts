@@ -201,6 +201,14 @@ export function locationOf(frame: string, unnamed = ''): string {
   return unnamed && position && unnamed + position
 }
 
+// The pattern takes time that grows with the square of the text.
+const MAX_FILE_END = 100
+
+/** Returns the end of the name of the file of a frame, in ASCII. Whoever sends the name also sends its end. */
+export function endOfFile(frame: string): string {
+  return /[\w.-]*(?=(?:\?\S*)?:\d+:\d+\)?$)/.exec(frame.slice(-MAX_FILE_END))?.[0] ?? ''
+}
+
 // The locations of frames that were shown.
 const knownLocations = new Set<string>()
 const MAX_LOCATIONS = 1_000

@@ -50,7 +50,7 @@ export interface NoiseBudget {
 
 // Errors that are logged in full in a minute.
 const MAX_IN_FULL = 80
-// Of these, faults of one action with the same frame, or with the same exception.
+// Of these, faults of one action that have the same frame, or the same exception.
 const MAX_ALIKE = 20
 // Lines for faults in a minute. Only faults in full may exceed it.
 const MAX_FAULT_LINES = 600
@@ -84,40 +84,42 @@ export class RejectionBudget implements NoiseBudget {
   }
 }
 
-// What a fingerprint has without the exception, without the frame and without the action.
-const PAIRS = [/(?<=^\S+) \S+/, / \S+:\d+:\d+/, / \S*\/\S*$/]
+// A pair is a fingerprint without its exception, its frame or its action. The number is the maximum of faults in full that share
+// the pair: one hook may fail in many actions.
+const PAIRS: readonly [without: RegExp, max: number][] = [
+  [/(?<=^\S+) \S+/, MAX_ALIKE],
+  [/ \S+:\d+:\d+/, MAX_ALIKE],
+  [/ \S*\/\S*$/, MAX_IN_FULL],
+]
 
 /**
  * The budget for faults (5xx): the first of each fingerprint in a minute in full, and each further fault as a short line,
  * up to 600 lines a minute.
  *
- * In some applications, a client can choose the exception, the frame or the action of a fault. The two others stay the same. So a
- * fault is logged in full if two of them are new together, for 80 such pairs of each kind, even if the lines are used up.
+ * In some applications, a client can choose the exception, the frame or the action of a fault, but not the other two. So a fault is
+ * in full if one of its pairs is new, for 80 pairs of each kind, even if the lines are used up.
  */
 export class FaultBudget implements NoiseBudget {
   readonly counts: ErrorCounts = new ErrorCounts()
-  // The faults in full of this minute, by their pairs.
-  readonly #pairs = PAIRS.map(() => new Map<string, number>())
+  // The numbers of faults in full of this minute, by their pairs.
+  readonly #inFull = PAIRS.map(() => new Map<string, number>())
   #lines = 0
 
   spend(fingerprint: string): Detail {
-    const found = this.#pairs.map((pairs, i) => {
-      const pair = fingerprint.replace(PAIRS[i] as RegExp, '')
-      const count = pairs.get(pair) ?? 0
-      // One hook may fail in many actions: without the action, faults may be alike.
-      const isTooMany = count >= MAX_ALIKE && i < PAIRS.length - 1
-      return { pairs, pair, count, isTooMany, isNew: count === 0 && pairs.size < MAX_IN_FULL }
-    })
-    const isFirst = found.some(({ isNew }) => isNew) && !found.some(({ isTooMany }) => isTooMany)
+    const pairs = PAIRS.map(([without]) => fingerprint.replace(without, ''))
+    const numbers = pairs.map((pair, i) => this.#inFull[i]?.get(pair) ?? 0)
+    const hasNew = this.#inFull.some(({ size }, i) => numbers[i] === 0 && size < MAX_IN_FULL)
+    const isFirst = hasNew && PAIRS.every(([, max], i) => Number(numbers[i]) < max)
     if (!isFirst && this.#lines >= MAX_FAULT_LINES) return 'count'
     this.#lines++
     if (!isFirst) return 'short'
-    for (const { pairs, pair, count } of found) pairs.set(copyOf(pair), count + 1)
+    for (const [i, pair] of pairs.entries())
+      this.#inFull[i]?.set(copyOf(pair), Number(numbers[i]) + 1)
     return 'full'
   }
 
   renew(): void {
-    for (const pairs of this.#pairs) pairs.clear()
+    for (const numbers of this.#inFull) numbers.clear()
     this.#lines = 0
   }
 }

@@ -10,7 +10,10 @@ export interface Owner {
   shown?: ReadonlyMap<string, string | undefined>
 }
 
-/** Whose values exceptions may quote: those of this request only, also those of another one, or they have too many causes to know. */
+/**
+ * Tells whose values exceptions may quote. With `own`, they quote only those of their request. With `shared`, they may quote those
+ * of another request too. With `unknown`, they have too many causes to find out.
+ */
 export type Ownership = 'own' | 'shared' | 'unknown'
 
 /** The request that claims exceptions. */
@@ -27,6 +30,7 @@ const MAX_SEARCHED_EXCEPTIONS = 100
  * report of another request could show the values of this one.
  *
  * @param request Undefined for an error without a request.
+ * @returns Whose values they may quote.
  */
 export function claim(exceptions: readonly unknown[], request: Claimant | undefined): Ownership {
   // The 404 of a scanner has no other exceptions, and needs no Set.

@@ -118,9 +118,10 @@ export function sentNameFinder(request: HttpRequest): (name: string) => boolean 
   let sent: string | undefined
   const known = new Map<string, boolean>()
   return (name) => {
-    if (known.size >= MAX_SENT_NAMES) return known.get(name) ?? true
+    const found = known.get(name)
+    if (found !== undefined || known.size >= MAX_SENT_NAMES) return found ?? true
     sent ??= sentTextOf(request)
-    const isSent = known.get(name) ?? (sent === '' || sent.includes(name.toLowerCase()))
+    const isSent = sent === '' || sent.includes(name.toLowerCase())
     known.set(name, isSent)
     return isSent
   }

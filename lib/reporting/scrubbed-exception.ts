@@ -7,7 +7,14 @@ import {
   textsOf,
   withInner,
 } from './exception-report.ts'
-import { cutFrame, knownLocationOf, learnLocation, safeCallee, safePath } from './frames.ts'
+import {
+  cutFrame,
+  endOfFile,
+  knownLocationOf,
+  learnLocation,
+  safeCallee,
+  safePath,
+} from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { claim, type Ownership, ownerOf } from './ownership.ts'
 import { messageAboutNames } from './request-names.ts'
@@ -35,9 +42,6 @@ const knownWordsOnly: Scrubber = {
     return shown
   },
 }
-
-// Maximum characters of the end of a frame: the pattern takes time that grows with their square.
-const MAX_END = 100
 
 // The exceptions that were scrubbed last, by request.
 const latest = new WeakMap<HttpRequest, ReadonlyMap<Error, ScrubbedException>>()
@@ -116,8 +120,14 @@ function searchAll(
   const texts = new Map<string, string>()
   for (const raw of raws) {
     for (const text of searchedTextsOf(raw)) {
-      // The text may quote a value of an owner. Searches it as the owner has shown it.
-      const shown = ownership === 'own' ? text : ownerOf(raw.value)?.shown?.get(text)
+      // The text may quote a value of an owner. Searches it as the owner has shown it, without the labels that the client of
+      // the owner has chosen.
+      const shown =
+        ownership === 'own'
+          ? text
+          : ownerOf(raw.value)
+              ?.shown?.get(text)
+              ?.replace(/\[[\w.-]+\]/g, '[value]')
       if (shown !== undefined) texts.set(text, shown)
     }
   }
@@ -125,12 +135,8 @@ function searchAll(
   const shown = new Map(Array.from(texts.keys(), (text, i) => [text, results[i]]))
   for (const raw of ownership === 'own' ? raws : []) {
     const owner = ownerOf(raw.value)
-    if (owner === undefined) continue
-    // Keeps only the texts of this exception: they stay in memory as long as it does. Its client has chosen the labels.
-    const kept = searchedTextsOf(raw).map(
-      (text) => [text, shown.get(text)?.replace(/\[[\w.-]+\]/g, '[value]')] as const,
-    )
-    owner.shown = new Map(kept)
+    // Keeps only the texts of this exception: they stay in memory as long as it does.
+    if (owner) owner.shown = new Map(searchedTextsOf(raw).map((text) => [text, shown.get(text)]))
   }
   return shown
 }
@@ -142,17 +148,12 @@ function scrubWithoutSearch(request: HttpRequest, ownership: Ownership): Scrubbe
     text: ownership === 'own' ? shapeIn : knownWords,
     name: knownWordsOnly.name,
     frame(frame) {
-      const isKnown = ownership === 'shared' || knownLocationOf(frame) !== ''
+      const mayLearn = ownership !== 'shared' && knownLocationOf(frame) === ''
       // A value of this request, or of another owner, may have forged the frame.
-      if (!isKnown && !isSent(endOfFile(frame))) learnLocation(frame, frame)
+      if (mayLearn && !isSent(endOfFile(frame))) learnLocation(frame, frame)
       return knownLocationOf(frame) || shapeIn(frame)
     },
   }
-}
-
-// Returns the end of the name of a file, in ASCII. Whoever sends the name also sends its end.
-function endOfFile(frame: string): string {
-  return /[\w.-]*(?=(?:\?\S*)?:\d+:\d+\)?$)/.exec(frame.slice(-MAX_END))?.[0] ?? ''
 }
 
 function shapeIn(text: string): string {
