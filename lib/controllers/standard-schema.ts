@@ -3,29 +3,26 @@
  * arktype and others. These are only types: no library is loaded.
  */
 export interface StandardSchemaV1<Input = unknown, Output = Input> {
-  /** The properties of the standard: its version, the name of the library, and `validate`. */
+  /** The properties of the standard. */
   readonly '~standard': StandardProps<Input, Output>
 }
 
+// The names of these members are those of the standard, which describes them.
 interface StandardProps<Input, Output> {
   readonly version: 1
-  /** The name of the library, such as `zod`. */
   readonly vendor: string
   readonly validate: (value: unknown) => StandardResult<Output> | Promise<StandardResult<Output>>
-  /** Only for TypeScript: not present at run time. */
+  // Only for TypeScript: not present at run time.
   readonly types?: { readonly input: Input; readonly output: Output } | undefined
 }
 
-/** The result of a validation: a value, or a list of issues. */
 export type StandardResult<Output> =
   | { readonly value: Output; readonly issues?: undefined }
   | { readonly issues: readonly StandardIssue[] }
 
-/** An issue of a validation. */
 export interface StandardIssue {
-  /** The message of the library. */
   readonly message: string
-  /** The path to the invalid value, outermost key first (default: the whole value). */
+  // The outermost key comes first.
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 

@@ -1,3 +1,4 @@
+import { lazyPattern } from './printable.ts'
 import { shapeOf } from './shape.ts'
 
 // The words of the messages of V8 and Node, and of usual error messages; those of the errors of the system are
@@ -6,7 +7,7 @@ import { shapeOf } from './shape.ts'
 const WORDS = `
 about accept access account across action active add again against agent all allocation allow altname an any api
 application are array assertion assign assignment async at attempt authentication authorization await be because been
-before began begin below between bigint bind body boolean both but bytes cache callback caller can can't cancel cause
+before began begin below between bigint bind body boolean both but byte cache callback caller can can't cancel cause
 certificate chain change channel check child chunk circular class client close code column command complete config
 configuration configure connect constant constraint construct constructor content context controller convert could
 couldn't count crash create current database date deadlock decode decrypt default delete destroy detected did didn't
@@ -136,24 +137,20 @@ const PUBLIC_WORDS = new Set(
     'x-www-form-urlencoded form-data octet-stream problem+json event-stream localhost 127.0.0.1',
     'accept authorization cache-control content-encoding content-length content-type cookie digest',
     'graphql-transport-ws graphql-ws iso-8859-1 negotiate us-ascii websocket x-requested-with zstd',
-    'aborterror aggregateerror clientgoneerror evalerror exception httperror malformedmessageerror',
-    'noactionerror nocontrollererror norouteerror rangeerror referenceerror suppressederror syntaxerror thrownvalueerror',
-    'timeouterror typeerror urierror validationerror',
-    'array boolean buffer date function map number object promise request response set string symbol',
+    'array boolean buffer date exception function map number object promise request response set string symbol',
   ].flatMap((line) => line.split(' ')),
 )
 
 /**
- * Reports whether a text consists of public words, such as `https://` and the name of the server.
+ * Reports whether a text consists of public words and names of classes, such as `TypeError: https://app.example`.
  *
  * @param more Further public words, in lower case.
  */
 export function consistsOf(text: string, more: ReadonlySet<string>): boolean {
-  const words = text
-    .toLowerCase()
-    .split(/[\s:/;,="']+/)
-    .filter((word) => word !== '')
-  return words.length > 0 && words.every((word) => PUBLIC_WORDS.has(word) || more.has(word))
+  const words = text.split(/[\s:/;,="']+/).filter((word) => word !== '')
+  const isPublic = (word: string): boolean => PUBLIC_WORDS.has(word) || more.has(word)
+  const isClass = (word: string): boolean => CLASS.test(word) && isKnownName(word)
+  return words.length > 0 && words.every((word) => isPublic(word.toLowerCase()) || isClass(word))
 }
 
 // The fixed parts of messages of V8, as in `Cannot read properties of undefined (reading 'x')`.
@@ -167,4 +164,29 @@ export function fixedCharactersOf(text: string): ReadonlySet<number> {
     for (let i = 0; i < part.length; i++) fixed.add(index + i)
   }
   return fixed
+}
+
+// Matches a letter or a digit, but not of a script without spaces between words.
+const letterOrDigit = lazyPattern(
+  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
+  'u',
+)
+
+// An escape sequence of a terminal, such as a colour, whose last letter is not a part of the next word.
+const MAX_ESCAPE = 48
+const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
+
+/** Reports whether a run of a text neither continues letters or digits, nor is continued by them. */
+export function isWord(text: string, at: number, length: number): boolean {
+  if (continues(text, at + length - 1)) return false
+  return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
+}
+
+// Reports whether a letter or digit follows another one.
+function continues(text: string, at: number): boolean {
+  return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
+}
+
+function isLetterOrDigit(char = ''): boolean {
+  return char < '\x80' ? /[a-z\d]/i.test(char) : letterOrDigit().test(char)
 }

@@ -1,17 +1,17 @@
 import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
+import { isShort, numbersIn, piecesOf } from './pieces.ts'
 import { lazyPattern } from './printable.ts'
 import {
   credentialsIn,
   fieldsOf,
-  isShort,
+  type LabelledValue,
   pathValues,
-  piecesOf,
   SERVER_ELEMENTS,
-  valuesOf,
+  sourcesOf,
 } from './sent-values.ts'
-import { numbersIn, shapeOf } from './shape.ts'
+import { shapeOf } from './shape.ts'
 import { foldCost, unescaped } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 
@@ -40,7 +40,6 @@ const SEARCH_OVERHEAD = 48
 const SHORT_COST = 12
 const SCRIPT = /\.[cm]?[jt]sx?$/i
 // Each proxy may add its name to the list. Reading and comparing thousands of names takes time.
-const MAX_SERVER_NAMES = 64
 const MAX_SERVER_TEXT = 2_048
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
@@ -134,6 +133,7 @@ function sentTextOf(request: HttpRequest): string {
   if ((form?.bytes.length ?? 0) + (json?.length ?? 0) > MAX_SENT) return ''
   const values = [
     ...pathValues(request, () => true),
+    ...request.pairs,
     ...Array.from(fieldsOf(request), ([name, field]) => [name, field, credentialsIn(field)]),
   ]
   const text = [target, form?.text, json, ...(ending?.secrets ?? []), ...values.flat()].join('\n')
@@ -147,8 +147,16 @@ function coverValues(
   serverNames: ReadonlySet<string>,
   budget: number,
 ): boolean {
-  const { message, form = message.form } = stateOf(request)
   let left = budget - INDEX_COST * mask.cost
+  for (const source of sourcesOf(request, serverNames)) {
+    if (left >= 0) left = coverSource(mask, source, left)
+  }
+  return left >= 0
+}
+
+// Returns the rest of the budget, less than 0 if it does not suffice. It does not tell whether two sources have the same value.
+function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: number): number {
+  let left = budget
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
@@ -186,18 +194,18 @@ function coverValues(
     }
   }
   const sent = new Set<string>()
-  for (const [label, value] of valuesOf(request, form?.text ?? '', serverNames)) {
+  for (const [label, value] of values) {
     left -= SHORT_COST
-    if (left < 0) return false
+    if (left < 0) return left
     if (sent.has(value)) continue
     sent.add(value)
     for (const decoded of decodings(value)) {
       if (isShort(decoded)) break
       coverUnescaped(label, decoded)
-      if (left < 0) return false
+      if (left < 0) return left
     }
   }
-  return true
+  return left
 }
 
 // Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too.
@@ -219,7 +227,7 @@ function serverNamesOf({ headers, target }: HttpRequest): ReadonlySet<string> {
   const hosts = ['host', 'x-forwarded-host', 'x-forwarded-port', 'x-forwarded-server']
   const fields = [...hosts.map((name) => headers[name]), authorityOf(target), ...(forwarded ?? [])]
   const text = fields.join(' ').slice(0, MAX_SERVER_TEXT)
-  const names = text.match(/[\w.-]+/g)?.slice(0, MAX_SERVER_NAMES)
+  const names = text.match(/[\w.-]+/g)
   // A client may send any name. That of a script would show a forged frame.
   return new Set(names?.filter((name) => !SCRIPT.test(name)))
 }

@@ -2,12 +2,7 @@ import { decodePercent, parsePairs } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
-import { isName, NUMERIC } from './shape.ts'
-import { foldCost } from './text-forms.ts'
-import { isLongWhenFolded } from './text-mask.ts'
-
-// Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret: they are guessed at once.
-const MIN_VALUE_LENGTH = 4
+import { isName } from './shape.ts'
 
 // Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
@@ -32,38 +27,62 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d GMT$/
 export const SERVER_ELEMENTS: RegExp = /(?<![\w-])(?:host|proto)=(?:"[^"]*"|[^;,]*)/gi
 
 const MAX_NAMES = 1_000
-const YEAR = /^(?:19|20)\d\d$/
 
 type IsSafe = (name: string) => boolean
 
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
 
-/** Returns the values of a request, as they were sent or decoded once; a value may occur repeatedly. */
-export function* valuesOf(
+/**
+ * Returns the values of a request by their sources, as they were sent or decoded once; a value may occur repeatedly. The first
+ * source is the client. It may be unable to read the others: headers of a proxy, `HttpOnly` cookies, sealed sessions.
+ */
+export function* sourcesOf(
   request: HttpRequest,
-  form: string,
   serverNames: ReadonlySet<string>,
+): Generator<Iterable<LabelledValue>> {
+  const { route, firstRoute, message } = stateOf(request)
+  const fields = [...fieldsOf(request)]
+  const searched = fields.filter((field) => !isHarmless(field))
+  const secrets = message.ending?.secrets ?? []
+  const isAlone = searched.length + secrets.length === 0 && route === firstRoute
+  yield clientValues(request, isAlone ? undefined : fields)
+  for (const [name, field] of searched) {
+    yield headerValues(name, withoutOwnNames(field, serverNames, request))
+  }
+  // A forward may have taken the values from anywhere.
+  if (route !== firstRoute) yield pairValues(request.pairs, paramNameRule(request))
+  for (const each of secrets) yield jsonValues('secret', JSON.parse(each))
+}
+
+// Returns the values of a client. Then returns what it has sent that is not searched for, with the label '': the names that look
+// like names, and the harmless headers. It is shown although a value of another source has it too: what a client reads does not
+// tell whether a text that it has chosen is a value that it cannot read.
+function* clientValues(
+  request: HttpRequest,
+  fields: readonly Field[] | undefined,
 ): Generator<LabelledValue> {
+  const { message, form = message.form } = stateOf(request)
   const { path, search } = splitTarget(request.target)
   // The absolute form may contain a user and a password.
   if (!path.startsWith('/')) yield ['origin', path]
-  const isSafe = paramNameRule(request)
+  const shown = new Set<string>()
+  const shownBy =
+    (isSafe: IsSafe): IsSafe =>
+    (name) =>
+      isSafe(name) && shown.add(name) !== undefined
+  const isSafe = shownBy(paramNameRule(request))
   yield* pathValues(request, isSafe)
   yield* fieldValues(search, isSafe)
-  yield* fieldValues(form, isSafe)
-  const { json, ending } = stateOf(request).message
-  if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
-  for (const secrets of ending?.secrets ?? []) yield* jsonValues('secret', JSON.parse(secrets))
-  for (const [name, field] of fieldsOf(request)) {
-    if (isHarmless(name, field)) continue
-    yield* headerValues(name, withoutOwnNames(field, serverNames, request))
-  }
-}
-
-/** Reports whether a value is too short to be searched for. Folding may make it longer: three Korean letters become eight. */
-export function isShort(value: string): boolean {
-  return value.length < MIN_VALUE_LENGTH && foldCost(value) === 0
+  yield* fieldValues(form?.text ?? '', isSafe)
+  const isShown = shownBy(isName)
+  if (message.json !== undefined)
+    yield* jsonValues('json', JSON.parse(new TextDecoder().decode(message.json)), isShown)
+  if (fields === undefined) return
+  for (const [name] of fields) if (!isShown(name)) yield ['name', name]
+  // One text costs less than hundreds of names.
+  yield ['', [sentPathOf(request), ...shown].join(' ')]
+  for (const [, field] of fields.filter(isHarmless)) yield ['', field]
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
@@ -71,8 +90,10 @@ export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
 }
 
+type Field = readonly [name: string, field: string]
+
 /** Returns the headers as they were sent, and those that code has added. Code may also have removed one. */
-export function* fieldsOf(request: HttpRequest): Generator<readonly [name: string, field: string]> {
+export function* fieldsOf(request: HttpRequest): Generator<Field> {
   const { sentFields } = stateOf(request).message
   const seen = new Set<string>()
   for (const [name, value] of [...sentFields, ...Object.entries(request.headers)]) {
@@ -84,7 +105,7 @@ export function* fieldsOf(request: HttpRequest): Generator<readonly [name: strin
   }
 }
 
-function isHarmless(name: string, field: string): boolean {
+function isHarmless([name, field]: Field): boolean {
   if (name.startsWith('if-') && HTTP_DATE.test(field)) return true
   return HARMLESS_HEADERS.has(name) || HARMLESS_PATTERN.test(name)
 }
@@ -94,8 +115,9 @@ function isHarmless(name: string, field: string): boolean {
  * a named route. Any other segment may be secret.
  */
 export function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<LabelledValue> {
-  const { pairs } = request
   const { route, firstRoute, settings } = stateOf(request)
+  const first = route === firstRoute ? request.pairs : (firstRoute?.pairs ?? '')
+  const pairs = typeof first === 'string' ? parsePairs(first) : first
   const { module, controller, action } = firstRoute ?? request
   const path = sentPathOf(request)
   const literals = settings.literalsOf?.(firstRoute?.name ?? '') ?? []
@@ -108,22 +130,26 @@ export function* pathValues(request: HttpRequest, isSafe: IsSafe): Generator<Lab
   }
   // Also searches for the joined segments: a text may quote the path.
   yield ['path', segments.slice(3).join('/')]
-  // A forward may have replaced the variables of a named route.
-  const first = (route !== firstRoute && firstRoute?.pairs) || ''
-  const replaced = typeof first === 'string' ? parsePairs(first) : first
-  for (const [name, value] of pairs) yield [labelOf(name, (each) => keys.has(each)), value]
-  for (const [name, value] of replaced) yield [labelOf(name, isSafe), value]
+  yield* pairValues(pairs, (name) => keys.has(name))
+}
+
+function* pairValues(pairs: URLSearchParams, isSafe: IsSafe): Generator<LabelledValue> {
+  for (const [name, value] of pairs) yield [labelOf(name, isSafe), value]
 }
 
 // Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
-function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
+function* jsonValues(
+  name: string,
+  json: unknown,
+  isSafe: IsSafe = isName,
+): Generator<LabelledValue> {
   const left: [name: string, value: unknown, label?: string][] = [[name, json]]
   // To judge a name takes 3 µs. From the thousandth on, the names are searched for.
   const labels = new Map<string, string>()
   const toLabel = (name: string): string => {
     const known = labels.get(name)
     if (known !== undefined || labels.size >= MAX_NAMES) return known ?? 'value'
-    const label = labelOf(name)
+    const label = labelOf(name, isSafe)
     labels.set(name, label)
     return label
   }
@@ -171,16 +197,16 @@ function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: Htt
   return rest
 }
 
+// Has one label for all headers: a label does not tell which of them have the same value.
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
-  const label = labelOf(name)
-  if (label !== name) yield [label, name]
-  yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
-  if (name.endsWith('cookie')) yield* cookieValues(label, field)
-  if (!name.endsWith('authorization')) return
-  const credentials = credentialsIn(field)
-  const [user = ''] = credentials.split(':', 1)
-  const password = credentials.replace(/^[^:]*:/, '')
-  for (const each of [credentials, user, password]) yield [label, each]
+  const values = [name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
+  if (name.endsWith('cookie')) values.push(...cookiesIn(field))
+  if (name.endsWith('authorization')) {
+    const credentials = credentialsIn(field)
+    const [user = ''] = credentials.split(':', 1)
+    values.push(credentials, user, credentials.replace(/^[^:]*:/, ''))
+  }
+  for (const value of values) yield ['header', value]
 }
 
 /** Returns Basic credentials, a user and a password in base64, as a text. */
@@ -192,59 +218,14 @@ export function credentialsIn(field: string): string {
 const MAX_COOKIE = 1_000
 
 // Returns only the values with separators: any other one is a piece of the field. The field has all runs and pieces of a long one.
-function* cookieValues(label: string, field: string): Generator<LabelledValue> {
-  for (const cookie of field.split(';')) {
-    const value = cookie.slice(cookie.indexOf('=') + 1).trim()
-    if (value.length <= MAX_COOKIE && /[^\w.-]/.test(value))
-      yield [label, value.replace(/^"(.*)"$/, '$1')]
-  }
+function cookiesIn(field: string): string[] {
+  return field
+    .split(';')
+    .map((cookie) => cookie.slice(cookie.indexOf('=') + 1).trim())
+    .filter((value) => value.length <= MAX_COOKIE && /[^\w.-]/.test(value))
+    .map((value) => value.replace(/^"(.*)"$/, '$1'))
 }
 
-// Match what stands between separators, but nothing that is certainly short: a value may have thousands of such parts.
-const PIECES = between('\\s+?&#;,|"\'()[\\]{}<>')
-const PARTS = between('=')
-const INNER_PARTS = between('=:@./\\\\!-')
-
-function between(separators: string): RegExp {
-  const any = `[^${separators}]`
-  const pattern = `${any}{${MIN_VALUE_LENGTH},}|${any}*[^\\0-\\x7f${separators}]${any}*`
-  return new RegExp(pattern, 'g')
-}
-
-/** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
-export function* piecesOf(value: string): Generator<string> {
-  for (const piece of new Set(value.match(PIECES))) {
-    if (isShort(piece)) continue
-    for (const part of splitPiece(piece)) {
-      if (part !== value && isPiece(part)) yield part
-    }
-    if (/[:@./\\!-]/.test(piece) && /\d/.test(piece)) yield* innerPiecesOf(piece)
-  }
-}
-
-// Returns a piece, and what stands at its signs `=`. The part before the first one is a name, which is only searched for if it has
-// a digit.
-function splitPiece(piece: string): Iterable<string> {
-  const equals = piece.indexOf('=')
-  if (equals < 0) return [piece]
-  const name = piece.slice(0, equals)
-  const rest = piece.slice(equals + 1)
-  return new Set([piece, /\d/.test(name) ? name : '', rest, ...(rest.match(PARTS) ?? [])])
-}
-
-// Words without a digit are parts of every URL and host name.
-function* innerPiecesOf(piece: string): Generator<string> {
-  for (const part of piece.match(INNER_PARTS) ?? []) {
-    if (isPiece(part) && /\d/.test(part) && !YEAR.test(part)) yield part
-  }
-}
-
-// A longer part is found without being a piece: each run of 8 of its folded characters is a run of the value too.
-function isPiece(part: string): boolean {
-  if (isShort(part)) return false
-  return !isLongWhenFolded(part) || part.includes('%') || NUMERIC.test(part)
-}
-
-function labelOf(name: string, isSafe: IsSafe = isName): string {
+function labelOf(name: string, isSafe: IsSafe): string {
   return isSafe(name) ? name : 'value'
 }

@@ -1,4 +1,4 @@
-import { consistsOf, fixedCharactersOf } from './known-words.ts'
+import { consistsOf, fixedCharactersOf, isWord } from './known-words.ts'
 import { lazyPattern } from './printable.ts'
 import { RunIndex } from './run-index.ts'
 import {
@@ -34,8 +34,8 @@ const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
  * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
  *
- * One label replaces all consecutive masked characters: that of the first value that has their
- * first run. The time is linear in the texts and the values.
+ * One label replaces all consecutive masked characters: that of the first value that has their first run. Characters that
+ * values with the label '' have are shown, unless earlier values have them. The time is linear in the texts and the values.
  */
 export class TextMask {
   /** The characters of all forms in both indexes, and those that took as long. */
@@ -51,7 +51,9 @@ export class TextMask {
   readonly #shortRuns: RunIndex
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
-  readonly #labelNames = ['']
+  readonly #labelNames: (string | undefined)[] = [undefined]
+  // The number of the label ''.
+  #shown = -1
   // The numbers of the labels of the shorter values.
   readonly #shortLabels = new Map<string, number>()
   // How often each run occurs, by the index of its first occurrence; 0 once a value has begun with it.
@@ -137,8 +139,15 @@ export class TextMask {
   }
 
   #numberOf(label: string): number {
-    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
-    return this.#labelNames.length - 1
+    const labels = this.#labelNames
+    const number = labels.at(-1) === label ? labels.length - 1 : labels.push(label) - 1
+    if (label === '') this.#shown = number
+    return number
+  }
+
+  // Returns the rank of a label: the values before the label '' come first, then that label, then the values after it.
+  #rankOf(number = 0): number {
+    return number === 0 ? 2 : Math.sign(number - this.#shown)
   }
 
   #coverRuns(label: string, folded: string): void {
@@ -159,34 +168,36 @@ export class TextMask {
     })
   }
 
-  #withLabels(text: string, labels: Uint16Array): string {
+  #withLabels(text: string, numbers: Uint16Array): string {
+    const labelAt = (at: number): string | undefined => this.#labelNames[numbers[at] as number]
     let masked = ''
     for (let at = 0; at < text.length; ) {
-      const number = labels[at]
+      const label = labelAt(at)
       let end = at + 1
-      while (end < text.length && (labels[end] === 0) === (number === 0)) end++
+      while (end < text.length && !labelAt(end) === !label) end++
       const run = text.slice(at, end)
       // White space at the ends of a run is not secret, and it separates the words.
       masked +=
-        !number || consistsOf(run, this.#publicWords)
+        !label || consistsOf(run, this.#publicWords)
           ? run
-          : run.replace(/\S(?:.*\S)?/s, () => `[${this.#labelNames[number]}]`)
+          : run.replace(/\S(?:.*\S)?/s, () => `[${label}]`)
       at = end
     }
     return masked
   }
 
-  // Returns the number of the label of each masked character, by its index in the joined texts; 0 for others.
+  // Returns the number of the label of each masked character, by its index in the joined texts.
   #labelsOfCharacters(): Uint16Array {
     const labels = new Uint16Array(this.#joined.length)
     const { firsts } = this.#runs
-    let before: number | undefined
+    let before = this.#rankOf()
     for (let at = 0; at < firsts.length; at++) {
       const number = this.#labels[firsts[at] as number]
+      const rank = this.#rankOf(number)
       // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
-      const length = before ? 2 : WINDOW
+      const length = before <= rank ? 2 : WINDOW
       if (number) this.#put(labels, at + WINDOW - length, length, number)
-      before = number
+      before = rank
     }
     if (this.#shortLabels.size > 0) this.#putShort(labels)
     return labels
@@ -201,7 +212,10 @@ export class TextMask {
 
   #put(labels: Uint16Array, at: number, length: number, label: number): void {
     const end = this.#endOf(at, length)
-    for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
+    const rank = this.#rankOf(label)
+    for (let i = this.#starts[at] as number; i < end; i++) {
+      if (rank < this.#rankOf(labels[i])) labels[i] = label
+    }
   }
 
   #putShort(labels: Uint16Array): void {
@@ -222,29 +236,4 @@ export class TextMask {
       }
     }
   }
-}
-
-// Matches a letter or a digit, but not of a script without spaces between words.
-const letterOrDigit = lazyPattern(
-  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
-  'u',
-)
-
-// An escape sequence of a terminal, such as a colour, whose last letter is not a part of the next word.
-const MAX_ESCAPE = 48
-const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
-
-// Reports whether a run neither continues letters or digits, nor is continued by them.
-function isWord(text: string, at: number, length: number): boolean {
-  if (continues(text, at + length - 1)) return false
-  return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
-}
-
-// Reports whether a letter or digit follows another one.
-function continues(text: string, at: number): boolean {
-  return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
-}
-
-function isLetterOrDigit(char = ''): boolean {
-  return char < '\x80' ? /[a-z\d]/i.test(char) : letterOrDigit().test(char)
 }

@@ -181,10 +181,10 @@ describe('The names of a request', () => {
     })
     for (const [host, shown] of [
       ['a.test', 'articles'],
-      ['b.test', '[referer]'],
+      ['b.test', '[header]'],
     ]) {
       const headers = { host: 'a.test', referer: `http://${host}/articles/1` }
-      const { body } = await front.handle(new HttpRequest({ target: '/articles/2', headers }))
+      const { body } = await front.handle(new HttpRequest({ target: '/news/view', headers }))
       assert.equal(JSON.parse(String(body)).detail, `There are no such ${shown}`)
     }
   })

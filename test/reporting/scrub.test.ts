@@ -43,12 +43,12 @@ describe('scrub()', () => {
       [{ search: `a%20b=${TOKEN}&c=d` }, '[value]'],
       [{ form: `a%20b=${TOKEN}&c=d` }, '[value]'],
       [{ search: TOKEN }, '[name]'],
-      [{ headers: { authorization: TOKEN } }, '[authorization]'],
-      [{ headers: { 'proxy-authorization': `Bearer ${TOKEN}` } }, '[proxy-authorization]'],
-      [{ headers: { cookie: `sid=${TOKEN}; b=c` } }, '[cookie]'],
-      [{ headers: { cookie: ['b=cccc', `sid="${TOKEN}"`] } }, '[cookie]'],
-      [{ headers: { 'x-api-key': TOKEN } }, '[x-api-key]'],
-      [{ headers: { referer: `https://h/x?a=b&dsh=${TOKEN}#f` } }, '[referer]'],
+      [{ headers: { authorization: TOKEN } }, '[header]'],
+      [{ headers: { 'proxy-authorization': `Bearer ${TOKEN}` } }, '[header]'],
+      [{ headers: { cookie: `sid=${TOKEN}; b=c` } }, '[header]'],
+      [{ headers: { cookie: ['b=cccc', `sid="${TOKEN}"`] } }, '[header]'],
+      [{ headers: { 'x-api-key': TOKEN } }, '[header]'],
+      [{ headers: { referer: `https://h/x?a=b&dsh=${TOKEN}#f` } }, '[header]'],
       // Values that are no secrets.
       [{ headers: { 'user-agent': TOKEN } }, TOKEN],
       [{}, TOKEN],
@@ -151,9 +151,9 @@ describe('scrub()', () => {
     const search = 'a=true&b=http&c=HttpError&d=app.example.com&e=https://app.example.com'
     const request = requestOf({ headers, search })
     assert.equal(scrub(text, request), text)
-    assert.equal(scrub(`${text} for 203.0.113.7`, request), `${text} for [x-forwarded-for]`)
+    assert.equal(scrub(`${text} for 203.0.113.7`, request), `${text} for [header]`)
     const extended = requestOf({ headers: { forwarded: 'host=app.example;x-host=zorb9' } })
-    assert.equal(scrub('app.example zorb9', extended), 'app.example [forwarded]')
+    assert.equal(scrub('app.example zorb9', extended), 'app.example [header]')
     const secret = `https://app.example.com/?a=${TOKEN}`
     const url = requestOf({ headers, search: `continue=${encodeURIComponent(secret)}` })
     assert.equal(scrub(`no ${secret}`, url), 'no [continue]')
@@ -203,19 +203,14 @@ describe('scrub()', () => {
     const cookie = 'a=1; s=k9&z8; t="k7,z6" ; u=x%239%20y; v=(a1)b'
     const request = requestOf({ headers: { cookie } })
     for (const value of ['k9&z8', 'k7,z6', 'x#9 y', '(a1)b']) {
-      assert.equal(scrub(`no ${value} here`, request), 'no [cookie] here')
+      assert.equal(scrub(`no ${value} here`, request), 'no [header] here')
     }
-  })
-
-  it('shows the name of a header only if it looks like a name', () => {
-    const request = requestOf({ headers: { 'x-hunt3r-zz99-topsecret': TOKEN } })
-    assert.equal(scrub(`no ${TOKEN}`, request), 'no [value]')
   })
 
   it('finds the name of a header that does not look like a name', () => {
     const request = requestOf({ headers: { 'x-k7rq9zm2x4vw8bt1': '1', 'x-tenant': '1' } })
     const text = 'Invalid character in header content ["x-k7rq9zm2x4vw8bt1"], not x-tenant'
-    const shown = 'Invalid character in header content ["[value]"], not x-tenant'
+    const shown = 'Invalid character in header content ["[name]"], not x-tenant'
     assert.equal(scrub(text, request), shown)
   })
 
@@ -224,12 +219,12 @@ describe('scrub()', () => {
     const headers = request.headers as Record<string, string>
     delete headers['x-key']
     headers['x-user'] = 'marla-77'
-    assert.equal(scrub(`no ${TOKEN} marla-77`, request), 'no [x-key] [x-user]')
+    assert.equal(scrub(`no ${TOKEN} marla-77`, request), 'no [header] [header]')
   })
 
   it('searches for a header that has no text', () => {
     const headers = { 'x-user': 4711 as never, 'x-key': TOKEN }
-    assert.equal(scrub(`no 4711 ${TOKEN}`, requestOf({ headers })), 'no [x-user] [x-key]')
+    assert.equal(scrub(`no 4711 ${TOKEN}`, requestOf({ headers })), 'no [header] [header]')
   })
 
   it('shows words of the protocol that a header has', () => {
@@ -286,7 +281,7 @@ describe('scrub()', () => {
     for (const [cookie, value] of table) {
       assert.equal(
         scrub(`no ${value}!`, requestOf({ headers: { cookie } })),
-        'no [cookie]!',
+        'no [header]!',
         cookie,
       )
     }
@@ -308,7 +303,7 @@ describe('scrub()', () => {
     const text = 'no document of 2015 in script, navigate, XMLHttpRequest, Chromium or cloudflare'
     assert.equal(scrub(text, requestOf({ headers })), text)
     const marked = requestOf({ headers: { 'if-modified-since': 'hunter2' } })
-    assert.equal(scrub('no hunter2', marked), 'no [if-modified-since]')
+    assert.equal(scrub('no hunter2', marked), 'no [header]')
   })
 
   it('leaves the registered names in a Referer of the same host', () => {
@@ -323,11 +318,11 @@ describe('scrub()', () => {
       return scrub('table articles: edit 48291377 of summer sale', request)
     }
     const rest = '/id/48291377?q=summer%20sale'
-    const own = 'table articles: edit [referer] of [referer]'
+    const own = 'table articles: edit [header] of [header]'
     assert.equal(scrubbed(`https://shop.example/articles/edit${rest}`), own)
     assert.equal(
       scrubbed(`https://shop.example/articles?q=48291377+of+summer%20sale`),
-      'table articles: edit [referer]',
+      'table articles: edit [header]',
     )
     assert.doesNotMatch(scrubbed(`https://a.example/articles/edit${rest}`), /articles/)
   })
@@ -349,10 +344,10 @@ describe('scrub()', () => {
       ['x-original-uri', '/articles/edit/id/48291377'],
       ['hx-current-url', 'https://shop.example:8443/articles/edit?id=48291377'],
     ] as const) {
-      assert.equal(scrubbed(name, field), `no articles/edit.html: [${name}]`)
+      assert.equal(scrubbed(name, field), 'no articles/edit.html: [header]')
     }
     for (const field of ['articles/edit/48291377', 'https://a.example/articles/edit/48291377']) {
-      assert.equal(scrubbed('x-key', field), 'no [x-key].html: [x-key]')
+      assert.equal(scrubbed('x-key', field), 'no [header].html: [header]')
     }
   })
 
@@ -385,9 +380,10 @@ describe('scrub()', () => {
     const match = t.mock.method(String.prototype, 'match')
     const referer = Array.from({ length: 90 }, (_, i) => `http://b${i}/${TOKEN}`)
     const headers = { 'x-forwarded-server': 'a,'.repeat(6_000), referer }
-    assert.equal(scrub(`no ${TOKEN}`, requestOf({ headers })), 'no [referer]')
+    assert.equal(scrub(`no ${TOKEN}`, requestOf({ headers })), 'no [header]')
     const long = match.mock.calls.filter(({ this: text }) => String(text).length >= 2_048)
-    assert.equal(long.length, 1)
+    // The pieces of the field are read once more.
+    assert.equal(long.length, 2)
   })
 
   it('leaves the names of the server that begin within 2,048 characters', () => {
@@ -399,25 +395,16 @@ describe('scrub()', () => {
     assert.equal(scrub('first.example last.example', request), 'first.example [b]')
   })
 
-  it('leaves the first 64 names of the server', () => {
-    const names = Array.from({ length: 70 }, (_, i) => `shop${i}.example`)
-    const request = requestOf({
-      headers: { 'x-forwarded-host': names.join(), 'x-key': names.join() },
-    })
-    const shown = names.filter((name) => scrub(name, request) === name)
-    assert.deepEqual(shown, names.slice(0, 64))
-  })
-
   it('searches no texts or values that are long when they are decoded and folded', () => {
     const hangul = (length: number): string =>
       Array.from({ length }, (_, i) => String.fromCharCode(0xac00 + (i % 11_000))).join('')
     const scrubbed = (text: string, key = TOKEN): string =>
       scrub(text, requestOf({ headers: { 'x-key': key } }))
     // Each of these characters becomes up to three, and a text has up to six forms.
-    assert.equal(scrubbed(`${TOKEN} ${hangul(3_000)}`), `[x-key] ${hangul(3_000)}`)
+    assert.equal(scrubbed(`${TOKEN} ${hangul(3_000)}`), `[header] ${hangul(3_000)}`)
     assert.match(scrubbed(`${TOKEN} ${'é'.repeat(15_000)}`), /^\[text\(\d+\)\]$/)
     assert.match(scrubbed(`${TOKEN} ${hangul(8_000)}`), /^\[text\(\d+\)\]$/)
-    assert.equal(scrubbed(`${TOKEN} ${hangul(1_000)}`), `[x-key] ${hangul(1_000)}`)
+    assert.equal(scrubbed(`${TOKEN} ${hangul(1_000)}`), `[header] ${hangul(1_000)}`)
     assert.match(scrubbed(`${TOKEN} %2541\\n&lt; ${hangul(4_000)}`), /^\[text\(\d+\)\]$/)
     assert.equal(scrubbed('plain', hangul(5_000)), 'plain')
     assert.equal(scrubbed('plain', hangul(16_000)), '[word(5)]')
@@ -500,7 +487,7 @@ describe('scrub()', () => {
     const text = `${ideographs.join('')}${'é'.repeat(1_000)}`
     assert.equal(
       scrub(`${text} ${TOKEN}`, requestOf({ headers: { 'x-key': TOKEN } })),
-      `${text} [x-key]`,
+      `${text} [header]`,
     )
     assert.ok(normalize.mock.callCount() < 20, `${normalize.mock.callCount()} calls`)
   })
@@ -578,7 +565,7 @@ describe('scrub()', () => {
       assert.equal(scrub(`no ${text}!`, sent(encodeURIComponent(value))), 'no [p]!', value)
     }
     const pair = requestOf({ headers: { 'x-api-key': 'bob:hunter2' } })
-    assert.equal(scrub('no hunter2', pair), 'no [x-api-key]')
+    assert.equal(scrub('no hunter2', pair), 'no [header]')
   })
 
   it('finds every item of a list, whatever its length as it was sent', () => {
@@ -610,7 +597,7 @@ describe('scrub()', () => {
     const request = requestOf({ headers: { authorization: `Basic ${basic}` } })
     assert.equal(
       scrub(`${basic} of ada-user with ${TOKEN}`, request),
-      '[authorization] of [authorization] with [authorization]',
+      '[header] of [header] with [header]',
     )
   })
 

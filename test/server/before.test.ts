@@ -87,7 +87,7 @@ describe('The option "before"', () => {
       await exchange(port, { target: '/app/fail' })
       assert.deepEqual(
         reports.map(({ message }) => message),
-        ['No session [set-cookie]'],
+        ['No session [header]'],
       )
     }
   })
