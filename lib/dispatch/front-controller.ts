@@ -8,6 +8,7 @@ import { type HttpRequest, isRequest, stateOf } from '../http/request.ts'
 import { HttpResponse } from '../http/response.ts'
 import { type DefaultHeaders, setMissing } from '../http/response-headers.ts'
 import { isolateRequests, release } from '../http/retention.ts'
+import { failureOf } from '../reporting/failure.ts'
 import type { Logger } from '../reporting/log.ts'
 import { Reporter } from '../reporting/reporter.ts'
 import type { NamedRoute } from '../routing/named-route.ts'
@@ -134,16 +135,15 @@ export class FrontController {
   #complete(loop: LoopState): HttpResponse {
     const { request: last, response, admission } = loop
     release(loop)
-    const { exceptions, status } = response
     const request = last.errorHandler?.request ?? last
     const { message } = stateOf(request)
     response.request = request
     message.ending?.finish?.(response.headers)
     setMissing(response.headers, this.#headers)
     if (message.isNegotiated) response.vary('Accept')
-    if (exceptions.length > 0) {
+    if (response.exceptions.length > 0) {
       const durationMs = monotonicMs() - message.arrivedAt
-      this.#reporter.report({ exceptions, request, status, durationMs }, admission)
+      this.#reporter.report({ ...failureOf(response), durationMs }, admission)
     }
     return response
   }

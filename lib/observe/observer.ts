@@ -1,7 +1,7 @@
 import { checkNames } from '../http/check-options.ts'
-import { statusOf, toError } from '../http/exceptions.ts'
+import { toError } from '../http/exceptions.ts'
 import { forgetLastMatch } from '../http/retention.ts'
-import { isClientGoneOnly } from '../reporting/failure.ts'
+import { failureOf, isClientGoneOnly } from '../reporting/failure.ts'
 import { recognizeSignIn } from '../reporting/sign-in-hint.ts'
 import type { Access } from '../server/handler.ts'
 import { httpUrl, type Service } from '../server/serve.ts'
@@ -96,13 +96,9 @@ export function createObserver(options: ObserverOptions = {}): Observer {
     onAccess(access) {
       const route = routeOf(access)
       recorder.record(access, route)
-      const { exceptions, request, status: responded } = access.response
-      // Does not destructure: that calls the iterator of the list for each request.
-      const exception = exceptions[0]
-      if (exception === undefined) return
-      // A body may fail after the status has been sent.
-      const status = responded < 400 ? statusOf(exception) : responded
-      const failure = { exceptions, request, status }
+      const { exceptions, request } = access.response
+      if (exceptions.length === 0) return
+      const failure = failureOf(access.response)
       if (isClientGoneOnly(failure)) return
       recorder.recordExceptions(access.response, route)
       if (request === undefined) return

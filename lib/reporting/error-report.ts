@@ -43,7 +43,7 @@ export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, P
   readonly type: ErrorType
   /** The shapes of the first 40 parameters, by name; the value if `logParams` has the name. */
   readonly params: Readonly<Record<string, string>>
-  /** The status of the response. */
+  /** The status of the response; if it is below 400, that of the exception. */
   readonly status: number
   /** Milliseconds since the request reached the front controller; 0 if none did. */
   readonly durationMs: number

@@ -1,17 +1,24 @@
 import { MalformedMessageError } from '../http/errors.ts'
-import { isClientGone, isInstance } from '../http/exceptions.ts'
+import { isClientGone, isInstance, statusOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
+import type { HttpResponse } from '../http/response.ts'
 
 /** An error to report. */
 export interface Failure {
   /** The exception; then the exception of the error action, if there is one. */
   readonly exceptions: readonly Error[]
+  /** The status of the response; that of the exception if the response has none of an error. */
   readonly status: number
   /** The request that failed; undefined if it was not read, or is unknown. */
   readonly request?: HttpRequest | undefined
   readonly durationMs?: number | undefined
   /** The fingerprint, if it is known (default: computed for the report). */
   readonly fingerprint?: string | undefined
+}
+
+/** Returns the error of a response that has an exception. The error action may have redirected the client. */
+export function failureOf({ exceptions, request, status }: HttpResponse): Failure {
+  return { exceptions, request, status: status < 400 ? statusOf(exceptions[0] as Error) : status }
 }
 
 // The statuses from 500 on of a message that is rejected for its framing.

@@ -11,6 +11,20 @@ import { collectLog, collectReports } from '../support/collectors.ts'
 import { createFront } from '../support/front.ts'
 import { createWatchedFront, fail, handleWith, namesOf } from '../support/loop.ts'
 
+// Sends a request to an action that throws, with an error action, and collects what is logged and reported.
+function createErrors(error: (request: HttpRequest, response: HttpResponse) => void) {
+  return async (exception: Error, query: string) => {
+    const { reports, onReport } = collectReports()
+    const { entries, logger } = collectLog()
+    const list = (): never => {
+      throw exception
+    }
+    const front = createFront({ news: { list }, error: { error } }, { logger, onReport })
+    await front.handle(new HttpRequest({ target: `/news/list${query}` }))
+    return { entries, reports }
+  }
+}
+
 describe('FrontController.handle() with a logger and onReport', () => {
   it('gives the response its request, with the requested names', async () => {
     const { front } = createWatchedFront({ list() {}, fails: fail })
@@ -45,6 +59,30 @@ describe('FrontController.handle() with a logger and onReport', () => {
     )
     assert.ok((report?.durationMs ?? -1) >= 0)
     assert.doesNotMatch(JSON.stringify([reports, entries, body]), /CANARY/)
+  })
+
+  it('reports a fault as a fault if the error action redirects the client or sends a page with 200', async () => {
+    const error = (request: HttpRequest, response: HttpResponse): void => {
+      if (request.query.has('page')) response.text('oops')
+      else response.redirect('/oops')
+      if (request.query.has('lost')) response.status = 404
+    }
+    const errors = createErrors(error)
+    for (const query of ['', '?page']) {
+      const { entries, reports } = await errors(new TypeError('boom'), query)
+      assert.equal(entries[0]?.level, 'error')
+      assert.ok(Array.isArray(entries[0]?.fields.stack))
+      assert.equal(reports[0]?.status, 500)
+    }
+    const rejected = await errors(new HttpError(403), '')
+    assert.equal(rejected.entries[0]?.level, 'warn')
+    assert.deepEqual(
+      [rejected.entries[0]?.fields.stack, rejected.reports[0]?.status],
+      [undefined, 403],
+    )
+    // An error action may decide that an exception is no fault.
+    const { entries } = await errors(new TypeError('boom'), '?lost')
+    assert.deepEqual([entries[0]?.level, entries[0]?.fields.status], ['warn', 404])
   })
 
   it('shows no value that an action has added to the secrets of its message', async () => {
