@@ -1,5 +1,6 @@
+import { lazyPattern } from './printable.ts'
 import { foldCost } from './text-forms.ts'
-import { isLongWhenFolded } from './text-mask.ts'
+import { WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret: they are guessed at once.
 const MIN_VALUE_LENGTH = 4
@@ -56,6 +57,14 @@ function* innerPiecesOf(piece: string): Generator<string> {
 function isPiece(part: string): boolean {
   if (isShort(part)) return false
   return !isLongWhenFolded(part) || part.includes('%') || NUMERIC.test(part)
+}
+
+// Folding removes marks, and may make one letter of two surrogates.
+const longText = lazyPattern(`^(?:[\\p{M}\\uff9e\\uff9f]*[^\\p{M}\\uff9e\\uff9f]){${WINDOW}}`, 'u')
+
+// Reports whether a text certainly has a run when it is folded. Folding it would take ten times as long.
+function isLongWhenFolded(text: string): boolean {
+  return longText().test(text)
 }
 
 /** Returns the numbers that an application may read in a value: 42999 in `0042999` and `$42,999`, 17500 in `1.75e4`. */

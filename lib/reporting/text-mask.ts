@@ -1,5 +1,4 @@
 import { consistsOf, fixedCharactersOf, isWord } from './known-words.ts'
-import { lazyPattern } from './printable.ts'
 import { RunIndex } from './run-index.ts'
 import {
   BORDER,
@@ -11,20 +10,15 @@ import {
   type TextForm,
 } from './text-forms.ts'
 
-// The length of the shortest part of a value that is masked. A shorter match may be a coincidence.
-const WINDOW = 8
+/** The length of the shortest part of a value that is masked. A shorter match may be a coincidence. */
+export const WINDOW = 8
 const HALF_WINDOW = 4
+
+// The rank of the values after the label ''.
+const HIDDEN = 1
 
 // The cost of looking for short values at one place of a text, in characters of a value.
 const PLACE_COST = 6
-
-// Folding removes marks, and may make one letter of two surrogates.
-const longText = lazyPattern(`^(?:[\\p{M}\\uff9e\\uff9f]*[^\\p{M}\\uff9e\\uff9f]){${WINDOW}}`, 'u')
-
-/** Reports whether a text certainly has a run when it is folded. Folding it would take ten times as long. */
-export function isLongWhenFolded(text: string): boolean {
-  return longText().test(text)
-}
 
 // A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list of
 // pairs, such as a form, is not a number.
@@ -42,6 +36,8 @@ export class TextMask {
   readonly cost: number
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>
+  // The public words, and the short values with the label ''.
+  readonly #shownWords: Set<string>
   readonly #joined: string
   // The position in the joined texts of each character of the index.
   readonly #starts: Int32Array
@@ -95,6 +91,7 @@ export class TextMask {
     this.#texts = texts
     this.#joined = joined
     this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))
+    this.#shownWords = new Set(this.#publicWords)
     const plain = forms.map(({ text }) => text).join(BORDER)
     const squeezed = squeezedForm(forms[0] as TextForm)
     this.#squeezedStart = plain.length
@@ -133,6 +130,7 @@ export class TextMask {
     this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
       cost = PLACE_COST * (this.#shortCounts[first] as number)
       this.#shortCounts[first] = 0
+      if (label === '') this.#shownWords.add(folded)
       if (!this.#shortLabels.has(folded)) this.#shortLabels.set(folded, this.#numberOf(label))
     })
     return cost
@@ -173,12 +171,13 @@ export class TextMask {
     let masked = ''
     for (let at = 0; at < text.length; ) {
       const label = labelAt(at)
+      const isHidden = this.#rankOf(numbers[at]) === HIDDEN
       let end = at + 1
       while (end < text.length && !labelAt(end) === !label) end++
       const run = text.slice(at, end)
       // White space at the ends of a run is not secret, and it separates the words.
       masked +=
-        !label || consistsOf(run, this.#publicWords)
+        !label || consistsOf(run, isHidden ? this.#shownWords : this.#publicWords)
           ? run
           : run.replace(/\S(?:.*\S)?/s, () => `[${label}]`)
       at = end
@@ -199,8 +198,13 @@ export class TextMask {
       if (number) this.#put(labels, at + WINDOW - length, length, number)
       before = rank
     }
-    if (this.#shortLabels.size > 0) this.#putShort(labels)
-    return labels
+    if (this.#shortLabels.size === 0) return labels
+    const short = this.#labelsOfShort()
+    return labels.map((label, i) => {
+      const rank = this.#rankOf(label)
+      // A part of a longer value that the client has guessed must not be shown.
+      return rank !== HIDDEN && this.#rankOf(short[i]) < rank ? (short[i] as number) : label
+    })
   }
 
   // The end of a run of the index, in the joined texts.
@@ -218,7 +222,8 @@ export class TextMask {
     }
   }
 
-  #putShort(labels: Uint16Array): void {
+  #labelsOfShort(): Uint16Array {
+    const labels = new Uint16Array(this.#joined.length)
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
     // Where a value begins.
@@ -235,5 +240,6 @@ export class TextMask {
           this.#put(labels, at, length, label)
       }
     }
+    return labels
   }
 }

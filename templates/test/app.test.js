@@ -29,11 +29,6 @@ it('saves an article that its own form sends, and shows it', async () => {
   assert.match(String(body), /Milk &amp; honey/)
 })
 
-it('links to an article without the pairs of the request', async () => {
-  const response = await front.handle(new HttpRequest({ target: '/news/index/page/2' }))
-  assert.match(String(response.body), /href="\/news\/view\/id\/1"/)
-})
-
 it('rejects a form that another site sends', async () => {
   const { status } = await front.handle(save('cross-site'))
   assert.equal(status, 403)

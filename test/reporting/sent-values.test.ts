@@ -138,6 +138,17 @@ describe('The values of a request', () => {
     }
   })
 
+  it('are not shown because the client guesses a part of them', () => {
+    const value = '4821-5063-9977'
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [place, send] of Object.entries({ ...shownPlaces, ...maskedPlaces })) {
+        const scrubbed = (sent: Sent): string => scrub(`No account ${value}`, hide(sent, value))
+        assert.equal(scrubbed(send('4821')), scrubbed({}), `${hiding}, ${place}`)
+        assert.equal(scrubbed(send('5063')), scrubbed({}), `${hiding}, ${place}`)
+      }
+    }
+  })
+
   it('are masked where the application quotes them', () => {
     for (const [hiding, hide] of Object.entries(hidings)) {
       const request = hide({ search: 'page=2', headers: { accept: 'text/html' } }, 'k7w2p')
