@@ -40,7 +40,7 @@ export function patch(action: Action): Action {
   return methods(['PATCH'], action)
 }
 
-/** Restricts an action to `DELETE`; see {@link methods}. */
+/** Restricts an action to `DELETE`, a reserved word; see {@link methods}. */
 export function del(action: Action): Action {
   return methods(['DELETE'], action)
 }

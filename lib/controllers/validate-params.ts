@@ -56,8 +56,6 @@ export async function validateParams<Schema extends StandardSchemaV1>(
  * Validates the JSON body of a request by a schema before the action runs, like {@link withParams}. The action receives
  * the value that the schema returned.
  *
- * @example
- * export const save = post(withJson(Article, (request, response, { id }) => response.json({ id })))
  * @throws {TypeError} If the action or the schema is invalid. The action responds 415 to another type than JSON, 413 past
  * the limit, and 400 to a body that is not JSON or, with a list of the issues, does not match the schema.
  */

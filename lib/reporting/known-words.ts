@@ -182,8 +182,8 @@ export function isWord(text: string, at: number, length: number): boolean {
   return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
-// Reports whether a letter or digit follows another one.
-function continues(text: string, at: number): boolean {
+/** Reports whether a letter or digit follows another one. */
+export function continues(text: string, at: number): boolean {
   return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
 }
 

@@ -51,8 +51,6 @@ export type Fields = Readonly<Record<string, unknown>>
  * A line has at most about 2,000 bytes: less important fields are removed. While more than 1 MiB waits in the stream, lines
  * are dropped and counted, and so are lines whose write fails.
  *
- * @example
- * new FrontController({ controllers, logger: createLogger({ stream: process.stdout }) })
  * @throws {TypeError} If an option is invalid.
  */
 export function createLogger(options: LoggerOptions): Logger {

@@ -26,8 +26,9 @@ function between(separators: string): RegExp {
 }
 
 /** Returns the parts of a value with a meaning of their own: values of a nested query, items of a list. */
-export function* piecesOf(value: string): Generator<string> {
-  for (const piece of new Set(value.match(PIECES))) {
+export function* piecesOf(value: string, repeats: boolean): Generator<string> {
+  const pieces = value.match(PIECES) ?? []
+  for (const piece of repeats ? pieces : new Set(pieces)) {
     if (isShort(piece)) continue
     for (const part of splitPiece(piece)) {
       if (part !== value && isPiece(part)) yield part

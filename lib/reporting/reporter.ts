@@ -111,8 +111,6 @@ export class Reporter {
     this.#timer = undefined
     const budgets = [this.#faults, this.#observers, this.#rejections]
     for (const budget of budgets) budget.renew()
-    // The log may be blocked. The counts are kept for the next summary.
-    if (!this.#isLogged('error')) return
     const summaries = budgets.map(({ counts }) => counts.takeSummary())
     const total = summaries.reduce((sum, summary) => sum + summary.total, 0)
     if (total === 0) return

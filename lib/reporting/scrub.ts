@@ -2,18 +2,10 @@ import { decodePercent } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
 import { isShort, numbersIn, piecesOf } from './pieces.ts'
-import { lazyPattern } from './printable.ts'
-import {
-  credentialsIn,
-  fieldsOf,
-  type LabelledValue,
-  pathValues,
-  SERVER_ELEMENTS,
-  sourcesOf,
-} from './sent-values.ts'
+import { type LabelledValue, SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
-import { foldCost, unescaped } from './text-forms.ts'
-import { TextMask } from './text-mask.ts'
+import { foldCost, unescaped, wordsIn } from './text-forms.ts'
+import { TextMask, type ValueOwner } from './text-mask.ts'
 
 /** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 16_384
@@ -70,8 +62,9 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     serverNames,
     INDEXED * (budget.text + texts.length),
   )
-  const isCovered = mask && coverValues(mask, request, serverNames, budget.cost)
-  const masked = isCovered ? mask.texts() : []
+  const sent = sentTextsOf(request)
+  const isCovered = mask && coverValues(mask, request, serverNames, budget.cost - costOf(sent))
+  const masked = isCovered ? mask.texts((words) => findWords(sent, words)) : []
   return searched.map((text, i) => text && masked[i])
 }
 
@@ -94,50 +87,18 @@ function budgetOf(request: HttpRequest): Budget | undefined {
   return isSmall ? HEAD_ONLY : ANY
 }
 
-// A character of a name that is escaped, as in `%6e`, `%256e`, `\u006e` and `&#110;`.
-const PERCENT = '%(?:25)*'
-const BACKSLASH = `(?:\\\\|${PERCENT}5[cC])`
-const escapedName = lazyPattern(
-  [
-    `(?:${PERCENT}|${BACKSLASH}(?:[uU]00|[xX]))(?:2[deDE]|3\\d|[46][1-9a-fA-F]|5[\\dafAF]|7[\\daA])`,
-    `${BACKSLASH}(?:[uU]{|[-.\\dA-TV-WYZ_ac-eg-mo-qsvwyz])`,
-    `(?:[&;]|${PERCENT}(?:26|3[bB]))${BACKSLASH}?(?:#|${PERCENT}23)`,
-  ].join('|'),
-  '',
-)
-// Bytes of a body. To look for escapes in them takes up to 2 ms, and to look for a name up to 1 ms.
-const MAX_SENT = 131_072
-const MAX_SENT_NAMES = 4
+// The cost of reading the words of a text, for each character; one more if it is decoded.
+const WORD_COST = 1 / 3
+const ESCAPES = /[%\\]/
 
-/**
- * Returns a function that reports whether a client may have sent a name of `[A-Za-z0-9._-]`, as it is or escaped, in any letter
- * case. It takes less time than a search, and has limits of its own.
- */
-export function sentNameFinder(request: HttpRequest): (name: string) => boolean {
-  let sent: string | undefined
-  const known = new Map<string, boolean>()
-  return (name) => {
-    const found = known.get(name)
-    if (found !== undefined || known.size >= MAX_SENT_NAMES) return found ?? true
-    sent ??= sentTextOf(request)
-    const isSent = sent === '' || sent.includes(name.toLowerCase())
-    known.set(name, isSent)
-    return isSent
+// Returns the cost of looking for words in texts. Charges it also if there is no need to look: a client must not learn that.
+function costOf(texts: Iterable<string>): number {
+  let cost = 0
+  for (const text of texts) {
+    const perCharacter = ESCAPES.test(text) ? 1 + WORD_COST : WORD_COST
+    cost += text.length * perCharacter + foldCost(text) / 3
   }
-}
-
-// Returns all that a client has sent, in lower case; '' if it is too long or may have an escaped name.
-function sentTextOf(request: HttpRequest): string {
-  const { message, form = message.form, target } = stateOf(request)
-  const { json, ending } = message
-  if ((form?.bytes.length ?? 0) + (json?.length ?? 0) > MAX_SENT) return ''
-  const values = [
-    ...pathValues(request, () => true),
-    ...request.pairs,
-    ...Array.from(fieldsOf(request), ([name, field]) => [name, field, credentialsIn(field)]),
-  ]
-  const text = [target, form?.text, json, ...(ending?.secrets ?? []), ...values.flat()].join('\n')
-  return escapedName().test(text) ? '' : text.toLowerCase()
+  return cost
 }
 
 // Returns false if the budget does not suffice for the values.
@@ -148,19 +109,26 @@ function coverValues(
   budget: number,
 ): boolean {
   let left = budget - INDEX_COST * mask.cost
-  for (const source of sourcesOf(request, serverNames)) {
-    if (left >= 0) left = coverSource(mask, source, left)
+  for (const [owner, values] of sourcesOf(request, serverNames)) {
+    if (left >= 0) left = coverSource(mask, owner, values, left)
   }
   return left >= 0
 }
 
-// Returns the rest of the budget, less than 0 if it does not suffice. It does not tell whether two sources have the same value.
-function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: number): number {
+// Returns the rest of the budget; less than 0 if it does not suffice.
+function coverSource(
+  mask: TextMask,
+  owner: ValueOwner,
+  values: Iterable<LabelledValue>,
+  budget: number,
+): number {
   let left = budget
+  // A hidden value costs as much again: otherwise a client could find out whether another one is the same.
+  const repeats = owner === 'hidden'
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
-    if (covered.has(value)) {
+    if (!repeats && covered.has(value)) {
       // Finding it again has taken time too.
       left -= SHORT_COST
       return
@@ -171,12 +139,12 @@ function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: nu
     if (left < 0) return
     // The folded value may be longer.
     for (const text of [value, ...numbersIn(value)])
-      left -= Math.max(0, mask.cover(label, text) - text.length)
+      left -= Math.max(0, mask.cover(label, text, owner) - text.length)
   }
   const coverWithPieces = (label: string, value: string): void => {
     cover(label, value)
     if (left < 0) return
-    for (const piece of piecesOf(value)) {
+    for (const piece of piecesOf(value, repeats)) {
       cover(label, piece)
       if (piece.includes('%')) cover(label, decodePercent(piece))
       if (left < 0) return
@@ -189,7 +157,7 @@ function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: nu
     // JSON may contain JSON.
     for (let plain = value; left >= 0 && !done.has(plain); plain = unescaped(plain)) {
       done.add(plain)
-      left -= foldCost(plain)
+      left -= foldCost(plain) + (ESCAPES.test(plain) ? plain.length : 0)
       if (left >= 0) coverWithPieces(label, plain)
     }
   }
@@ -197,7 +165,8 @@ function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: nu
   for (const [label, value] of values) {
     left -= SHORT_COST
     if (left < 0) return left
-    if (sent.has(value)) continue
+    if (repeats) done.clear()
+    else if (sent.has(value)) continue
     sent.add(value)
     for (const decoded of decodings(value)) {
       if (isShort(decoded)) break
@@ -206,6 +175,15 @@ function coverSource(mask: TextMask, values: Iterable<LabelledValue>, budget: nu
     }
   }
   return left
+}
+
+// Returns those of some words that are in texts.
+function findWords(texts: Iterable<string>, words: ReadonlySet<string>): ReadonlySet<string> {
+  const found = new Set<string>()
+  for (const text of texts) {
+    for (const word of wordsIn(text)) if (words.has(word)) found.add(word)
+  }
+  return found
 }
 
 // Returns a value, and the results of decoding it repeatedly: so nested URLs are searched too.

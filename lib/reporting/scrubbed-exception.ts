@@ -17,8 +17,8 @@ import {
 } from './frames.ts'
 import { isKnownName, knownWords } from './known-words.ts'
 import { claim, type Ownership, ownerOf } from './ownership.ts'
-import { messageAboutNames } from './request-names.ts'
-import { MAX_TEXT, scrubAll, sentNameFinder } from './scrub.ts'
+import { messageAboutNames, sentNameFinder } from './request-names.ts'
+import { MAX_TEXT, scrubAll } from './scrub.ts'
 import { safeName, shapeOf } from './shape.ts'
 
 /** The properties of an exception, and the scrubber for its texts. */

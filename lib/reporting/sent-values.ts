@@ -3,6 +3,8 @@ import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/request-line.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
+import { unescaped } from './text-forms.ts'
+import type { ValueOwner } from './text-mask.ts'
 
 // Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
@@ -34,55 +36,50 @@ type IsSafe = (name: string) => boolean
 export type LabelledValue = readonly [label: string, value: string]
 
 /**
- * Returns the values of a request by their sources, as they were sent or decoded once; a value may occur repeatedly. The first
- * source is the client. It may be unable to read the others: headers of a proxy, `HttpOnly` cookies, sealed sessions.
+ * Returns the values of a request, and whose they are, as they were sent or decoded once; a value may occur repeatedly. A client
+ * may be unable to read the hidden ones: headers of a proxy, `HttpOnly` cookies, sealed sessions.
  */
 export function* sourcesOf(
   request: HttpRequest,
   serverNames: ReadonlySet<string>,
-): Generator<Iterable<LabelledValue>> {
+): Generator<readonly [ValueOwner, Iterable<LabelledValue>]> {
   const { route, firstRoute, message } = stateOf(request)
-  const fields = [...fieldsOf(request)]
-  const searched = fields.filter((field) => !isHarmless(field))
-  const secrets = message.ending?.secrets ?? []
-  const isAlone = searched.length + secrets.length === 0 && route === firstRoute
-  yield clientValues(request, isAlone ? undefined : fields)
-  for (const [name, field] of searched) {
-    yield headerValues(name, withoutOwnNames(field, serverNames, request))
+  yield ['client', clientValues(request)]
+  for (const [name, field] of fieldsOf(request)) {
+    if (!isHarmless(name, field))
+      yield ['hidden', headerValues(name, withoutOwnNames(field, serverNames, request))]
   }
   // A forward may have taken the values from anywhere.
-  if (route !== firstRoute) yield pairValues(request.pairs, paramNameRule(request))
-  for (const each of secrets) yield jsonValues('secret', JSON.parse(each))
+  if (route !== firstRoute) yield ['hidden', pairValues(request.pairs, paramNameRule(request))]
+  for (const each of message.ending?.secrets ?? [])
+    yield ['hidden', jsonValues('secret', JSON.parse(each))]
 }
 
-// Returns the values of a client. Then returns what it has sent that is not searched for, with the label '': the names that look
-// like names, and the harmless headers. It is shown although a value of another source has it too: what a client reads does not
-// tell whether a text that it has chosen is a value that it cannot read.
-function* clientValues(
-  request: HttpRequest,
-  fields: readonly Field[] | undefined,
-): Generator<LabelledValue> {
+/** Returns all that a client has certainly sent, as it was sent and decoded: also names, and headers that are not searched for. */
+export function sentTextsOf(request: HttpRequest): ReadonlySet<string> {
+  const { message, form = message.form, target } = stateOf(request)
+  const body = new TextDecoder().decode(message.json)
+  const texts = new Set([target, decodePercent(target), body, unescaped(body)])
+  if (form !== undefined) texts.add(form.text).add(decodePercent(form.text))
+  for (const [name, field] of fieldsOf(request)) {
+    texts.add(name)
+    if (isHarmless(name, field)) texts.add(field)
+  }
+  return texts
+}
+
+function* clientValues(request: HttpRequest): Generator<LabelledValue> {
   const { message, form = message.form } = stateOf(request)
   const { path, search } = splitTarget(request.target)
   // The absolute form may contain a user and a password.
   if (!path.startsWith('/')) yield ['origin', path]
-  const shown = new Set<string>()
-  const shownBy =
-    (isSafe: IsSafe): IsSafe =>
-    (name) =>
-      isSafe(name) && shown.add(name) !== undefined
-  const isSafe = shownBy(paramNameRule(request))
+  const isSafe = paramNameRule(request)
   yield* pathValues(request, isSafe)
   yield* fieldValues(search, isSafe)
   yield* fieldValues(form?.text ?? '', isSafe)
-  const isShown = shownBy(isName)
-  if (message.json !== undefined)
-    yield* jsonValues('json', JSON.parse(new TextDecoder().decode(message.json)), isShown)
-  if (fields === undefined) return
-  for (const [name] of fields) if (!isShown(name)) yield ['name', name]
-  // One text costs less than hundreds of names.
-  yield ['', [sentPathOf(request), ...shown].join(' ')]
-  for (const [, field] of fields.filter(isHarmless)) yield ['', field]
+  const { json } = message
+  if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
+  for (const [name] of fieldsOf(request)) if (!isName(name)) yield ['name', name]
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
@@ -95,17 +92,20 @@ type Field = readonly [name: string, field: string]
 /** Returns the headers as they were sent, and those that code has added. Code may also have removed one. */
 export function* fieldsOf(request: HttpRequest): Generator<Field> {
   const { sentFields } = stateOf(request).message
-  const seen = new Set<string>()
-  for (const [name, value] of [...sentFields, ...Object.entries(request.headers)]) {
-    for (const field of typeof value === 'string' ? [value] : [value ?? []].flat()) {
-      const key = `${name}:${field}`
-      if (!seen.has(key)) yield [name, String(field)]
-      seen.add(key)
+  const sent = new Set<string>()
+  for (const fields of [sentFields, Object.entries(request.headers)]) {
+    const known = new Set(sent)
+    for (const [name, value] of fields) {
+      for (const field of typeof value === 'string' ? [value] : [value ?? []].flat()) {
+        const key = `${name}:${field}`
+        if (!known.has(key)) yield [name, String(field)]
+        sent.add(key)
+      }
     }
   }
 }
 
-function isHarmless([name, field]: Field): boolean {
+function isHarmless(name: string, field: string): boolean {
   if (name.startsWith('if-') && HTTP_DATE.test(field)) return true
   return HARMLESS_HEADERS.has(name) || HARMLESS_PATTERN.test(name)
 }
@@ -138,18 +138,14 @@ function* pairValues(pairs: URLSearchParams, isSafe: IsSafe): Generator<Labelled
 }
 
 // Returns the texts and the numbers of a JSON body by their names, and the names that do not look like names.
-function* jsonValues(
-  name: string,
-  json: unknown,
-  isSafe: IsSafe = isName,
-): Generator<LabelledValue> {
+function* jsonValues(name: string, json: unknown): Generator<LabelledValue> {
   const left: [name: string, value: unknown, label?: string][] = [[name, json]]
   // To judge a name takes 3 µs. From the thousandth on, the names are searched for.
   const labels = new Map<string, string>()
   const toLabel = (name: string): string => {
     const known = labels.get(name)
     if (known !== undefined || labels.size >= MAX_NAMES) return known ?? 'value'
-    const label = labelOf(name, isSafe)
+    const label = labelOf(name, isName)
     labels.set(name, label)
     return label
   }
@@ -199,14 +195,13 @@ function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: Htt
 
 // Has one label for all headers: a label does not tell which of them have the same value.
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
-  const values = [name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
-  if (name.endsWith('cookie')) values.push(...cookiesIn(field))
-  if (name.endsWith('authorization')) {
-    const credentials = credentialsIn(field)
-    const [user = ''] = credentials.split(':', 1)
-    values.push(credentials, user, credentials.replace(/^[^:]*:/, ''))
-  }
-  for (const value of values) yield ['header', value]
+  const label = 'header'
+  yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
+  if (name.endsWith('cookie')) yield* cookieValues(label, field)
+  if (!name.endsWith('authorization')) return
+  const credentials = credentialsIn(field)
+  const [user = ''] = credentials.split(':', 1)
+  for (const each of [credentials, user, credentials.replace(/^[^:]*:/, '')]) yield [label, each]
 }
 
 /** Returns Basic credentials, a user and a password in base64, as a text. */
@@ -218,12 +213,12 @@ export function credentialsIn(field: string): string {
 const MAX_COOKIE = 1_000
 
 // Returns only the values with separators: any other one is a piece of the field. The field has all runs and pieces of a long one.
-function cookiesIn(field: string): string[] {
-  return field
-    .split(';')
-    .map((cookie) => cookie.slice(cookie.indexOf('=') + 1).trim())
-    .filter((value) => value.length <= MAX_COOKIE && /[^\w.-]/.test(value))
-    .map((value) => value.replace(/^"(.*)"$/, '$1'))
+function* cookieValues(label: string, field: string): Generator<LabelledValue> {
+  for (const cookie of field.split(';')) {
+    const value = cookie.slice(cookie.indexOf('=') + 1).trim()
+    if (value.length <= MAX_COOKIE && /[^\w.-]/.test(value))
+      yield [label, value.replace(/^"(.*)"$/, '$1')]
+  }
 }
 
 function labelOf(name: string, isSafe: IsSafe): string {

@@ -115,9 +115,18 @@ export function squeezedForm(form: TextForm): TextForm {
   return mapForm(form, form.text, SEPARATORS, () => '')
 }
 
-/** Returns a folded value without white space and punctuation. */
-export function squeeze(folded: string): string {
-  return folded.replace(SEPARATORS, '')
+// A number of a card, a telephone or an account may be written in groups, or without them, and have a label. A list of
+// pairs, such as a form, is not a number.
+const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
+
+/** Returns a folded value without white space and punctuation, if it may be a number in groups; else ''. */
+export function withoutGroups(folded: string): string {
+  return GROUPED.test(folded) ? folded.replace(SEPARATORS, '') : ''
+}
+
+/** Returns the words of a text, folded. */
+export function wordsIn(text: string): readonly string[] {
+  return fold(text).match(/[a-z\d\x80-\uffff]+/g) ?? []
 }
 
 const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g

@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
-import { scrub } from '../../lib/reporting/scrub.ts'
+import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
 import { isName } from '../../lib/reporting/shape.ts'
 
 const NAMES = { module: 'default', controller: 'news', action: 'list' }
@@ -17,7 +17,7 @@ interface Sent {
   readonly headers?: Record<string, string>
 }
 
-function requestOf({ path = '/news/list', search, form, json, headers }: Sent): HttpRequest {
+function requestOf({ path = '/news/list', search = '', form, json, headers }: Sent): HttpRequest {
   const request = withState(new HttpRequest({ target: `${path}?${search}`, headers }), {
     path,
     q: path,
@@ -66,7 +66,7 @@ const maskedPlaces: Record<string, (text: string) => Sent> = {
 
 // A text that looks like a name, and a value that has something in common with it.
 const pairs = fc
-  .stringMatching(/^[a-f]{0,6}[1-4]{1,4}$/)
+  .stringMatching(/^[a-f]{0,6}[1-4]{0,4}$/)
   .filter((text) => text.length >= 4 && isName(text))
   .chain((text) =>
     fc.tuple(
@@ -85,6 +85,25 @@ const pairs = fc
 
 function other(value: string): string {
   return value.replace(/[a-z]/gi, 'y').replace(/\d/g, '8')
+}
+
+// Returns the length of the longest header with which a message is still searched.
+function longestSearched(
+  message: string,
+  hide: (sent: Sent) => HttpRequest,
+  sent: Sent,
+  cause = '',
+): number {
+  let [searched, tooLong] = [0, 40_000]
+  while (tooLong - searched > 1) {
+    const length = Math.floor((searched + tooLong) / 2)
+    const headers = { ...sent.headers, 'x-fill': 'z'.repeat(length) }
+    const [shown] = scrubAll([message, cause], hide({ ...sent, headers }))
+    if (shown !== undefined) searched = length
+    else tooLong = length
+  }
+  assert.ok(searched > 0)
+  return searched
 }
 
 describe('The values of a request', () => {
@@ -123,18 +142,48 @@ describe('The values of a request', () => {
   })
 
   it('do not decide whether the budget of the search suffices', () => {
-    const search = Array.from({ length: 200 }, (_, i) => `a=${1_000 + i}`).join('&')
-    for (const [hiding, hide] of Object.entries(hidings)) {
-      const results = new Set<string>()
-      for (let length = 8_000; length < 12_000; length += 30) {
-        const sent = { search: `${search}&b=${'z'.repeat(length)}`, headers: { 'x-foo': '1077' } }
+    const search = Array.from({ length: 100 }, (_, i) => `a=${1_000 + i}`).join('&')
+    const text = Array.from({ length: 400 }, (_, i) => `x${1_000 + i}`).join('')
+    const table: [Sent, message: string][] = [
+      [{ search }, 'The article is sold'],
+      [{ search: `id=${text}` }, `No ${text}`],
+      [{ headers: { 'x-foo': '1077' } }, 'The article is sold'],
+    ]
+    for (const [sent, message] of table) {
+      for (const [hiding, hide] of Object.entries(hidings)) {
         const [same, different] = ['1077', '5077'].map((value) =>
-          scrub('The article is sold', hide(sent, value)),
+          longestSearched(message, (sent) => hide(sent, value), sent),
         )
-        assert.equal(same, different, `${hiding}, ${length}`)
-        results.add(String(same))
+        assert.equal(same, different, `${hiding}: ${message}`)
       }
-      assert.deepEqual([...results], ['The article is sold', '[list(4)]'], hiding)
+    }
+  })
+
+  it('cost as much if a text has them that the client does not read', () => {
+    const cause = Array.from({ length: 200 }, (_, i) => `k${1_000 + i}`).join(' ')
+    const hide = (sent: Sent, value: string): HttpRequest =>
+      requestOf({ ...sent, search: `guess=${value}` })
+    const [same, different] = ['1077', '5077'].map((value) =>
+      longestSearched('The article is sold', (sent) => hide(sent, value), {}, cause),
+    )
+    assert.equal(same, different)
+  })
+
+  it('cost as much if two of one header or of one session are equal', () => {
+    const table: ((sent: Sent, value: string) => HttpRequest)[] = [
+      (sent, value) => withHeader(sent, 'cookie', `a=9001.${value}.9003; pin=4711`),
+      (sent, value) => withHeader(sent, 'x-forwarded-for', `${value}, 4711`),
+      (sent, value) => {
+        const request = requestOf(sent)
+        stateOf(request).message.hide({ search: `${value} 9002`, pin: '4711' })
+        return request
+      },
+    ]
+    for (const hide of table) {
+      const [same, different] = ['4711', '4712'].map((value) =>
+        longestSearched('The article is sold', (sent) => hide(sent, value), {}),
+      )
+      assert.equal(same, different)
     }
   })
 
@@ -145,6 +194,48 @@ describe('The values of a request', () => {
         const scrubbed = (sent: Sent): string => scrub(`No account ${value}`, hide(sent, value))
         assert.equal(scrubbed(send('4821')), scrubbed({}), `${hiding}, ${place}`)
         assert.equal(scrubbed(send('5063')), scrubbed({}), `${hiding}, ${place}`)
+      }
+    }
+  })
+
+  it('are not shown because a part of them is in a header, or in another text that the client has sent', () => {
+    const headers = {
+      host: 'localhost:3000',
+      'content-length': '1024',
+      'user-agent': 'Mozilla/5.0 (Windows NT 10.0; Win64) AppleWebKit/537.36',
+    }
+    for (const value of [
+      '13000',
+      '102400',
+      '4539537366009911',
+      'k7Win64p',
+      'alice.quaife@corp.example',
+    ]) {
+      for (const [hiding, hide] of Object.entries(hidings)) {
+        const search = `a=.quaife@corp.example&b=${value.slice(1)}&c=${value.slice(0, -1)}`
+        const text = scrub(`The balance is ${value} today`, hide({ search, headers }, value))
+        assert.match(text, /^The balance is \[[a-z]+\] today$/, `${hiding}: ${value}`)
+      }
+    }
+  })
+
+  it('do not decide what is shown between two texts that the client has sent', () => {
+    const table: [Sent, string, string][] = [
+      [{ search: 'user=alice' }, 'user=alice', 'user=[user]'],
+      [{ search: 'pin=1234' }, 'pin=1234', 'pin=[pin]'],
+      [{ search: 'n=user&v=alice' }, 'user=alice', '[n]=[v]'],
+      [{ search: 'a=John&b=Smith' }, 'John Smith', '[a] [b]'],
+      [{ search: 'alice&smith' }, 'alice, smith', 'alice, smith'],
+      [{ json: { pin: 1234 } }, '{"pin":1234}', '{"pin":[pin]}'],
+      [{ headers: { host: 'alice.shop.example' } }, 'alice', 'alice'],
+      [{ headers: { 'content-type': 'image/alice' } }, 'alice', 'alice'],
+      [{ search: 'p=alice%40corp.example' }, 'alice', 'alice'],
+      [{ search: 'a=0x4d2' }, '1234', '[a]'],
+    ]
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [sent, value, shown] of table) {
+        for (const hidden of [value, other(value)])
+          assert.equal(scrub(`Nothing: ${value}`, hide(sent, hidden)), `Nothing: ${shown}`, hiding)
       }
     }
   })

@@ -17,7 +17,7 @@ function mask(texts: readonly string[], values: readonly Value[]): string[] {
   const mask = TextMask.of(texts, [], 50_000)
   assert.ok(mask)
   for (const [label, value] of values) mask.cover(label, value)
-  return mask.texts()
+  return mask.texts((words) => words)
 }
 
 // Masks a text by a plain and slow search: the longest runs first, with the label of the first value that has a run.
