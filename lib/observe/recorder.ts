@@ -1,4 +1,4 @@
-import { statusOf, typeOf } from '../http/exceptions.ts'
+import { isClientGone, statusOf, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { STANDARD_METHODS } from '../http/request-line.ts'
 import type { HttpResponse } from '../http/response.ts'
@@ -66,8 +66,8 @@ export class Recorder {
     const cause = causeOf({ exceptions: [first], request, status: worst })
     this.recordError(first, cause, route ?? '')
     for (const other of others) {
-      const failure = { exceptions: [other], status: statusOf(other) }
-      this.recordError(other, causeOf(failure), route ?? '')
+      // The error action has failed, whatever status its exception has.
+      this.recordError(other, isClientGone(other, request) ? 'client' : 'server', route ?? '')
     }
     const limit = limitsByStatus.get(own)
     const isLate = (): boolean => request?.signal.reason === first

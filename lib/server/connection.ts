@@ -56,6 +56,8 @@ export class Connection {
       connection.#release(this)
     }
     this.socket = socket
+    // Node.js remembers the address that it has read. After a reset it cannot read it, and a request would have no client.
+    void socket.remoteAddress
     socket.on('close', closeConnection)
     closeSlowlyAtEnd(socket)
   }

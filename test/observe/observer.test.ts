@@ -154,19 +154,21 @@ describe('An observer', () => {
     assert.deepEqual([count, hint?.includes('register a controller')], [3, true])
   })
 
-  it('counts both exceptions if the error action fails too', async () => {
-    const observer = createObserver()
-    const error = {
-      error() {
-        throw new Error('second')
-      },
+  it('counts both exceptions if the error action fails too, also with a 4xx', async () => {
+    for (const second of [new Error('second'), new HttpError(404)]) {
+      const observer = createObserver()
+      const error = {
+        error() {
+          throw second
+        },
+      }
+      const front = createFront({ ...controllers, error })
+      await handleAll(front, observer, ['/none'])
+      assert.deepEqual(observer.snapshot().errors, [
+        { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '', count: 1 },
+        { cause: 'server', type: 'EXCEPTION_OTHER', route: '', count: 1 },
+      ])
     }
-    const front = createFront({ ...controllers, error })
-    await handleAll(front, observer, ['/none'])
-    assert.deepEqual(observer.snapshot().errors, [
-      { cause: 'client', type: 'EXCEPTION_NO_CONTROLLER', route: '', count: 1 },
-      { cause: 'server', type: 'EXCEPTION_OTHER', route: '', count: 1 },
-    ])
   })
 
   it('counts an error of a body after its first bytes, and of a middleware', async (t) => {

@@ -353,6 +353,24 @@ describe('IncomingRequest.signal', () => {
   })
 })
 
+describe('IncomingRequest.remoteAddress', () => {
+  it('is known after the client has reset its connection', async (t) => {
+    const [started, left] = [deferred(), deferred<string>()]
+    const { port } = await listenWithActions(t, {
+      async wait(request) {
+        started.resolve()
+        await once(request.signal, 'abort')
+        left.resolve(request.client.address)
+      },
+    })
+    const client = connect(port, '127.0.0.1').on('error', () => {})
+    client.write(bytesOf({ target: '/app/wait' }))
+    await started.promise
+    client.resetAndDestroy()
+    assert.equal(await left.promise, '127.0.0.1')
+  })
+})
+
 describe('The body of a client that leaves', () => {
   // An error without a listener would end the process, and so fail the test.
   for (const [how, leave] of [
