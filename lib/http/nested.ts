@@ -50,8 +50,6 @@ class Branch {
  * An empty bracket takes the next index. A later value replaces an earlier one of the same name, and keys 0, 1, 2, ... in
  * this order are a list. A name whose brackets do not match is ordinary.
  *
- * @example
- * const { user } = nested(request.form)
  * @throws {HttpError} 400 beyond a bound.
  */
 export function nested(

@@ -1,5 +1,6 @@
 import { lazyPattern } from './printable.ts'
 import { shapeOf } from './shape.ts'
+import { LETTER_OR_DIGIT } from './text-forms.ts'
 
 // The words of the messages of V8 and Node, and of usual error messages; those of the errors of the system are
 // added below. A value that is one of them is shown, so the list has no names of persons, and not the words
@@ -166,11 +167,7 @@ export function fixedCharactersOf(text: string): ReadonlySet<number> {
   return fixed
 }
 
-// Matches a letter or a digit, but not of a script without spaces between words.
-const letterOrDigit = lazyPattern(
-  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
-  'u',
-)
+const letterOrDigit = lazyPattern(LETTER_OR_DIGIT, 'u')
 
 // An escape sequence of a terminal, such as a colour, whose last letter is not a part of the next word.
 const MAX_ESCAPE = 48
@@ -182,11 +179,14 @@ export function isWord(text: string, at: number, length: number): boolean {
   return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
-/** Reports whether a letter or digit follows another one. */
-export function continues(text: string, at: number): boolean {
+// Reports whether a letter or digit follows another one.
+function continues(text: string, at: number): boolean {
   return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
 }
 
 function isLetterOrDigit(char = ''): boolean {
-  return char < '\x80' ? /[a-z\d]/i.test(char) : letterOrDigit().test(char)
+  if (char >= '\x80') return letterOrDigit().test(char)
+  return (
+    (char >= 'a' && char <= 'z') || (char >= '0' && char <= '9') || (char >= 'A' && char <= 'Z')
+  )
 }

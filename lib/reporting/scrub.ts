@@ -4,7 +4,7 @@ import { authorityOf } from '../http/request-line.ts'
 import { isShort, numbersIn, piecesOf } from './pieces.ts'
 import { type LabelledValue, SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
-import { foldCost, unescaped, wordsIn } from './text-forms.ts'
+import { foldCost, phraseOf, unescaped } from './text-forms.ts'
 import { TextMask, type ValueOwner } from './text-mask.ts'
 
 /** Maximum number of characters of the texts of one error that are searched. */
@@ -22,7 +22,7 @@ const ANY: Budget = { text: MAX_TEXT, cost: 65_536 }
 const HEAD_ONLY: Budget = { text: 9_216, cost: 24_576 }
 // The characters of the index for each character of the texts and their borders: enough for texts without escapes.
 const INDEXED = 3
-// The cost of a character of the index.
+// The cost of a character of the index, also if a short value begins there.
 const INDEX_COST = 2 / 3
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
@@ -64,7 +64,7 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
   )
   const sent = sentTextsOf(request)
   const isCovered = mask && coverValues(mask, request, serverNames, budget.cost - costOf(sent))
-  const masked = isCovered ? mask.texts((words) => findWords(sent, words)) : []
+  const masked = isCovered ? mask.texts((phrases) => findPhrases(sent, phrases)) : []
   return searched.map((text, i) => text && masked[i])
 }
 
@@ -177,11 +177,12 @@ function coverSource(
   return left
 }
 
-// Returns those of some words that are in texts.
-function findWords(texts: Iterable<string>, words: ReadonlySet<string>): ReadonlySet<string> {
+// Returns those of some phrases that texts have.
+function findPhrases(texts: Iterable<string>, phrases: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set<string>()
   for (const text of texts) {
-    for (const word of wordsIn(text)) if (words.has(word)) found.add(word)
+    const all = phraseOf(text)
+    for (const phrase of phrases) if (phrase !== '' && all.includes(phrase)) found.add(phrase)
   }
   return found
 }

@@ -124,9 +124,16 @@ export function withoutGroups(folded: string): string {
   return GROUPED.test(folded) ? folded.replace(SEPARATORS, '') : ''
 }
 
-/** Returns the words of a text, folded. */
-export function wordsIn(text: string): readonly string[] {
-  return fold(text).match(/[a-z\d\x80-\uffff]+/g) ?? []
+/** Matches a letter or a digit, but not of a script without spaces between words. */
+export const LETTER_OR_DIGIT =
+  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]'
+const words = lazyPattern(`(?:${LETTER_OR_DIGIT})+|[\\p{L}\\p{N}]`, 'gu')
+
+/** Returns the folded words of a text, each between blanks; '' if there are none. In a script without spaces, each letter is a word. */
+export function phraseOf(text: string): string {
+  const folded = fold(text)
+  const found = folded.match(IS_ASCII.test(folded) ? /[a-z\d]+/g : words())
+  return found ? ` ${found.join(' ')} ` : ''
 }
 
 const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g

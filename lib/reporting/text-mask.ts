@@ -14,22 +14,27 @@ import {
 /** The length of the shortest part of a value that is masked. A shorter match may be a coincidence. */
 export const WINDOW = 8
 const HALF_WINDOW = 4
-
-// The cost of looking for short values at one place of a text, in characters of a value.
-const PLACE_COST = 6
+const FILTER = 4_095
 
 /** Whether a client has sent a value, or may be unable to read it. */
 export type ValueOwner = 'client' | 'hidden'
+
+interface ShortValue {
+  readonly text: string
+  readonly label: number
+  readonly hasDigit: boolean
+}
 
 // What the texts share with the values of an owner.
 interface Layer {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly labels: Uint16Array
-  // The numbers of the labels of the shorter values, and 1 for each run with which one begins, by the index of its first occurrence.
-  readonly shortLabels: Map<string, number>
-  readonly begins: Uint8Array
-  // How many shorter values have been searched for.
-  shortValues: number
+  // The shorter values, by their hashes.
+  readonly shortValues: Map<number, ShortValue[]>
+  // 1 for the last bits of each of these hashes.
+  readonly filter: Uint8Array
+  // The lengths of the shorter values that begin with a run, one bit for each, by the index of its first occurrence.
+  readonly shortLengths: Uint8Array
 }
 
 /**
@@ -37,8 +42,8 @@ interface Layer {
  * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
  *
  * One label replaces all consecutive masked characters: that of the first value that has their first run. What a text shares with
- * hidden values is shown, or has the labels of the client, if the client has sent all of its words. The time is linear in the texts
- * and the values.
+ * hidden values is shown, or has the labels of the client, if the client has sent all of it. The time is linear in the texts and the
+ * values.
  */
 export class TextMask {
   /** The characters of all forms in both indexes, and those that took as long. */
@@ -54,8 +59,6 @@ export class TextMask {
   readonly #shortRuns: RunIndex
   readonly #layers: Readonly<Record<ValueOwner, Layer>>
   readonly #labelNames = ['']
-  // How often the runs of the short index occur that occur more than once, the largest number last.
-  readonly #shortCounts: Uint16Array
 
   /**
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
@@ -107,54 +110,51 @@ export class TextMask {
     this.#runs = new RunIndex(indexed, WINDOW)
     // Leaves out the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
-    const { firsts } = this.#shortRuns
-    const counts = new Uint16Array(firsts.length)
-    // Where no run begins, the index is -1, and a typed array ignores it.
-    for (const first of firsts) counts[first] = (counts[first] ?? 0) + 1
-    this.#shortCounts = counts.filter((count) => count > 1).sort()
     const layer = (): Layer => ({
       labels: new Uint16Array(indexed.length),
-      shortLabels: new Map(),
-      begins: new Uint8Array(firsts.length),
-      shortValues: 0,
+      shortValues: new Map(),
+      filter: new Uint8Array(FILTER + 1),
+      shortLengths: new Uint8Array(plain.length),
     })
     this.#layers = { client: layer(), hidden: layer() }
   }
 
-  /** Masks the characters that the texts share with a value. Returns the cost: the length of the folded value, and its places. */
+  /**
+   * Masks the characters that the texts share with a value. Returns the length of the folded value: the cost must not depend on what
+   * the texts have in common with it, or a client could find out what it does not read.
+   */
   cover(label: string, value: string, owner: ValueOwner = 'client'): number {
     const folded = fold(value)
     const { length } = folded
     if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
-    if (length < WINDOW)
-      return length + (length < HALF_WINDOW ? 0 : this.#coverShort(owner, folded))
-    const { labels } = this.#layers[owner]
+    const { labels, shortValues, shortLengths, filter } = this.#layers[owner]
+    const number = this.#labelNames.length - 1
+    if (length < WINDOW) {
+      this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
+        shortLengths[first] = (shortLengths[first] ?? 0) | (1 << length)
+        const hash = hashOf(first, folded, HALF_WINDOW, length)
+        filter[hash & FILTER] = 1
+        const values = shortValues.get(hash) ?? []
+        if (values.some(({ text }) => text === folded)) return
+        values.push({ text: folded, label: number, hasDigit: /\d/.test(folded) })
+        shortValues.set(hash, values)
+      })
+      return length
+    }
     for (const form of [folded, withoutGroups(folded)]) {
       this.#runs.find(form, (first) => {
-        labels[first] ||= this.#labelNames.length - 1
+        labels[first] ||= number
       })
     }
     return length
   }
 
-  // Returns the largest cost that the places of the value may have. The cost does not depend on the value: a client could find out
-  // whether a text that it cannot read, such as the message of a cause, has the same characters.
-  #coverShort(owner: ValueOwner, folded: string): number {
-    const layer = this.#layers[owner]
-    layer.shortValues++
-    this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
-      layer.begins[first] = 1
-      if (!layer.shortLabels.has(folded)) layer.shortLabels.set(folded, this.#labelNames.length - 1)
-    })
-    return PLACE_COST * (this.#shortCounts.at(-layer.shortValues) ?? 1)
-  }
-
   /**
    * Returns the texts, with labels such as `[dsh]` in place of masked characters.
    *
-   * @param findSent Returns those of some folded words that the client has sent.
+   * @param findSent Returns those of some phrases that the client has sent, see {@link separate}.
    */
-  texts(findSent: (words: ReadonlySet<string>) => ReadonlySet<string>): string[] {
+  texts(findSent: (phrases: ReadonlySet<string>) => ReadonlySet<string>): string[] {
     const own = this.#labelsOfCharacters(this.#layers.client)
     const secret = this.#labelsOfCharacters(this.#layers.hidden)
     separate(this.#joined, own, secret, findSent)
@@ -197,7 +197,7 @@ export class TextMask {
       if (number) this.#put(labels, at + WINDOW - length, length, number)
       before = number
     }
-    if (layer.shortLabels.size > 0) this.#putShort(labels, layer)
+    if (layer.shortValues.size > 0) this.#putShort(labels, layer)
     return labels
   }
 
@@ -209,22 +209,39 @@ export class TextMask {
     for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
   }
 
-  #putShort(labels: Uint16Array, { shortLabels, begins }: Layer): void {
+  #putShort(labels: Uint16Array, { shortValues, shortLengths, filter }: Layer): void {
     const { text, firsts } = this.#shortRuns
     const fixed = fixedCharactersOf(this.#joined)
-    // Where a value begins.
-    const places: number[] = []
     for (let at = 0; at < firsts.length; at++) {
-      if (begins[firsts[at] as number]) places.push(at)
-    }
-    for (let length = WINDOW - 1; length >= HALF_WINDOW; length--) {
-      for (const at of places) {
-        const run = text.slice(at, at + length)
-        const label = shortLabels.get(run)
-        if (label === undefined) continue
-        if (/\d/.test(run) || (!fixed.has(this.#starts[at] as number) && isWord(text, at, length)))
+      const first = firsts[at] as number
+      const lengths = shortLengths[first] ?? 0
+      if (lengths === 0) continue
+      // The longest one first: it has the characters of the others.
+      const longest = Math.min(WINDOW - 1, text.length - at)
+      for (let length = longest; length >= HALF_WINDOW; length--) {
+        if ((lengths & (1 << length)) === 0) continue
+        const hash = hashOf(first, text, at + HALF_WINDOW, at + length)
+        // Most places have no value, and to look into the Map takes ten times as long.
+        if (!filter[hash & FILTER]) continue
+        const found = text.slice(at, at + length)
+        const value = shortValues.get(hash)?.find((each) => each.text === found)
+        if (value === undefined) continue
+        const { label, hasDigit } = value
+        if (hasDigit || (!fixed.has(this.#starts[at] as number) && isWord(text, at, length))) {
           this.#put(labels, at, length, label)
+          break
+        }
       }
     }
   }
+}
+
+// Random, so that no client can choose values that collide.
+const BASE = Math.floor(Math.random() * 2 ** 29) * 2 + 1
+
+// Returns the hash of a run of the short index and the characters behind it: a key that takes less time than a part of the text.
+function hashOf(first: number, text: string, start: number, end: number): number {
+  let hash = first + end - start
+  for (let i = start; i < end; i++) hash = (Math.imul(hash, BASE) + text.charCodeAt(i)) | 0
+  return hash & 0x3fff_ffff
 }

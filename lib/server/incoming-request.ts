@@ -233,8 +233,6 @@ export class IncomingRequest implements HttpRequestInit {
  * Do not log its headers or target: they may contain secrets. Read the body from
  * `request.body`, which enforces the limit.
  *
- * @example
- * const { subject } = incomingMessageOf(request)?.socket.getPeerCertificate() ?? {}
  * @returns undefined without a connection, as in a test.
  */
 export function incomingMessageOf(request: HttpRequest): IncomingMessage | undefined {

@@ -53,8 +53,6 @@ interface Entry {
  * the conditions of RFC 9110 and one range of bytes. A client that accepts the encoding gets `app.js.br` or `app.js.gz`
  * in place of `app.js`.
  *
- * @example
- * const service = await serve(withPublicFiles(front, 'public'))
  * @throws {Error} If the folder cannot be read.
  * @throws {TypeError} If an option or a header is invalid.
  */

@@ -438,12 +438,11 @@ describe('scrub()', () => {
     assert.equal(scrub('bad 31mgeheim', sent('geheim')), 'bad 31mgeheim')
   })
 
-  it('searches no text in which short values may stand at too many places', () => {
-    const request = requestOf({ search: 'b=11112&c=111112&d=aaaa' })
-    for (const text of ['1'.repeat(12_000), 'a'.repeat(12_000), `${'a'.repeat(60)} `.repeat(200)])
-      assert.match(scrub(`aaaa ${text}`, request), /^\[\w+\(\d+\)\]$/)
-    for (const text of ['1'.repeat(1_000), 'a'.repeat(1_000), `${'a'.repeat(60)} `.repeat(10)])
-      assert.equal(scrub(`aaaa ${text}`, request), `[d] ${text}`)
+  it('finds a short value at each place of a text that consists of it', () => {
+    const request = requestOf({ search: 'a=1111&b=11112&c=111112&d=aaaa' })
+    assert.equal(scrub('1'.repeat(4_000), request), '[a]')
+    assert.equal(scrub(`aaaa ${'a'.repeat(4_000)}`, request), `[d] ${'a'.repeat(4_000)}`)
+    assert.equal(scrub(`${'aaaa '.repeat(400)}1`, request), `${'[d] '.repeat(400)}1`)
   })
 
   it('folds few short values', (t) => {

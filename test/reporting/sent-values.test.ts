@@ -219,6 +219,33 @@ describe('The values of a request', () => {
     }
   })
 
+  it('are not shown because each of their words is somewhere in what the client has sent', () => {
+    const headers = { 'user-agent': '17 05 1984 203 77 0 113 171 679 7943' }
+    for (const value of ['1984-05-17', '203.0.113.77', '171 7943 679']) {
+      for (const [hiding, hide] of Object.entries(hidings)) {
+        assert.match(
+          scrub(`No ${value} here`, hide({ headers }, value)),
+          /^No \[[a-z]+\] here$/,
+          hiding,
+        )
+      }
+    }
+  })
+
+  it('do not decide what is shown in a word that has a text of the client', () => {
+    const table: [Sent, shown: string][] = [
+      [{ search: 'w=4711' }, 'Width[w]px'],
+      [{ headers: { 'user-agent': '4711' } }, 'Width4711px'],
+      [{ search: '4711' }, 'Width4711px'],
+    ]
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [sent, shown] of table) {
+        for (const hidden of ['4711', '5822'])
+          assert.equal(scrub('Width4711px', hide(sent, hidden)), shown, `${hiding}: ${shown}`)
+      }
+    }
+  })
+
   it('do not decide what is shown between two texts that the client has sent', () => {
     const table: [Sent, string, string][] = [
       [{ search: 'user=alice' }, 'user=alice', 'user=[user]'],
@@ -231,6 +258,9 @@ describe('The values of a request', () => {
       [{ headers: { 'content-type': 'image/alice' } }, 'alice', 'alice'],
       [{ search: 'p=alice%40corp.example' }, 'alice', 'alice'],
       [{ search: 'a=0x4d2' }, '1234', '[a]'],
+      [{ headers: { 'user-agent': 'x\u00a1alice' } }, 'alice', 'alice'],
+      [{ search: 'z4711=4711' }, 'z4711', 'z[z4711]'],
+      [{ search: 'b=4711', headers: { 'user-agent': 'z\u03014711' } }, 'z\u03014711', 'z\u0301[b]'],
     ]
     for (const [hiding, hide] of Object.entries(hidings)) {
       for (const [sent, value, shown] of table) {
