@@ -87,7 +87,7 @@ function budgetOf(request: HttpRequest): Budget | undefined {
   return isSmall ? HEAD_ONLY : ANY
 }
 
-// The cost of reading the words of a text, for each character; one more if it is decoded.
+// The cost of reading the words of a text, for each character; more if it is decoded.
 const WORD_COST = 1 / 3
 const ESCAPES = /[%\\]/
 
@@ -95,7 +95,7 @@ const ESCAPES = /[%\\]/
 function costOf(texts: Iterable<string>): number {
   let cost = 0
   for (const text of texts) {
-    const perCharacter = ESCAPES.test(text) ? 1 + WORD_COST : WORD_COST
+    const perCharacter = ESCAPES.test(text) ? 1 / 2 + WORD_COST : WORD_COST
     cost += text.length * perCharacter + foldCost(text) / 3
   }
   return cost
