@@ -167,6 +167,22 @@ async function measureCpu() {
         ...(await costs(server, (path) => getWithCookie(`${path}?${query}`, cookie))),
       ])
     }
+    const nested = (count) =>
+      Array.from({ length: count }, (_, i) => `f${i}=%25252541${'%5Cn%1'.repeat(9)}`).join('&')
+    for (const [name, query, value] of [
+      ['GET of 1.3 kB, 20 fields that are escaped in two ways', nested(20), 'a'],
+      ['GET of 16 kB, 16 such fields and 7,500 cookies', nested(16), ';%'.repeat(7_500)],
+      [
+        'GET, the message quotes a cookie of 7 kB of `0`, and short values begin everywhere in it',
+        'b=0000&c=00001&d=000001&e=0000001',
+        '0'.repeat(7_000),
+      ],
+    ]) {
+      rows.push([
+        name,
+        ...(await costs(server, (path) => getWithCookie(`${path}?${query}`, value))),
+      ])
+    }
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
     const cookie = `${'-'.repeat(3_000)}%25252525252541`
     rows.push([
