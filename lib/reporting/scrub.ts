@@ -62,7 +62,8 @@ export function scrubAll(texts: readonly string[], request: HttpRequest): (strin
     serverNames,
     INDEXED * (budget.text + texts.length),
   )
-  const sent = sentTextsOf(request)
+  // Decodes the request only if the texts are short enough to be searched.
+  const sent = mask ? sentTextsOf(request) : []
   const isCovered = mask && coverValues(mask, request, serverNames, budget.cost - costOf(sent))
   const masked = isCovered ? mask.texts((phrases) => findPhrases(sent, phrases)) : []
   return searched.map((text, i) => text && masked[i])

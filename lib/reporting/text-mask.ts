@@ -14,6 +14,7 @@ import {
 /** The length of the shortest part of a value that is masked. A shorter match may be a coincidence. */
 export const WINDOW = 8
 const HALF_WINDOW = 4
+// The bits of a hash that are looked up first.
 const FILTER = 4_095
 
 /** Whether a client has sent a value, or may be unable to read it. */
@@ -25,7 +26,7 @@ interface ShortValue {
   readonly hasDigit: boolean
 }
 
-// What the texts share with the values of an owner.
+// The values of one owner that the texts contain.
 interface Layer {
   // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
   readonly labels: Uint16Array
