@@ -380,6 +380,12 @@ for (const [language, extension, args] of [
       assert.deepEqual([status, body.includes('Portico opens')], [200, true])
       const list = await exchange(port, { target: '/news/index/page/2' })
       assert.match(list.body, /href="\/news\/view\/id\/1"/)
+      const foreign = await exchange(port, {
+        method: 'POST',
+        target: '/news/save',
+        headers: [['Sec-Fetch-Site', 'cross-site']],
+      })
+      assert.equal(foreign.status, 403)
       const missing = await exchange(port, { target: '/news/view/id/unknown' })
       assert.deepEqual([missing.status, missing.body.includes('no such article')], [404, true])
     }
