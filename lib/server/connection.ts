@@ -46,15 +46,8 @@ export class Connection {
   // The listener of `latest`. That of an earlier response is its property, which costs more.
   #endListener: EndListener | undefined
   #onClose: Set<() => void> | undefined
-  // The listener of each response for `close`. One for the connection: a message that pipeline() of node:stream has destroyed has no
-  // socket, and a property of each response would cost more.
-  readonly #onResponseClose: (this: ServerResponse) => void
 
   constructor(socket: Socket) {
-    const connection = this
-    this.#onResponseClose = function () {
-      connection.#release(this)
-    }
     this.socket = socket
     // Node.js remembers the address that it has read. After a reset it cannot read it, and a request would have no client.
     void socket.remoteAddress
@@ -103,7 +96,7 @@ export class Connection {
     if (out === this.latest || this.pipeline?.isInFlight(out)) return
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
-    out.on('close', this.#onResponseClose)
+    out.on('close', () => this.#release(out))
     if (!this.#isAhead(out)) {
       if (this.#endListener !== undefined) this.#keepEndListener()
       this.latest = out

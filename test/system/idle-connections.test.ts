@@ -11,7 +11,7 @@ import { parse, type RawRequest } from '../support/http.ts'
 import { startNode } from '../support/run-node.ts'
 import { keepAliveBytesOf } from '../support/wire.ts'
 
-const CONNECTIONS = 400
+const CONNECTIONS = 800
 
 describe('An idle connection', () => {
   const form = ['Content-Type', 'application/x-www-form-urlencoded'] as const
@@ -97,8 +97,8 @@ describe('An idle connection', () => {
     const bare = await heapOfConnection(t, 'bare')
     for (const kind of ['listener', 'serve', 'access']) {
       const bytes = await heapOfConnection(t, kind)
-      // 12 to 18 % more on Node 20 to 26.
-      assert.ok(bytes < bare * 1.3, `${kind}: ${bytes} bytes; node:http: ${bare} bytes`)
+      // 14 to 18 % more on Node 20 to 26.
+      assert.ok(bytes < bare * 1.25, `${kind}: ${bytes} bytes; node:http: ${bare} bytes`)
     }
   })
 })
