@@ -30,6 +30,9 @@ const MIN_CLOSE_MS = 1_000
 // Maximum time to accept the connections that wait, in a worker: one of the parts of stopTimeoutMs() beyond the close timeout.
 const ACCEPT_MS = 500
 
+// Maximum time to listen once the stop has begun.
+const LISTEN_MS = 500
+
 // Within this time, an exception of the last turn is reported.
 const REPORT_MS = 10
 
@@ -37,6 +40,7 @@ const REPORT_MS = 10
 interface Stop {
   /** Resolves when the stop begins. */
   readonly begun: Promise<void>
+  readonly hasBegun: boolean
   /** The reason of a stop that was not requested; the exit code is then 1. */
   reason: string
   begin(): void
@@ -85,7 +89,7 @@ async function start(
     // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
     setImmediate(report, error)
     // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
-    if (requestSuccessor()) return
+    if (!stop.hasBegun && requestSuccessor()) return
     stop.reason = ' by an exception outside of any request'
     stop.begin()
   }
@@ -93,9 +97,12 @@ async function start(
   process.on('uncaughtException', crash).on('unhandledRejection', crash)
   reportListen()
   const { onAccess } = health?.observer ?? {}
-  // listen() never settles if the supervisor of this worker has ended, or if Node throws in a later turn, as Node 26 does without
-  // `--allow-net`.
-  const service = await Promise.race([listen(application, log, onAccess), stop.begun])
+  // A stop waits for the port: a client may connect before listen() settles. It never settles if the supervisor of this worker has
+  // ended, or if Node throws in a later turn, as Node 26 does without `--allow-net`.
+  const service = await Promise.race([
+    listen(application, log, onAccess),
+    stop.begun.then(() => delay(LISTEN_MS)),
+  ])
   if (service === undefined) return undefined
   health?.observer.watch(service)
   // The application may close the service itself, or its server.
@@ -103,12 +110,8 @@ async function start(
   service.server.on('close', stop.begin)
   // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
-  let isServing = true
-  stop.begun.then(() => {
-    isServing = false
-  })
   const isAppReady = createReadyCheck(app, report)
-  const isReady = async (): Promise<boolean> => isServing && isAppReady()
+  const isReady = async (): Promise<boolean> => !stop.hasBegun && isAppReady()
   answerReady(isReady)
   reportUrl(service.url)
   await health?.listen(isReady)
@@ -163,15 +166,20 @@ function attempt(write: () => void, report: (error: unknown) => void): void {
 
 // Begins at a signal, or at the message of a parent process that decides in place of a signal.
 function createStop(log: Logger): Stop {
-  let begin = (): void => {}
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve
+  let resolve = (): void => {}
+  const begun = new Promise<void>((settle) => {
+    resolve = settle
   })
+  const begin = (): void => {
+    stop.hasBegun = true
+    resolve()
+  }
+  const stop = { begun, hasBegun: false, reason: '', begin }
   if (isSupervised || isWatched()) onStopMessage(begin)
   else {
     if (cluster.isWorker) onParentEnd(begin)
     onStopSignal(begin)
     onHangup(log, begin)
   }
-  return { begun, reason: '', begin }
+  return stop
 }

@@ -79,7 +79,7 @@ export function traced<T>(
   const fail = (thrown: unknown): Error => {
     // Thrown in place of the value, so that the report finds the same texts.
     const exception = toError(thrown)
-    Object.assign(message, failureOf(exception, holder.request, holder.response))
+    Object.assign(message, outcomeOf(exception, holder.request, holder.response))
     release(holder)
     error.publish(message)
     return exception
@@ -113,7 +113,7 @@ function toMessage(request: HttpRequest): DispatchMessage {
   return { id, method, ...names, route, ...(errorHandler && { type: errorHandler.type }) }
 }
 
-function failureOf(
+function outcomeOf(
   exception: Error,
   request: HttpRequest,
   response: HttpResponse,

@@ -221,16 +221,46 @@ describe('node server.js on a signal to stop', () => {
     assert.deepEqual([event, message], ['error', 'the token is word(6)'])
   })
 
-  it('exits with 1 on an exception while it stops', async (t) => {
-    const server = new ServerProcess(t, [
-      '--port=0',
-      '--drain-delay=500',
-      `--controllers=${createControllers(t)}`,
-    ])
-    const port = await server.port()
-    server.child.kill('SIGTERM')
-    await exchange(port, { target: '/app/crash' })
-    assert.equal((await server.ended).code, 1)
+  for (const workers of [0, 1]) {
+    it(`exits with 1 on an exception while it stops (--workers ${workers})`, async (t) => {
+      const server = new ServerProcess(t, [
+        '--port=0',
+        '--drain-delay=500',
+        `--workers=${workers}`,
+        `--controllers=${createControllers(t)}`,
+      ])
+      const port = await server.port()
+      server.child.kill('SIGTERM')
+      await exchange(port, { target: '/app/crash' })
+      assert.equal((await server.ended).code, 1)
+    })
+  }
+
+  it('completes a request that arrives before the program knows that it listens', async (t) => {
+    const folder = createFolder(t, {
+      'app.mjs': `import { connect, Server } from 'node:net'
+        import { setTimeout as sleep } from 'node:timers/promises'
+        const { listen } = Server.prototype
+        Server.prototype.listen = function (...args) {
+          this.emit = (event, ...rest) => {
+            if (event !== 'listening') return Server.prototype.emit.call(this, event, ...rest)
+            connect(this.address().port, '127.0.0.1')
+              .on('data', (bytes) => console.log('received ' + String(bytes).split('\\r\\n', 1)))
+              .write('GET /app/slow HTTP/1.1\\r\\nHost: a\\r\\n\\r\\n')
+            process.kill(process.pid, 'SIGTERM')
+            return setTimeout(() => Server.prototype.emit.call(this, event), 100)
+          }
+          return listen.apply(this, args)
+        }
+        export async function slow(_, response) {
+          await sleep(300)
+          response.text('slow')
+        }`,
+    })
+    const server = new ServerProcess(t, ['--port=0', `--controllers=${folder}`])
+    const { code, stdout } = await server.ended
+    assert.match(stdout, /^received HTTP\/1\.1 200 OK$/m)
+    assert.equal(code, 0)
   })
 
   it('reports an exception of the last turn', async (t) => {
