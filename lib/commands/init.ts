@@ -3,7 +3,7 @@ import { dirname, join, sep } from 'node:path'
 import { EXIT_FAILURE, fail, print } from '../process/output.ts'
 import { ConfigError } from '../process/settings.ts'
 import { version } from '../process/version.ts'
-import { jsonLine, printable } from '../reporting/printable.ts'
+import { jsonLine, printable } from '../scrubbing/printable.ts'
 import {
   addMissingKeys,
   formatPackageJson,

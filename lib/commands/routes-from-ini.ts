@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { translateIni } from '../inspect/ini-routes.ts'
 import { EXIT_FAILURE, print, printProblems } from '../process/output.ts'
 import { ConfigError } from '../process/settings.ts'
-import { jsonLine } from '../reporting/printable.ts'
+import { jsonLine } from '../scrubbing/printable.ts'
 
 /**
  * Runs `portico routes-from-ini FILE [SECTION]`: prints the routes of an `application.ini` or a `routes.ini` of ZF1 as the

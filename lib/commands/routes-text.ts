@@ -3,7 +3,7 @@ import type { ExplainedError } from '../inspect/explain-error.ts'
 import type { ListedAction, ListedRoute } from '../inspect/list-routes.ts'
 import type { ActionLocation } from '../inspect/site.ts'
 import { alignedRows, paint, type TextStyle, terminalTable } from '../process/terminal-table.ts'
-import { printable } from '../reporting/printable.ts'
+import { printable } from '../scrubbing/printable.ts'
 
 /** The style of routes and explanations. */
 export interface RoutesStyle extends TextStyle {

@@ -8,7 +8,7 @@ import type { HttpResponse } from '../http/response.ts'
 import { setUnchecked } from '../http/response-headers.ts'
 import { formatIssue } from '../http/validation-error.ts'
 import { issuesForClient, messageForClient } from '../reporting/client-message.ts'
-import { jsonLine } from '../reporting/printable.ts'
+import { jsonLine } from '../scrubbing/printable.ts'
 import {
   type DevelopmentDetails,
   developmentFacts,

@@ -1,5 +1,5 @@
 import { copyOf } from '../http/retention.ts'
-import type { Shape, ShapeKind } from '../reporting/shape.ts'
+import type { Shape, ShapeKind } from '../scrubbing/shape.ts'
 import { type JournalEntry, type JournalParam, OTHER, type ShapeCount } from './snapshot.ts'
 
 /** Maximum number of `params` of an entry of the journal, and one for all others. */

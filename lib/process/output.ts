@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { Log } from '../reporting/log.ts'
-import { printable } from '../reporting/printable.ts'
+import { printable } from '../scrubbing/printable.ts'
 import type { Config } from './settings.ts'
 
 /** Exit code for a failure, such as a port in use, an error of the explained request, or an action that was cut. */

@@ -1,6 +1,6 @@
 import { isApplicationFrame } from '../reporting/frames.ts'
 import type { Fields, LogLevel, LogOptions } from '../reporting/log.ts'
-import { printable } from '../reporting/printable.ts'
+import { printable } from '../scrubbing/printable.ts'
 import { subjectOf } from './access-log.ts'
 import { paint, type TextStyle } from './terminal-table.ts'
 

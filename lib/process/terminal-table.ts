@@ -1,4 +1,4 @@
-import { printable } from '../reporting/printable.ts'
+import { printable } from '../scrubbing/printable.ts'
 
 /** The style of text for a terminal. */
 export interface TextStyle {

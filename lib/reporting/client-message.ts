@@ -1,7 +1,7 @@
 import { isInstance } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { ValidationError, type ValidationIssue } from '../http/validation-error.ts'
-import { printable } from './printable.ts'
+import { printable } from '../scrubbing/printable.ts'
 import { messageAboutNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
 

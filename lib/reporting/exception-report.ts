@@ -1,8 +1,8 @@
 import { codeOf, isError, isInstance, read } from '../http/exceptions.ts'
 import { MAX_LISTED, ValidationError, type ValidationIssue } from '../http/validation-error.ts'
+import { printable } from '../scrubbing/printable.ts'
+import { safeClassName } from '../scrubbing/shape.ts'
 import { cutFrame, framesOf } from './frames.ts'
-import { printable } from './printable.ts'
-import { safeClassName } from './shape.ts'
 
 /** The part of a report about one exception, without the values of its request. */
 export interface ExceptionReport {

@@ -1,13 +1,13 @@
 import { isInstance, typeOf } from '../http/exceptions.ts'
 import { stateOf } from '../http/request.ts'
 import { fullName } from '../http/route.ts'
+import { isKnownName } from '../scrubbing/known-words.ts'
+import { safeName } from '../scrubbing/shape.ts'
 import { type RawException, type Scrubber, safeClassOf } from './exception-report.ts'
 import { type Failure, isRejection } from './failure.ts'
 import { isApplicationFrame, knownLocationOf, locationOf } from './frames.ts'
-import { isKnownName } from './known-words.ts'
 import { safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
-import { safeName } from './shape.ts'
 import { SignInError } from './sign-in-hint.ts'
 
 /**

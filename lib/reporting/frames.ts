@@ -1,5 +1,5 @@
 import { copyOf } from '../http/retention.ts'
-import { isName, safeName, shapeOf } from './shape.ts'
+import { isName, safeName, shapeOf } from '../scrubbing/shape.ts'
 
 // The folder of lib/ and of the program. A bundle of the application may have no such folder.
 const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/core)\.[jt]s$)/.exec(

@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream'
 import { checkOptions, type Kind, UNCHECKED } from '../http/check-options.ts'
+import { jsonLine, printable } from '../scrubbing/printable.ts'
 import { firstFrames } from './frames.ts'
-import { jsonLine, printable } from './printable.ts'
 
 /** The interface of a log: pino and `console` implement it. */
 export interface Logger {

@@ -9,9 +9,9 @@ import {
 import { isInstance, read } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import type { Route } from '../http/route.ts'
-import { lazyPattern } from './printable.ts'
-import { credentialsIn, fieldsOf, pathValues, sentPathOf } from './sent-values.ts'
-import { hasNameCharacters, isName, shapeOf } from './shape.ts'
+import { lazyPattern } from '../scrubbing/printable.ts'
+import { credentialsIn, fieldsOf, pathValues, sentPathOf } from '../scrubbing/sent-values.ts'
+import { hasNameCharacters, isName, shapeOf } from '../scrubbing/shape.ts'
 
 /** The names of a request, without a secret. */
 export type SafeNames = Pick<Route, 'module' | 'controller' | 'action'>

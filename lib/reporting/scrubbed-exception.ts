@@ -1,4 +1,7 @@
 import type { HttpRequest } from '../http/request.ts'
+import { isKnownName, knownWords } from '../scrubbing/known-words.ts'
+import { MAX_TEXT, scrubAll } from '../scrubbing/scrub.ts'
+import { safeName, shapeOf } from '../scrubbing/shape.ts'
 import {
   MAX_FRAME,
   type RawException,
@@ -15,11 +18,8 @@ import {
   safeCallee,
   safePath,
 } from './frames.ts'
-import { isKnownName, knownWords } from './known-words.ts'
 import { claim, type Ownership, ownerOf } from './ownership.ts'
 import { messageAboutNames, sentNameFinder } from './request-names.ts'
-import { MAX_TEXT, scrubAll } from './scrub.ts'
-import { safeName, shapeOf } from './shape.ts'
 
 /** The properties of an exception, and the scrubber for its texts. */
 export interface ScrubbedException {

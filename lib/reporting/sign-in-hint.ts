@@ -1,8 +1,8 @@
 import { HttpError, type HttpErrorOptions, setDefaults } from '../http/errors.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { headerOf } from '../http/request-readers.ts'
+import { sentParamsOf } from '../scrubbing/sent-params.ts'
 import type { Failure } from './failure.ts'
-import { sentParamsOf } from './sent-params.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */
 export interface SignIn {

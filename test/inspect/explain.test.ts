@@ -4,8 +4,8 @@ import { FrontController } from '../../lib/dispatch/front-controller.ts'
 import type { FrontControllerOptions } from '../../lib/dispatch/options.ts'
 import { HttpRequest } from '../../lib/http/request.ts'
 import { type Explanation, explain } from '../../lib/inspect/explain.ts'
-import { knownParams } from '../../lib/reporting/sent-params.ts'
 import type { RoutePatterns } from '../../lib/routing/route-pattern.ts'
+import { knownParams } from '../../lib/scrubbing/sent-params.ts'
 
 const action = (): undefined => undefined
 const save = Object.assign((): undefined => undefined, { methods: ['POST'] })

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EntryCounts, joinEntries, MAX_PARAMS } from '../../lib/observe/journal-entry.ts'
 import { OTHER } from '../../lib/observe/snapshot.ts'
-import { readShape } from '../../lib/reporting/shape.ts'
+import { readShape } from '../../lib/scrubbing/shape.ts'
 import { createEntry } from '../support/snapshot.ts'
 
 const shapesOf = (...values: readonly string[]): readonly string[] => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { jsonLine, printable } from '../../lib/reporting/printable.ts'
+import { jsonLine, printable } from '../../lib/scrubbing/printable.ts'
 
 // Characters that could forge a line, move a cursor or reverse text, and lone surrogates.
 const escapes: [string, string][] = [

@@ -4,8 +4,8 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
-import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
-import { isName } from '../../lib/reporting/shape.ts'
+import { scrub, scrubAll } from '../../lib/scrubbing/scrub.ts'
+import { isName } from '../../lib/scrubbing/shape.ts'
 
 const NAMES = { module: 'default', controller: 'news', action: 'list' }
 

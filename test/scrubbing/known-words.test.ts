@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import dns from 'node:dns'
 import { describe, it } from 'node:test'
-import { isKnownName, knownWords } from '../../lib/reporting/known-words.ts'
+import { isKnownName, knownWords } from '../../lib/scrubbing/known-words.ts'
 
 /** Returns what an expression of JavaScript throws. */
 function messageOf(work: () => unknown): string {

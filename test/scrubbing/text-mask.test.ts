@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { fold } from '../../lib/reporting/text-forms.ts'
-import { TextMask } from '../../lib/reporting/text-mask.ts'
+import { fold } from '../../lib/scrubbing/text-forms.ts'
+import { TextMask } from '../../lib/scrubbing/text-mask.ts'
 
 type Value = readonly [label: string, value: string]
 

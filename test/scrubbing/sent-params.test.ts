@@ -5,7 +5,7 @@ import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, withState } from '../../lib/http/request.ts'
 import type { Resolved } from '../../lib/http/request-state.ts'
 import type { Route } from '../../lib/http/route.ts'
-import { paramNameRule, SentParams, sentParamsOf } from '../../lib/reporting/sent-params.ts'
+import { paramNameRule, SentParams, sentParamsOf } from '../../lib/scrubbing/sent-params.ts'
 
 function paramsOf(search: string, form = '', pairs: string | URLSearchParams = ''): SentParams {
   const route = { module: 'default', controller: 'news', action: 'list', pairs }

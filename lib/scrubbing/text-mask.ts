@@ -1,5 +1,5 @@
+import { separate } from './hidden-parts.ts'
 import { consistsOf, fixedCharactersOf, isWord } from './known-words.ts'
-import { separate } from './ownership.ts'
 import { RunIndex } from './run-index.ts'
 import {
   BORDER,

@@ -3,7 +3,7 @@ import { BlockList } from 'node:net'
 import { describe, it } from 'node:test'
 import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
-import { scrub, scrubAll } from '../../lib/reporting/scrub.ts'
+import { scrub, scrubAll } from '../../lib/scrubbing/scrub.ts'
 import { timeRatio } from '../support/time-ratio.ts'
 
 const TOKEN = 'c4n4ry-Token'

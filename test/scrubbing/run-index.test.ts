@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RunIndex } from '../../lib/reporting/run-index.ts'
+import { RunIndex } from '../../lib/scrubbing/run-index.ts'
 
 // Runs whose hashes are equal for each base that is 5 modulo 64, found by lattice reduction.
 const COLLIDING =
@@ -37,8 +37,8 @@ describe('RunIndex', () => {
       .replace(/\d/g, (digit) => '\u3800\u5800\u7800\u9800'[Number(digit)] ?? '')
     for (const random of [2 ** -12, 2 ** -8, 0.5, 1 - 2 ** -12]) {
       t.mock.method(Math, 'random', () => random)
-      const copy: typeof import('../../lib/reporting/run-index.ts') = await import(
-        `../../lib/reporting/run-index.js?random=${random}`
+      const copy: typeof import('../../lib/scrubbing/run-index.ts') = await import(
+        `../../lib/scrubbing/run-index.js?random=${random}`
       )
       t.mock.restoreAll()
       for (const each of [text, COLLIDING]) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { isName, readShape, safeName, shapeOf } from '../../lib/reporting/shape.ts'
+import { isName, readShape, safeName, shapeOf } from '../../lib/scrubbing/shape.ts'
 
 describe('readShape()', () => {
   it('returns the shape of a value as data', () => {
