@@ -1,6 +1,7 @@
 import type { HttpRequest } from '../http/request.ts'
 import { isKnownName, knownWords } from '../scrubbing/known-words.ts'
 import { MAX_TEXT, scrubAll } from '../scrubbing/scrub.ts'
+import { sentNameFinder } from '../scrubbing/sent-names.ts'
 import { safeName, shapeOf } from '../scrubbing/shape.ts'
 import {
   MAX_FRAME,
@@ -19,7 +20,7 @@ import {
   safePath,
 } from './frames.ts'
 import { claim, type Ownership, ownerOf } from './ownership.ts'
-import { messageAboutNames, sentNameFinder } from './request-names.ts'
+import { messageAboutNames } from './request-names.ts'
 
 /** The properties of an exception, and the scrubber for its texts. */
 export interface ScrubbedException {
