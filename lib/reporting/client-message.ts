@@ -12,8 +12,8 @@ export function messageForClient(exception: Error, request: HttpRequest): string
   // Checks this first, because a scanner gets such an error for each path that it tries.
   const message = messageAboutNames(exception, request)
   if (message !== undefined) return clean(message)
-  const { raw, scrubber } = scrubException(exception, request, false)
-  return typeof raw.message === 'string' ? clean(scrubber.text(raw.message)) : ''
+  const { raw, textForClient } = scrubException(exception, request, false)
+  return typeof raw.message === 'string' ? clean(textForClient(raw.message)) : ''
 }
 
 /** Returns the first 20 issues of a {@link ValidationError} for the client, scrubbed; else none. */
@@ -22,11 +22,11 @@ export function issuesForClient(
   request: HttpRequest,
 ): readonly ValidationIssue[] {
   if (!isInstance(ValidationError, exception)) return []
-  const { raw, scrubber } = scrubException(exception, request, false)
+  const { raw, textForClient } = scrubException(exception, request, false)
   // Scrubs the paths too: a strict schema names an unknown field, which may be a secret itself.
   return raw.issues.map(({ path, message }) => ({
-    path: clean(scrubber.text(path)),
-    message: clean(scrubber.text(message)),
+    path: clean(textForClient(path)),
+    message: clean(textForClient(message)),
   }))
 }
 

@@ -135,13 +135,17 @@ function withoutMethod(cause: unknown): unknown {
 
 /** Lists the texts of one exception that a report shows; messages last, because they may be long. */
 export function textsOf(raw: RawException): string[] {
-  const { name, message, code, stack, issues } = raw
+  const { name, code, stack } = raw
   const names = raw.isClassName ? [] : [name]
   const codes = isShortNumber(code) ? [] : [String(code)]
-  const messages = typeof message === 'string' ? [message] : []
-  const issueTexts = issues.flatMap(({ path, message }) => [path, message])
   const callees = stack.map((frame) => cutFrame(frame).callee)
-  return [...names, ...codes, ...stack, ...callees, ...messages, ...issueTexts]
+  return [...names, ...codes, ...stack, ...callees, ...clientTextsOf(raw)]
+}
+
+/** Lists the texts of one exception that its client may read. */
+export function clientTextsOf({ message, issues }: RawException): string[] {
+  const messages = typeof message === 'string' ? [message] : []
+  return [...messages, ...issues.flatMap(({ path, message }) => [path, message])]
 }
 
 /** Creates the report of an exception. */

@@ -1,9 +1,11 @@
+import { statusOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { isKnownName, knownWords } from '../scrubbing/known-words.ts'
-import { MAX_TEXT, scrubAll } from '../scrubbing/scrub.ts'
+import { MAX_TEXT, scrubTexts } from '../scrubbing/scrub.ts'
 import { sentNameFinder } from '../scrubbing/sent-names.ts'
 import { safeName, shapeOf } from '../scrubbing/shape.ts'
 import {
+  clientTextsOf,
   MAX_FRAME,
   type RawException,
   readException,
@@ -27,6 +29,8 @@ export interface ScrubbedException {
   readonly raw: RawException
   readonly hasStack: boolean
   readonly scrubber: Scrubber
+  /** Scrubs a text of the exception for the client of its request. */
+  readonly textForClient: (text: string) => string
 }
 
 // The scrubber for errors without a request: known words are not values, but the name of a function may be a value.
@@ -66,6 +70,7 @@ export function scrubException(
       raw: readException(exception, needsStack),
       hasStack: needsStack,
       scrubber: knownWordsOnly,
+      textForClient: knownWords,
     }
   }
   const found = latest.get(request)?.get(exception)
@@ -90,34 +95,48 @@ function scrubTogether(
     : raws.filter(([exception]) => messageAboutNames(exception, request) === undefined)
   const inner = unsafe.flatMap(([, raw]) => withInner(raw))
   const ownership = claim([...exceptions, ...inner.map(({ value }) => value)], request)
+  // The client reads no message of a fault.
+  const rejections = unsafe.filter(([exception]) => statusOf(exception) < 500)
+  const forClient = rejections.flatMap(([, raw]) => searchedTextsOf(raw, clientTextsOf))
+  let results: Results | undefined
+  const search = (): Results => {
+    results ??= searchAll(inner, forClient, request, ownership)
+    return results
+  }
+  const otherwise = scrubWithoutSearch(request, ownership)
   const scrubber = scrubberOf(
-    searchOf(inner, request, ownership),
-    scrubWithoutSearch(request, ownership),
+    searchIn(() => search().shown),
+    otherwise,
   )
-  return new Map(raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber }]))
+  const ofClient = searchIn(() => search().shownToClient)
+  const textForClient = (text: string): string => ofClient(text) ?? otherwise.text(text)
+  return new Map(
+    raws.map(([exception, raw]) => [exception, { raw, hasStack, scrubber, textForClient }]),
+  )
+}
+
+// The texts as they are shown; undefined for one that is not searched.
+type Shown = ReadonlyMap<string, string | undefined>
+
+interface Results {
+  readonly shown: Shown
+  readonly shownToClient: Shown
 }
 
 // Returns a text without the values of a request; undefined if it is not searched.
 type Search = (text: string) => string | undefined
 
 // Returns a search that begins when the first text is needed: for most faults that are only counted, none is.
-function searchOf(
-  raws: readonly RawException[],
-  request: HttpRequest,
-  ownership: Ownership,
-): Search {
-  let shown: ReadonlyMap<string, string | undefined> | undefined
-  return (text) => {
-    shown ??= searchAll(raws, request, ownership)
-    return isSearched(text) ? shown.get(text) : undefined
-  }
+function searchIn(shown: () => Shown): Search {
+  return (text) => (isSearched(text) ? shown().get(text) : undefined)
 }
 
 function searchAll(
   raws: readonly RawException[],
+  forClient: readonly string[],
   request: HttpRequest,
   ownership: Ownership,
-): ReadonlyMap<string, string | undefined> {
+): Results {
   const texts = new Map<string, string>()
   for (const raw of raws) {
     for (const text of searchedTextsOf(raw)) {
@@ -132,14 +151,22 @@ function searchAll(
       if (shown !== undefined) texts.set(text, shown)
     }
   }
-  const results = scrubAll([...texts.values()], request)
-  const shown = new Map(Array.from(texts.keys(), (text, i) => [text, results[i]]))
+  const ofClient = forClient.filter((text) => texts.has(text))
+  const scrubbed = scrubTexts(
+    [...texts.values()],
+    request,
+    ofClient.map((text) => texts.get(text) ?? ''),
+  )
+  const shown = new Map(Array.from(texts.keys(), (text, i) => [text, scrubbed.texts[i]]))
   for (const raw of ownership === 'own' ? raws : []) {
     const owner = ownerOf(raw.value)
     // Keeps only the texts of this exception: they stay in memory as long as it does.
     if (owner) owner.shown = new Map(searchedTextsOf(raw).map((text) => [text, shown.get(text)]))
   }
-  return shown
+  return {
+    shown,
+    shownToClient: new Map(ofClient.map((text, i) => [text, scrubbed.clientTexts[i]])),
+  }
 }
 
 // Returns the scrubber for texts that are not searched. It shows shapes, and known words if texts may quote another request.
@@ -187,9 +214,9 @@ function scrubberOf(search: Search, otherwise: Scrubber): Scrubber {
 }
 
 // A validation error may quote a value 20 times: to hash all texts would take longer than the search.
-function searchedTextsOf(raw: RawException): readonly string[] {
+function searchedTextsOf(raw: RawException, listTexts = textsOf): readonly string[] {
   let length = 0
-  return textsOf(raw).filter((text) => {
+  return listTexts(raw).filter((text) => {
     if (!isSearched(text)) return false
     length += text.length
     return length <= 2 * MAX_TEXT

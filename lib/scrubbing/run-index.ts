@@ -12,7 +12,7 @@ export class RunIndex {
   /** For each index of the text, that of the first occurrence of its run; -1 if no run begins there. */
   readonly firsts: Int32Array
   readonly #length: number
-  // BASE to the power of the length.
+  // BASE to the power of the length less 1.
   #factor = 1
   readonly #shift: number
   // A list of runs for each hash, as in a hash table. Both arrays have 1 + the index of a run, and 0 at the end of a list: the
@@ -23,7 +23,7 @@ export class RunIndex {
   constructor(text: string, length: number) {
     this.text = text
     this.#length = length
-    for (let i = 0; i < length; i++) this.#factor = Math.imul(this.#factor, BASE)
+    for (let i = 1; i < length; i++) this.#factor = Math.imul(this.#factor, BASE)
     this.#shift = Math.clz32(ENTRIES_PER_RUN * text.length + 1)
     this.#heads = new Int32Array(2 ** (32 - this.#shift))
     this.#next = new Int32Array(text.length)
@@ -41,39 +41,51 @@ export class RunIndex {
     }
   }
 
-  /** Calls `visit` with the index of the first occurrence of each run of the value that the texts contain. */
-  find(value: string, visit: (first: number) => void): void {
-    const hashes = this.#hashesOf(value)
-    for (let at = 0, first = -1; at < hashes.length; at++) {
-      first = this.#firstOf(value, at, hashes[at] as number, first)
-      if (first >= 0) visit(first)
+  /** Returns, for each run of a value, the index of its first occurrence in the text; -1 if the text does not contain it. */
+  find(value: string): Int32Array {
+    const runs = this.#hashesOf(value)
+    const heads = this.#heads
+    for (let at = 0, first = -1; at < runs.length; at++) {
+      const hash = runs[at] as number
+      first = first < 0 && heads[hash] === 0 ? -1 : this.#firstOf(value, at, hash, first)
+      runs[at] = first
     }
+    return runs
   }
 
   // `before` is the result for the run one character before. Most often, the next run of the text is the one to find.
   #firstOf(value: string, at: number, hash: number, before: number): number {
     const length = this.#length
-    const next = this.firsts[before + 1] as number
-    const isNext = this.text.charCodeAt(before + length) === value.charCodeAt(at + length - 1)
-    if (before >= 0 && next >= 0 && isNext) return next
-    let first = (this.#heads[hash] as number) - 1
-    while (first >= 0 && !value.startsWith(this.text.slice(first, first + length), at)) {
-      first = (this.#next[first] as number) - 1
+    if (before >= 0) {
+      const next = this.firsts[before + 1] as number
+      const isNext = this.text.charCodeAt(before + length) === value.charCodeAt(at + length - 1)
+      if (next >= 0 && isNext) return next
     }
+    let first = (this.#heads[hash] as number) - 1
+    while (first >= 0 && !this.#isAt(first, value, at)) first = (this.#next[first] as number) - 1
     return first
+  }
+
+  // Most runs with the same hash differ in their first character: comparing it takes less time than a part of the text.
+  #isAt(first: number, value: string, at: number): boolean {
+    const run = (): string => this.text.slice(first, first + this.#length)
+    return this.text.charCodeAt(first) === value.charCodeAt(at) && value.startsWith(run(), at)
   }
 
   // Returns the hash of each run, by the index at which it begins.
   #hashesOf(text: string): Int32Array {
     const length = this.#length
     const hashes = new Int32Array(Math.max(0, text.length - length + 1))
+    const factor = this.#factor
+    const shift = this.#shift
     let hash = 0
-    for (let i = 0; i < text.length; i++) {
+    for (let i = 0; i < length - 1; i++)
       hash = (Math.imul(hash, BASE) + (text.charCodeAt(i) ^ SALT)) | 0
-      if (i >= length)
-        hash = (hash - Math.imul(this.#factor, text.charCodeAt(i - length) ^ SALT)) | 0
+    for (let at = 0; at < hashes.length; at++) {
+      hash = (Math.imul(hash, BASE) + (text.charCodeAt(at + length - 1) ^ SALT)) | 0
       // Multiplies once more: otherwise, the upper bits would not depend on the last character.
-      if (i >= length - 1) hashes[i - length + 1] = Math.imul(hash, BASE) >>> this.#shift
+      hashes[at] = Math.imul(hash, BASE) >>> shift
+      hash = (hash - Math.imul(factor, text.charCodeAt(at) ^ SALT)) | 0
     }
     return hashes
   }

@@ -1,10 +1,10 @@
 import { decodePercent, parsePairs } from '../http/params.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget } from '../http/request-line.ts'
+import type { ValueOwner } from './client-mask.ts'
 import { paramNameRule } from './sent-params.ts'
 import { isName } from './shape.ts'
 import { unescaped } from './text-forms.ts'
-import type { ValueOwner } from './text-mask.ts'
 
 // Headers without secrets. Any other header may contain a key.
 const HARMLESS_HEADERS = new Set(
@@ -47,7 +47,7 @@ export function* sourcesOf(
   yield ['client', clientValues(request)]
   for (const [name, field] of fieldsOf(request)) {
     if (!isHarmless(name, field))
-      yield ['hidden', headerValues(name, withoutOwnNames(field, serverNames, request))]
+      yield ['field', headerValues(name, withoutOwnNames(field, serverNames, request))]
   }
   // A forward may have taken the values from anywhere.
   if (route !== firstRoute) yield ['hidden', pairValues(request.pairs, paramNameRule(request))]
@@ -63,7 +63,7 @@ export function sentTextsOf(request: HttpRequest): ReadonlySet<string> {
   if (form !== undefined) texts.add(form.text).add(decodePercent(form.text))
   for (const [name, field] of fieldsOf(request)) {
     texts.add(name)
-    if (isHarmless(name, field)) texts.add(field)
+    if (isHarmless(name, field)) texts.add(field).add(decodePercent(field)).add(unescaped(field))
   }
   return texts
 }

@@ -121,21 +121,17 @@ const GROUPED = /^(?=(?:\D*\d){4})[^=;&]{8,64}$/
 
 /** Returns a folded value without white space and punctuation, if it may be a number in groups; else ''. */
 export function withoutGroups(folded: string): string {
-  return GROUPED.test(folded) ? folded.replace(SEPARATORS, '') : ''
+  return GROUPED.test(folded) ? squeeze(folded) : ''
+}
+
+/** Returns a folded text without white space and punctuation. */
+export function squeeze(folded: string): string {
+  return folded.replace(SEPARATORS, '')
 }
 
 /** Matches a letter or a digit, but not of a script without spaces between words. */
 export const LETTER_OR_DIGIT =
   '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]'
-const words = lazyPattern(`(?:${LETTER_OR_DIGIT})+|[\\p{L}\\p{N}]`, 'gu')
-
-/** Returns the folded words of a text, each between blanks; '' if there are none. In a script without spaces, each letter is a word. */
-export function phraseOf(text: string): string {
-  const folded = fold(text)
-  const found = folded.match(IS_ASCII.test(folded) ? /[a-z\d]+/g : words())
-  return found ? ` ${found.join(' ')} ` : ''
-}
-
 const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 
 /**

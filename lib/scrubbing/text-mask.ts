@@ -1,9 +1,7 @@
-import { separate } from './hidden-parts.ts'
 import { consistsOf, fixedCharactersOf, isWord } from './known-words.ts'
 import { RunIndex } from './run-index.ts'
 import {
   BORDER,
-  fold,
   foldCost,
   formsOf,
   squeezedForm,
@@ -17,48 +15,40 @@ const HALF_WINDOW = 4
 // The bits of a hash that are looked up first.
 const FILTER = 4_095
 
-/** Whether a client has sent a value, or may be unable to read it. */
-export type ValueOwner = 'client' | 'hidden'
-
 interface ShortValue {
   readonly text: string
   readonly label: number
   readonly hasDigit: boolean
 }
 
-// The values of one owner that the texts contain.
-interface Layer {
-  // The number of the label of each run of the texts that a value contains, by the index of its first occurrence; 0 without one.
-  readonly labels: Uint16Array
-  // The shorter values, by their hashes.
-  readonly shortValues: Map<number, ShortValue[]>
-  // 1 for the last bits of each of these hashes.
-  readonly filter: Uint8Array
-  // The lengths of the shorter values that begin with a run, one bit for each, by the index of its first occurrence.
-  readonly shortLengths: Uint8Array
-}
-
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
  * 7 characters as a whole; those without a digit only as whole words. Compares the folded forms, see {@link formsOf}.
  *
- * One label replaces all consecutive masked characters: that of the first value that has their first run. What a text shares with
- * hidden values is shown, or has the labels of the client, if the client has sent all of it. The time is linear in the texts and the
- * values.
+ * One label replaces all consecutive masked characters: that of the first value that has their first run. The time is linear in the
+ * texts and the values, and hardly depends on what they have in common.
  */
 export class TextMask {
   /** The characters of all forms in both indexes, and those that took as long. */
   readonly cost: number
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>
-  readonly #joined: string
+  /** The texts, with a border between two. */
+  readonly joined: string
   // The position in the joined texts of each character of the index.
   readonly #starts: Int32Array
   // The position in the index of the form without separators.
   readonly #squeezedStart: number
   readonly #runs: RunIndex
   readonly #shortRuns: RunIndex
-  readonly #layers: Readonly<Record<ValueOwner, Layer>>
+  // The number of the label of each run that a value contains, by the index of its first occurrence; 0 without one.
+  readonly #labels: Uint16Array
+  // The shorter values, by their hashes.
+  readonly #shortValues = new Map<number, ShortValue[]>()
+  // 1 for the last bits of each of these hashes.
+  readonly #filter = new Uint8Array(FILTER + 1)
+  // The lengths of the shorter values that begin with a run, one bit for each, by the index of its first occurrence.
+  readonly #shortLengths: Uint8Array
   readonly #labelNames = ['']
 
   /**
@@ -95,7 +85,7 @@ export class TextMask {
   ) {
     this.cost = cost
     this.#texts = texts
-    this.#joined = joined
+    this.joined = joined
     this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
     const squeezed = squeezedForm(forms[0] as TextForm)
@@ -111,70 +101,76 @@ export class TextMask {
     this.#runs = new RunIndex(indexed, WINDOW)
     // Leaves out the form without separators, where a short match would be a coincidence.
     this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
-    const layer = (): Layer => ({
-      labels: new Uint16Array(indexed.length),
-      shortValues: new Map(),
-      filter: new Uint8Array(FILTER + 1),
-      shortLengths: new Uint8Array(plain.length),
-    })
-    this.#layers = { client: layer(), hidden: layer() }
+    this.#labels = new Uint16Array(indexed.length)
+    this.#shortLengths = new Uint8Array(plain.length)
   }
 
-  /**
-   * Masks the characters that the texts share with a value. Returns the length of the folded value: the cost must not depend on what
-   * the texts have in common with it, or a client could find out what it does not read.
-   */
-  cover(label: string, value: string, owner: ValueOwner = 'client'): number {
-    const folded = fold(value)
+  /** Masks the characters that the texts share with a folded value. */
+  cover(label: string, folded: string): void {
     const { length } = folded
-    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
-    const { labels, shortValues, shortLengths, filter } = this.#layers[owner]
-    const number = this.#labelNames.length - 1
+    const number = this.numberOf(label)
     if (length < WINDOW) {
-      this.#shortRuns.find(folded.slice(0, HALF_WINDOW), (first) => {
-        shortLengths[first] = (shortLengths[first] ?? 0) | (1 << length)
+      for (const first of this.#shortRuns.find(folded.slice(0, HALF_WINDOW))) {
+        if (first < 0) continue
+        this.#shortLengths[first] = (this.#shortLengths[first] ?? 0) | (1 << length)
         const hash = hashOf(first, folded, HALF_WINDOW, length)
-        filter[hash & FILTER] = 1
-        const values = shortValues.get(hash) ?? []
-        if (values.some(({ text }) => text === folded)) return
+        this.#filter[hash & FILTER] = 1
+        const values = this.#shortValues.get(hash) ?? []
+        if (values.some(({ text }) => text === folded)) continue
         values.push({ text: folded, label: number, hasDigit: /\d/.test(folded) })
-        shortValues.set(hash, values)
-      })
-      return length
+        this.#shortValues.set(hash, values)
+      }
+      return
     }
     for (const form of [folded, withoutGroups(folded)]) {
-      this.#runs.find(form, (first) => {
-        labels[first] ||= number
-      })
+      for (const first of this.runsOf(form)) if (first >= 0) this.#labels[first] ||= number
     }
-    return length
+  }
+
+  /** Returns the number of a label, which is not 0. */
+  numberOf(label: string): number {
+    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
+    return this.#labelNames.length - 1
+  }
+
+  /** Returns a number for each run of the texts, all of them 0: see {@link charactersOf}. */
+  noRuns(): Uint16Array {
+    return new Uint16Array(this.#labels.length)
+  }
+
+  /** Returns, for each run of a folded value, the index of its first occurrence in the texts; -1 if they do not contain it. */
+  runsOf(folded: string): Int32Array {
+    return this.#runs.find(folded)
+  }
+
+  /** Returns the texts, with labels such as `[dsh]` in place of masked characters. */
+  texts(): string[] {
+    const labels = this.charactersOf()
+    this.coverShort(labels)
+    return this.textsWith(labels)
   }
 
   /**
-   * Returns the texts, with labels such as `[dsh]` in place of masked characters.
+   * Returns the texts, with labels in place of some characters.
    *
-   * @param findSent Returns those of some phrases that the client has sent, see {@link separate}.
+   * @param labels The numbers of the labels of the characters of all texts; 0 for those that are shown.
+   * @param maxLength Maximum characters of each text. The rest is cut.
    */
-  texts(findSent: (phrases: ReadonlySet<string>) => ReadonlySet<string>): string[] {
-    const own = this.#labelsOfCharacters(this.#layers.client)
-    const secret = this.#labelsOfCharacters(this.#layers.hidden)
-    separate(this.#joined, own, secret, findSent)
+  textsWith(labels: Uint16Array, maxLength?: number): string[] {
     let start = 0
     return this.#texts.map((text) => {
-      const end = start + text.length
-      const masked = this.#withLabels(text, own.subarray(start, end), secret.subarray(start, end))
-      start = end + BORDER.length
+      const masked = this.#withLabels(text.slice(0, maxLength), labels.subarray(start))
+      start += text.length + BORDER.length
       return masked
     })
   }
 
-  #withLabels(text: string, own: Uint16Array, secret: Uint16Array): string {
-    const labelAt = (at: number): number => own[at] || secret[at] || 0
+  #withLabels(text: string, labels: Uint16Array): string {
     let masked = ''
     for (let at = 0; at < text.length; ) {
-      const number = labelAt(at)
+      const number = labels[at] ?? 0
       let end = at + 1
-      while (end < text.length && !own[end] === !own[at] && !secret[end] === !secret[at]) end++
+      while (end < text.length && !labels[end] === !number) end++
       const run = text.slice(at, end)
       // White space at the ends of a run is not secret, and it separates the words.
       masked +=
@@ -186,20 +182,23 @@ export class TextMask {
     return masked
   }
 
-  // Returns the number of the label of each masked character, by its index in the joined texts; 0 for others.
-  #labelsOfCharacters(layer: Layer): Uint16Array {
-    const labels = new Uint16Array(this.#joined.length)
+  /**
+   * Returns the numbers of the characters that runs have, by their indexes in the joined texts.
+   *
+   * @param numbers The numbers of the runs, by the indexes of their first occurrences (default: the labels of the values).
+   */
+  charactersOf(numbers: Uint16Array = this.#labels): Uint16Array {
+    const characters = new Uint16Array(this.joined.length)
     const { firsts } = this.#runs
     let before: number | undefined
     for (let at = 0; at < firsts.length; at++) {
-      const number = layer.labels[firsts[at] as number]
-      // After a masked run, only the last character is new. Masks the one before it again, and so the separators between them.
+      const number = numbers[firsts[at] as number]
+      // After a run with a number, only the last character is new. Sets the one before it again, and so the separators between them.
       const length = before ? 2 : WINDOW
-      if (number) this.#put(labels, at + WINDOW - length, length, number)
+      if (number) this.#put(characters, at + WINDOW - length, length, number)
       before = number
     }
-    if (layer.shortValues.size > 0) this.#putShort(labels, layer)
-    return labels
+    return characters
   }
 
   // Sets the label of the characters of a run of the index.
@@ -210,12 +209,13 @@ export class TextMask {
     for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
   }
 
-  #putShort(labels: Uint16Array, { shortValues, shortLengths, filter }: Layer): void {
+  /** Sets the labels of the characters that the shorter values have. */
+  coverShort(labels: Uint16Array): void {
     const { text, firsts } = this.#shortRuns
-    const fixed = fixedCharactersOf(this.#joined)
+    const fixed = fixedCharactersOf(this.joined)
     for (let at = 0; at < firsts.length; at++) {
       const first = firsts[at] as number
-      const lengths = shortLengths[first] ?? 0
+      const lengths = this.#shortLengths[first] ?? 0
       if (lengths === 0) continue
       // The longest one first: it has the characters of the others.
       const longest = Math.min(WINDOW - 1, text.length - at)
@@ -223,9 +223,9 @@ export class TextMask {
         if ((lengths & (1 << length)) === 0) continue
         const hash = hashOf(first, text, at + HALF_WINDOW, at + length)
         // Most places have no value, and to look into the Map takes ten times as long.
-        if (!filter[hash & FILTER]) continue
+        if (!this.#filter[hash & FILTER]) continue
         const found = text.slice(at, at + length)
-        const value = shortValues.get(hash)?.find((each) => each.text === found)
+        const value = this.#shortValues.get(hash)?.find((each) => each.text === found)
         if (value === undefined) continue
         const { label, hasDigit } = value
         if (hasDigit || (!fixed.has(this.#starts[at] as number) && isWord(text, at, length))) {

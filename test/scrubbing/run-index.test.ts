@@ -17,9 +17,8 @@ const COLLIDING =
 
 describe('RunIndex', () => {
   it('finds the first occurrence of each run that a value has', () => {
-    const found: number[] = []
-    new RunIndex('abcdef abcd', 4).find('xbcdeabcd', (first) => found.push(first))
-    assert.deepEqual(found, [1, 0])
+    const found = new RunIndex('abcdef abcd', 4).find('xbcdeabcd')
+    assert.deepEqual([...found], [-1, 1, -1, -1, -1, 0])
   })
 
   it('compares few runs, also of those that differ in their last character only', () => {

@@ -391,8 +391,7 @@ describe('scrub()', () => {
     const headers = { 'x-forwarded-server': 'a,'.repeat(6_000), referer }
     assert.equal(scrub(`no ${TOKEN}`, requestOf({ headers })), 'no [header]')
     const long = match.mock.calls.filter(({ this: text }) => String(text).length >= 2_048)
-    // The pieces of the field are read once more.
-    assert.equal(long.length, 2)
+    assert.equal(long.length, 1)
   })
 
   it('leaves the names of the server that begin within 2,048 characters', () => {
@@ -732,7 +731,7 @@ describe('scrubAll()', () => {
     const text = (length: number): string => 'y '.repeat(length / 2)
     assert.deepEqual(scrubAll([text(6_000)], request), [text(6_000)])
     assert.deepEqual(scrubAll([text(8_000)], request), [undefined])
-    const body = sent('x'.repeat(30_000))
+    const body = sent('x'.repeat(36_000))
     assert.deepEqual(scrubAll([text(11_000)], body), [text(11_000)])
     assert.deepEqual(scrubAll([text(16_000)], body), [undefined])
   })

@@ -16,8 +16,8 @@ const long = fc.string({ unit: fc.constantFrom('a', 'A', 'b', '1'), minLength: 8
 function mask(texts: readonly string[], values: readonly Value[]): string[] {
   const mask = TextMask.of(texts, [], 50_000)
   assert.ok(mask)
-  for (const [label, value] of values) mask.cover(label, value)
-  return mask.texts((words) => words)
+  for (const [label, value] of values) mask.cover(label, fold(value))
+  return mask.texts()
 }
 
 // Masks a text by a plain and slow search: the longest runs first, with the label of the first value that has a run.

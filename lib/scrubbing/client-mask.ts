@@ -1,0 +1,89 @@
+import { fold, squeeze, withoutGroups } from './text-forms.ts'
+import { type TextMask, WINDOW } from './text-mask.ts'
+
+/** Whether a client has sent a value, or may be unable to read it: a field of a header may also have parts that it has sent. */
+export type ValueOwner = 'client' | 'field' | 'hidden'
+
+// Match the parts of a folded value that may be values of their own. A client may have sent other parts of a field: a whole list of
+// cookies is no value.
+const PARTS: readonly RegExp[] = [/[^\s;,&"'()[\]{}<>|=]+/g, /[^\s;,&"'()[\]{}<>|=:/?#]+/g]
+const PARTS_OF: Readonly<Record<'field' | 'hidden', readonly RegExp[]>> = {
+  field: [/[^;,=&]+/g, ...PARTS],
+  hidden: [/.+/gs, ...PARTS],
+}
+
+// Any character that is not ASCII may be folded into letters.
+const LETTER_OR_DIGIT = /[a-z\d\x80-\uffff]/i
+
+/**
+ * Masks the texts that the client of a request reads. A mask must not tell the client which of its texts are values that it cannot
+ * read. So a hidden value is masked only where the texts have half of it, or half of a part with a meaning of its own, of eight characters
+ * or more: nobody can guess it piece by piece. It is not masked where the client has sent all of its letters and digits.
+ */
+export class ClientMask {
+  readonly #mask: TextMask
+  // The numbers of the labels of the runs of hidden values.
+  readonly #hidden: Uint16Array
+  // 1 for each run that the client has sent.
+  readonly #sent: Uint16Array
+
+  constructor(mask: TextMask) {
+    this.#mask = mask
+    this.#hidden = mask.noRuns()
+    this.#sent = mask.noRuns()
+  }
+
+  /** Masks the characters that the texts share with a folded value. */
+  cover(label: string, folded: string, owner: ValueOwner): void {
+    if (owner === 'client') this.#mask.cover(label, folded)
+    else {
+      const number = this.#mask.numberOf(label)
+      for (const form of [folded, withoutGroups(folded)]) this.#hide(number, form, PARTS_OF[owner])
+    }
+  }
+
+  #hide(number: number, folded: string, patterns: readonly RegExp[]): void {
+    const runs = this.#mask.runsOf(folded)
+    for (const pattern of patterns) {
+      for (const { 0: part, index } of folded.matchAll(pattern)) {
+        const found = runs.subarray(index, Math.max(index, index + part.length + 1 - WINDOW))
+        let count = 0
+        for (const first of found) if (first >= 0) count++
+        if (2 * count < found.length) continue
+        for (const first of found) if (first >= 0) this.#hidden[first] ||= number
+      }
+    }
+  }
+
+  /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */
+  send(text: string): void {
+    for (const first of this.#mask.runsOf(squeeze(fold(text))))
+      if (first >= 0) this.#sent[first] = 1
+  }
+
+  /**
+   * Returns the texts, with labels in place of masked characters.
+   *
+   * @param maxLength Maximum characters of each text that are shown.
+   */
+  texts(maxLength: number): string[] {
+    const mask = this.#mask
+    const labels = mask.charactersOf()
+    mask.coverShort(labels)
+    const sent = mask.charactersOf(this.#sent)
+    const hidden = mask.charactersOf(this.#hidden)
+    for (let at = 0; at < hidden.length; at++) {
+      if (!hidden[at]) continue
+      const start = at
+      let someSent = false
+      let allSent = true
+      for (; hidden[at]; at++) {
+        if (labels[at] || sent[at]) someSent = true
+        else if (LETTER_OR_DIGIT.test(mask.joined[at] ?? '')) allSent = false
+      }
+      if (someSent && allSent) hidden.fill(0, start, at)
+    }
+    for (const [at, label] of hidden.entries()) if (label) labels[at] = label
+    return mask.textsWith(labels, maxLength)
+  }
+}
