@@ -57,8 +57,10 @@ export class ClientMask {
 
   /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */
   send(text: string): void {
-    for (const first of this.#mask.runsOf(squeeze(fold(text))))
-      if (first >= 0) this.#sent[first] = 1
+    const folded = fold(text)
+    for (const form of [folded, squeeze(folded)]) {
+      for (const first of this.#mask.runsOf(form)) if (first >= 0) this.#sent[first] = 1
+    }
   }
 
   /**

@@ -28,7 +28,7 @@ const INDEX_COST = 2 / 3
 const CLIENT_TEXT = 1_000
 const CLIENT_TEXTS = 200
 // The cost of a character that the client has sent outside of values.
-const SENT_COST = 1 / 3
+const SENT_COST = 2 / 3
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
 const MAX_SESSIONS = 6_144
 const SCRIPT = /\.[cm]?[jt]sx?$/i

@@ -55,15 +55,14 @@ export function* sourcesOf(
     yield ['hidden', jsonValues('secret', JSON.parse(each))]
 }
 
-/** Returns all that a client has certainly sent, as it was sent and decoded: also names, and headers that are not searched for. */
+/** Returns all that a client has certainly sent, decoded once: also names, and headers that are not searched for. */
 export function sentTextsOf(request: HttpRequest): ReadonlySet<string> {
   const { message, form = message.form, target } = stateOf(request)
-  const body = new TextDecoder().decode(message.json)
-  const texts = new Set([target, decodePercent(target), body, unescaped(body)])
-  if (form !== undefined) texts.add(form.text).add(decodePercent(form.text))
+  const texts = new Set([decodePercent(target), unescaped(new TextDecoder().decode(message.json))])
+  if (form !== undefined) texts.add(decodePercent(form.text))
   for (const [name, field] of fieldsOf(request)) {
     texts.add(name)
-    if (isHarmless(name, field)) texts.add(field).add(decodePercent(field)).add(unescaped(field))
+    if (isHarmless(name, field)) texts.add(unescaped(decodePercent(field)))
   }
   return texts
 }
