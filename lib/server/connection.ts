@@ -49,8 +49,6 @@ export class Connection {
 
   constructor(socket: Socket) {
     this.socket = socket
-    // Node.js remembers the address that it has read. After a reset it cannot read it, and a request would have no client.
-    void socket.remoteAddress
     socket.on('close', closeConnection)
     closeSlowlyAtEnd(socket)
   }
@@ -72,6 +70,16 @@ export class Connection {
     this.pipeline?.close()
     for (const listener of this.#onClose ?? []) listener()
     this.#onClose?.clear()
+  }
+
+  /**
+   * Whether the client had reset the connection before its first request was read. Then nobody can read its address, which may be
+   * blocked, and it gets no response. From the first request on, Node remembers the address.
+   */
+  get isAnonymous(): boolean {
+    const { socket } = this
+    // A UNIX socket has neither address.
+    return socket.remoteAddress === undefined && socket.localAddress !== undefined
   }
 
   /** The latest response; undefined if it has been sent, or if there is none. */

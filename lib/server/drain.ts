@@ -1,6 +1,6 @@
 import type { Server } from 'node:http'
 import { Server as NetServer, type Socket } from 'node:net'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises'
 import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { TOO_LATE } from './client-error.ts'
 import { LINGER_MS } from './close-slowly.ts'
@@ -10,6 +10,7 @@ import { GRACE_MS } from './server-stop.ts'
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
+const WORK_MS = 10
 // The close timeout may be endless, and clients that connect again at once would keep the port open for half of it.
 const MAX_ACCEPT_MS = 5_000
 // One or two turns are enough. It depends on the part of a turn in which the last connection is destroyed.
@@ -28,18 +29,21 @@ type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
 
 /**
  * Stops a server: accepts no more connections, waits for requests in flight, and closes connections
- * as they become idle. A client that has not sent the whole header section after 2 seconds gets a
+ * as they become idle, and for actions whose clients have left. A client that has not sent the whole header section after 2 seconds gets a
  * 408, and so does one that has not sent the whole body at the deadline. The remaining connections
  * are destroyed at the deadline.
  *
  * @param sockets The open connections; the caller removes a connection that closes.
+ * @param work The number of calls of the handler that have not ended.
  * @internal
  */
 export async function drain(
   server: Server,
   sockets: Set<Socket>,
   timeoutMs: number,
+  work: { readonly running: number },
 ): Promise<CloseResult> {
+  const endsAt = performance.now() + timeoutMs
   const result = { connections: 0, actions: 0 }
   const destroy = (socket: Socket): void => {
     const { inFlight, isReceivingBody, pipeline } = connectionOf(socket)
@@ -93,6 +97,9 @@ export async function drain(
   endTimeouts(server)
   // The server closes before its last connections do, and a response that was cut is logged when its connection closes.
   for (let turns = 0; sockets.size > 0 && turns < MAX_CLOSING_TURNS; turns++) await nextTurn()
+  // The client of an action that still runs has reset its connection.
+  while (work.running > 0 && performance.now() < endsAt) await delay(WORK_MS)
+  if (result.connections === 0) result.actions = work.running
   return result
 }
 

@@ -111,6 +111,7 @@ export class Exchange implements ResponseTarget, EndListener {
     try {
       const response = this.#callHandler()
       if (isPromiseLike(response)) {
+        this.stop.watch(response)
         response.then(
           (settled) => this.#deliver(settled),
           (error) => this.#fail(error),

@@ -38,7 +38,7 @@ export function createRequestListener(
   }
   checkOptions('options', options, OPTIONS)
   const headerLimits = checkedLimits(DEFAULT_HEADER_LIMITS, options.headerLimits ?? {})
-  const stop = new ServerStop(options.closing)
+  const stop = ServerStop.of(options.closing)
   const before = checkedBefore(options.before)
   if (before !== undefined) isolateRequests()
   const exchangeOptions = { ...options, headerLimits, stop, before }
@@ -47,6 +47,7 @@ export function createRequestListener(
   return (message, out) => {
     // HTTP/2: its requests share a socket that a program may not pause.
     if ('createPushResponse' in out) out.writeHead(505).end()
+    else if (connectionOf(message.socket).isAnonymous) message.socket.destroy()
     else if (!connectionOf(message.socket).ignoreBehindLast(out)) respond(message, out)
     // A response that gets the socket later belongs to a request that the last one has overtaken.
     else if (out.socket === null)

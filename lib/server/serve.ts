@@ -16,6 +16,7 @@ import { DEFAULT_HEADER_LIMITS, type HeaderLimits, recordExpectation } from './f
 import type { Handler, HandlingOptions, ListenerOptions } from './handler.ts'
 import { createRequestListener } from './request-listener.ts'
 import { ServerCounter, type ServerCounts } from './server-counts.ts'
+import { ServerStop } from './server-stop.ts'
 import { handleUpgrades } from './upgrade.ts'
 
 /** Limits of the server and its connections. */
@@ -128,7 +129,7 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   let closed: Promise<CloseResult> | undefined
   const stop = async (): Promise<CloseResult> => {
     controller.abort(new ServerClosingError())
-    const result = await drain(server, counter.sockets, closeTimeoutMs)
+    const result = await drain(server, counter.sockets, closeTimeoutMs, ServerStop.of(closing))
     handler.flush?.()
     return result
   }

@@ -5,20 +5,40 @@ import type { IncomingRequest } from './incoming-request.ts'
 /** The time in which a request that is on its way when the stop begins should arrive, in milliseconds. */
 export const GRACE_MS = 600
 
+// The stop of each server, by the signal that aborts when it begins.
+const stops = new WeakMap<AbortSignal, ServerStop>()
+
 /** The stop of a server, as its requests see it. @internal */
 export class ServerStop {
+  /** Number of calls of the handler that have not ended, also of those whose clients have left. */
+  running = 0
   /** Whether the stop has begun. From then on, the last response of each connection ends it. */
   hasBegun = false
   readonly #closing: AbortSignal | undefined
   // The requests of the open responses with the type `text/event-stream`.
   readonly #streams = new Set<IncomingRequest>()
   #graceEndsAt = Number.POSITIVE_INFINITY
+  readonly #endCall = (): void => {
+    this.running--
+  }
 
   /** @param closing Aborts when the server begins to stop; undefined if nothing is known about it. */
-  constructor(closing: AbortSignal | undefined) {
+  static of(closing: AbortSignal | undefined): ServerStop {
+    const stop = (closing && stops.get(closing)) ?? new ServerStop(closing)
+    if (closing) stops.set(closing, stop)
+    return stop
+  }
+
+  private constructor(closing: AbortSignal | undefined) {
     this.#closing = closing
     if (closing?.aborted) this.#begin()
     else closing?.addEventListener('abort', () => this.#begin())
+  }
+
+  /** Counts a call of the handler until it ends. */
+  watch(call: PromiseLike<unknown>): void {
+    this.running++
+    call.then(this.#endCall, this.#endCall)
   }
 
   #begin(): void {

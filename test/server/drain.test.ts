@@ -45,6 +45,30 @@ describe('drain()', () => {
     assert.deepEqual([status, headers.connection, body], [200, 'close', 'done'])
   })
 
+  it('waits for an action whose client has reset its connection, and counts it at the deadline', async () => {
+    for (const [closeTimeoutMs, actions] of [
+      [10_000, 0],
+      [100, 1],
+    ] as const) {
+      const started = deferred()
+      const finish = deferred()
+      const front = createSlowFront(started.resolve, finish.promise)
+      const service = await serve(front, { port: 0, closeTimeoutMs })
+      const socket = connect(portOf(service.url), '127.0.0.1')
+      socket.write(keepAliveBytesOf({ target: '/slow' }))
+      await started.promise
+      socket.resetAndDestroy()
+      while (service.counts.connections > 0) await delay(1)
+      const closed = service.close()
+      if (actions === 0) {
+        assert.equal(await Promise.race([closed, delay(100, 'waits')]), 'waits')
+        finish.resolve()
+      }
+      assert.deepEqual(await closed, { connections: 0, actions })
+      finish.resolve()
+    }
+  })
+
   it('counts no connection whose client has all of its response, and has not closed its side', async (t) => {
     const started = deferred()
     const finish = deferred()

@@ -354,6 +354,24 @@ describe('IncomingRequest.signal', () => {
 })
 
 describe('IncomingRequest.remoteAddress', () => {
+  it('is known to each request that runs: one whose client has reset the connection at once does not', async (t) => {
+    const addresses: string[] = []
+    const { port } = await listenWithActions(t, {
+      who({ client }, response) {
+        addresses.push(client.address)
+        return response.text('')
+      },
+    })
+    for (let i = 0; i < 50; i++) {
+      const client = connect(port, '127.0.0.1')
+      await once(client, 'connect')
+      client.write(keepAliveBytesOf({ target: '/app/who' }), () => client.resetAndDestroy())
+      await once(client, 'close')
+    }
+    await exchange(port, { target: '/app/who' })
+    assert.deepEqual(new Set(addresses), new Set(['127.0.0.1']))
+  })
+
   it('is known after the client has reset its connection', async (t) => {
     const [started, left] = [deferred(), deferred<string>()]
     const { port } = await listenWithActions(t, {
