@@ -115,7 +115,7 @@ async function start(
   answerReady(isReady)
   reportUrl(service.url)
   await health?.listen(isReady)
-  if (!isSupervised) attempt(() => logStart(log, service.url), report)
+  if (!isSupervised && !stop.hasBegun) attempt(() => logStart(log, service.url), report)
   return { application, service, health, log, report }
 }
 

@@ -6,6 +6,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { describe, it, type TestContext } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { Client } from 'undici'
 import { createFolder, writeFileIn } from '../support/folder.ts'
 import { bytesOf, exchange, parse } from '../support/http.ts'
@@ -225,12 +226,14 @@ describe('node server.js on a signal to stop', () => {
     it(`exits with 1 on an exception while it stops (--workers ${workers})`, async (t) => {
       const server = new ServerProcess(t, [
         '--port=0',
-        '--drain-delay=500',
+        '--drain-delay=2000',
         `--workers=${workers}`,
         `--controllers=${createControllers(t)}`,
       ])
       const port = await server.port()
       server.child.kill('SIGTERM')
+      // A worker gets the stop message later than the supervisor the signal.
+      await delay(500)
       await exchange(port, { target: '/app/crash' })
       assert.equal((await server.ended).code, 1)
     })
