@@ -123,10 +123,9 @@ function withoutGetters(code, { name }) {
   )
   if (withoutImports === code) return null
   const check = name === 'core' ? NODE_CHECK : ''
-  return withoutImports.replace(
-    /^(?:import|const) /m,
-    `const { getBuiltinModule } = process;${check}$&`,
-  )
+  return withoutImports
+    .replaceAll('process.getBuiltinModule(', 'getBuiltinModule(')
+    .replace(/^(?:import|const) /m, `const { getBuiltinModule } = process;${check}$&`)
 }
 
 function manualChunks(id, { getModuleInfo }) {
@@ -163,7 +162,7 @@ async function shorten(text) {
     keep_fnames: new RegExp(`^(?:${declared.join('|').replaceAll('$', '\\$')})$`),
     compress: {
       passes: 2,
-      inline: false,
+      inline: 1,
       reduce_funcs: false,
       hoist_funs: true,
       global_defs: SHORTER,

@@ -13,10 +13,6 @@ export type Members = Readonly<Record<string, Action | State>>
  * Returns a controller unchanged. TypeScript infers the types of request and response of its
  * actions, and rejects functions that are not actions.
  *
- * @example
- * export const news = defineController({
- *   list: get((request, response) => response.json({ page: request.param('page') ?? '1' })),
- * })
  * @throws {TypeError} If the controller is not an object, or a member is a class.
  */
 export function defineController<Controller extends Members>(

@@ -7,8 +7,6 @@ import { type Action, checkAction, wrapAction } from './controller.ts'
  *
  * Of nested ones, the outermost counts.
  *
- * @example
- * export const edit = methods(['GET', 'POST'], (request, response) => { ... })
  * @throws {TypeError} If `action` is not an action, or the list is empty or holds an invalid method.
  */
 export function methods(allowed: readonly Method[], action: Action): Action {

@@ -28,9 +28,6 @@ export const DEFAULT_LIMITS: Limits = {
 export interface FrontControllerOptions {
   /**
    * The controllers of the module `default` by name, in an object or a Map; `error` replaces the built-in error controller.
-   *
-   * @example
-   * { news, userAdmin } // /news/..., /user-admin/...
    */
   readonly controllers?: NamedControllers | undefined
   /** The controllers of each other module, by the name of the module. */
@@ -56,9 +53,6 @@ export interface FrontControllerOptions {
   /**
    * Headers of every response, also to errors, such as those for security (default none). One that an action sets takes
    * precedence.
-   *
-   * @example
-   * { 'Content-Security-Policy': "default-src 'self'", 'X-Frame-Options': 'DENY' }
    */
   readonly headers?: Readonly<Record<string, HeaderValue>> | undefined
   /** Limits of one request; a missing one has its default. */

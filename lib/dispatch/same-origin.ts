@@ -24,8 +24,6 @@ const SAFE_METHODS: readonly string[] = ['GET', 'HEAD', 'OPTIONS']
  * client requested (`request.client`), or one of the list. A request with neither header gets 403. Behind
  * a proxy that ends TLS, set `trustProxy`.
  *
- * @example
- * new FrontController({ controllers, plugins: [sameOrigin()] })
  * @throws {TypeError} If an option is unknown, or an origin is not one.
  */
 export function sameOrigin(options: SameOriginOptions = {}): Plugin {

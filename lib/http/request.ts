@@ -32,8 +32,7 @@ export let stateOf: (request: HttpRequest) => RequestState<ErrorHandler>
 export let isRequest: (value: unknown) => value is HttpRequest
 
 /**
- * An immutable request. A forward or an error creates another one over the same message. Each part is parsed when it is
- * first read.
+ * An immutable request. A forward or an error creates another one over the same message.
  *
  * @throws {TypeError} If there is no target.
  */
@@ -96,8 +95,7 @@ export class HttpRequest {
   }
 
   /**
-   * The name of the named route, else of the registered action, such as `news/view` or `admin/report/daily`: one of a finite
-   * set. Null if there is no such action. Forwards and errors do not change it.
+   * The name of the named route, else of the registered action, such as `news/view`: one of a finite set. Null if there is no such action. Forwards and errors do not change it.
    */
   get route(): string | null {
     return this.#state.routeName
@@ -200,8 +198,6 @@ export class HttpRequest {
    * accepts all. The response gets `Vary: Accept`.
    *
    * @param types The available types, the preferred one first.
-   * @example
-   * if (request.accepts(['text/html', 'application/json']) === 'application/json') return response.json(news)
    */
   accepts<Type extends string>(types: readonly Type[]): Type | undefined {
     const { message } = this.#state

@@ -15,9 +15,6 @@ const MAX_LINE = 16_384
 
 /**
  * A 400 with a list of issues: the parameters, or the JSON body, of a request do not match a schema.
- *
- * @example
- * throw new ValidationError([{ path: 'to', message: 'Must be later than "from"' }])
  */
 export class ValidationError extends HttpError {
   /** The issues; of a schema, the first 20. */

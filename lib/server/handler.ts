@@ -53,9 +53,6 @@ export interface HandlingOptions {
    * Connect-style middlewares that run in this order in front of the handler (default none). One that responds ends the
    * request. An error that one throws or hands to `next()` is reported, and the response is a 500 without a body. They do
    * not run for a message that is rejected for its framing, and must not read the body.
-   *
-   * @example
-   * { before: [helmet(), compression()] }
    */
   readonly before?: readonly BeforeMiddleware[] | undefined
   /**

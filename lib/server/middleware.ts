@@ -30,8 +30,6 @@ export interface MiddlewareOptions extends ListenerOptions {
  * It uses the whole request target: `req.originalUrl` if a framework has removed the mount path
  * from `req.url`. Mount it under the base path of the front controller, before any body parser.
  *
- * @example
- * app.use('/app', createMiddleware(front, { fallThrough: true }))
  * @throws {TypeError} If the handler has no `handle`, or no `serves` with `fallThrough`; if an option is unknown or invalid.
  */
 export function createMiddleware(handler: Handler, options: MiddlewareOptions = {}): Middleware {
