@@ -112,7 +112,7 @@ function longestSearched(
   return searched
 }
 
-describe('The values of a request', () => {
+describe('The hidden values of a request', () => {
   it('do not decide whether a text is shown that the client has sent', () => {
     for (const [hiding, hide] of Object.entries(hidings)) {
       for (const [place, send] of Object.entries(shownPlaces)) {
@@ -290,6 +290,37 @@ describe('The values of a request', () => {
         assert.match(toClient(`no ${quoted}`, request), /^no \[[a-z]+\]$/, hiding)
       assert.equal(toClient('no k7w2p-q8', request), 'no k7w2p-q8', hiding)
       assert.equal(toClient('no k7w2p', hide({}, 'k7w2p')), 'no k7w2p', hiding)
+    }
+  })
+
+  it('are masked for those who operate the server, also if the client has sent them', () => {
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [place, send] of Object.entries(shownPlaces)) {
+        for (const value of ['anna.mueller', 'k7w2p']) {
+          const request = hide(send(value), value)
+          const [text = ''] = scrubTexts([`Seat "${value}"`], request, []).texts
+          assert.match(text, /^Seat "\[\w+\]"$/, `${hiding}, ${place}`)
+        }
+      }
+    }
+  })
+
+  it('do not decide what is shown of a text that code has calculated or changed, unless it has half of one', () => {
+    const table: [value: string, text: string][] = [
+      ['2839', 'tags.2839'],
+      ['9172', 'at most 200, but got 9172'],
+      ['margaret.hamilton@apollo.example', 'texts.margaret.h'],
+      ['ed17e50b42a98c1d', 'No article ed17e50b42'],
+    ]
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [value, text] of table) assert.equal(toClient(text, hide({}, value)), text, hiding)
+    }
+  })
+
+  it('do not decide whether a part of them is masked beside other values of the same field', () => {
+    for (const guess of ['ed17e50b', 'ed17e50c']) {
+      const cookie = `theme=${'a'.repeat(40)}ed17e50b; sid=ed17e50b42a98c1d`
+      assert.equal(toClient(`No ${guess}`, requestOf({ headers: { cookie } })), `No ${guess}`)
     }
   })
 })
