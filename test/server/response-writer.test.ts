@@ -72,6 +72,18 @@ describe('writeResponse()', () => {
     }
   })
 
+  it('sends no bytes that an action has transferred to another thread', async (t) => {
+    const { port } = await listenWithActions(t, {
+      moved(_, response) {
+        const bytes = new Uint8Array(8)
+        response.body = bytes
+        structuredClone(bytes, { transfer: [bytes.buffer] })
+      },
+    })
+    const { status, headers, body } = await exchange(port, { target: '/app/moved' })
+    assert.deepEqual([status, headers['content-length'], body], [200, '0', ''])
+  })
+
   it('counts bytes for Content-Length, not characters', async (t) => {
     const { port } = await listenWithActions(t, { text: (_, response) => response.text('grün') })
     const { headers, body } = await exchange(port, { target: '/app/text' })
