@@ -1,23 +1,19 @@
 import { fold, squeeze, withoutGroups } from './text-forms.ts'
 import { type TextMask, WINDOW } from './text-mask.ts'
 
-/** Whether a client has sent a value, or may be unable to read it: a field of a header may also have parts that it has sent. */
-export type ValueOwner = 'client' | 'field' | 'hidden'
+/** Whether a client has sent a value, or may be unable to read it. */
+export type ValueOwner = 'client' | 'hidden'
 
-// Match the parts of a folded value that may be values of their own. A client may have sent other parts of a field: a whole list of
-// cookies is no value.
-const PARTS: readonly RegExp[] = [/[^\s;,&"'()[\]{}<>|=]+/g, /[^\s;,&"'()[\]{}<>|=:/?#]+/g]
-const PARTS_OF: Readonly<Record<'field' | 'hidden', readonly RegExp[]>> = {
-  field: [/[^;,=&]+/g, ...PARTS],
-  hidden: [/.+/gs, ...PARTS],
-}
+// Match the parts of a folded value: those between separators, and their words.
+const PARTS = /[^\s;,&"'()[\]{}<>|=]{8,}/g
+const WORDS = /[a-z\d\x80-\uffff]{8,}/g
 
 // Any character that is not ASCII may be folded into letters.
 const LETTER_OR_DIGIT = /[a-z\d\x80-\uffff]/i
 
 /**
  * Masks the texts that the client of a request reads. A mask must not tell the client which of its texts are values that it cannot
- * read. So a hidden value is masked only where the texts have half of it, or half of a part with a meaning of its own, of eight characters
+ * read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or half of a word of eight letters
  * or more: nobody can guess it piece by piece. It is not masked where the client has sent all of its letters and digits.
  */
 export class ClientMask {
@@ -38,21 +34,23 @@ export class ClientMask {
     if (owner === 'client') this.#mask.cover(label, folded)
     else {
       const number = this.#mask.numberOf(label)
-      for (const form of [folded, withoutGroups(folded)]) this.#hide(number, form, PARTS_OF[owner])
+      for (const form of [folded, withoutGroups(folded)])
+        if (form.length >= WINDOW) this.#hide(number, form)
     }
   }
 
-  #hide(number: number, folded: string, patterns: readonly RegExp[]): void {
+  #hide(number: number, folded: string): void {
     const runs = this.#mask.runsOf(folded)
-    for (const pattern of patterns) {
-      for (const { 0: part, index } of folded.matchAll(pattern)) {
-        const found = runs.subarray(index, Math.max(index, index + part.length + 1 - WINDOW))
-        let count = 0
-        for (const first of found) if (first >= 0) count++
-        if (2 * count < found.length) continue
-        for (const first of found) if (first >= 0) this.#hidden[first] ||= number
-      }
+    const hide = (start: number, length: number, share: number): void => {
+      const end = start + length + 1 - WINDOW
+      let found = 0
+      for (let at = start; at < end; at++) if ((runs[at] as number) >= 0) found++
+      if (found === 0 || found < share * (end - start)) return
+      for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] ||= number
     }
+    hide(0, folded.length, 1)
+    for (const { 0: part, index } of folded.matchAll(PARTS)) hide(index, part.length, 1)
+    for (const { 0: word, index } of folded.matchAll(WORDS)) hide(index, word.length, 1 / 2)
   }
 
   /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */

@@ -4,7 +4,7 @@ import { ClientMask } from './client-mask.ts'
 import { SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
 import { shapeOf } from './shape.ts'
 import { foldCost } from './text-forms.ts'
-import { TextMask, WINDOW } from './text-mask.ts'
+import { TextMask } from './text-mask.ts'
 import { coverValues } from './value-search.ts'
 
 /** Maximum number of characters of the texts of one error that are searched. */
@@ -24,9 +24,11 @@ const HEAD_ONLY: Budget = { text: 9_216, cost: 24_576 }
 const INDEXED = 3
 // The cost of a character of the index, also if a short value begins there.
 const INDEX_COST = 2 / 3
-// Maximum characters of the only text that a client may read, and of each of several texts. The client reads 200 of each.
+// Maximum characters of the only text that a client may read, and of each of several texts. The client reads 200 of each. The
+// characters behind them may be the rest of a value.
 const CLIENT_TEXT = 1_000
 const CLIENT_TEXTS = 200
+const REST = 50
 // The cost of a character that the client has sent outside of values.
 const SENT_COST = 2 / 3
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
@@ -63,10 +65,9 @@ export function scrubTexts(
   const serverNames = serverNamesOf(request)
   const searched = searchedOf(texts, text).map((each) => each && withoutQuotes(each))
   const mask = maskOf(searched, serverNames, text)
-  // The characters behind those that are shown may be the rest of a value.
   const shown = clientTexts.length > 1 ? CLIENT_TEXTS : CLIENT_TEXT
   const starts = clientTexts.map((each) =>
-    withoutQuotes(each.slice(0, MAX_TEXT)).slice(0, shown + WINDOW),
+    withoutQuotes(each.slice(0, MAX_TEXT)).slice(0, shown + REST),
   )
   const searchedForClient = searchedOf(starts, text)
   const clientMask = maskOf(searchedForClient, serverNames, text)

@@ -47,7 +47,7 @@ export function* sourcesOf(
   yield ['client', clientValues(request)]
   for (const [name, field] of fieldsOf(request)) {
     if (!isHarmless(name, field))
-      yield ['field', headerValues(name, withoutOwnNames(field, serverNames, request))]
+      yield ['hidden', headerValues(name, withoutOwnNames(field, serverNames, request))]
   }
   // A forward may have taken the values from anywhere.
   if (route !== firstRoute) yield ['hidden', pairValues(request.pairs, paramNameRule(request))]

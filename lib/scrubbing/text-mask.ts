@@ -167,16 +167,17 @@ export class TextMask {
 
   #withLabels(text: string, labels: Uint16Array): string {
     let masked = ''
+    // A text may have a value many times, and must not take longer for it than for one that is none.
+    const isPublic = new Map<string, boolean>()
     for (let at = 0; at < text.length; ) {
       const number = labels[at] ?? 0
       let end = at + 1
       while (end < text.length && !labels[end] === !number) end++
       const run = text.slice(at, end)
+      if (number > 0 && !isPublic.has(run)) isPublic.set(run, consistsOf(run, this.#publicWords))
       // White space at the ends of a run is not secret, and it separates the words.
-      masked +=
-        number === 0 || consistsOf(run, this.#publicWords)
-          ? run
-          : run.replace(/\S(?:.*\S)?/s, () => `[${this.#labelNames[number]}]`)
+      const secret = number > 0 && !isPublic.get(run) ? run.trim() : ''
+      masked += (secret && run.replace(secret, () => `[${this.#labelNames[number]}]`)) || run
       at = end
     }
     return masked

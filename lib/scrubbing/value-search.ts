@@ -8,6 +8,8 @@ import { fold, foldCost, unescaped } from './text-forms.ts'
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
+// The cost of a number that code may read in a value.
+const NUMBER_COST = 4
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
 const ESCAPES = /[%\\]/
@@ -35,7 +37,8 @@ export function coverValues(
   // The headers of a browser have the same pieces many times.
   const covered = new Set<string>()
   const cover = (label: string, value: string): void => {
-    if (!repeats && covered.has(value)) {
+    const isKnown = covered.has(value)
+    if (isKnown && !repeats) {
       // Finding it again has taken time too.
       left -= SHORT_COST
       return
@@ -43,12 +46,13 @@ export function coverValues(
     covered.add(value)
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
-    if (left < 0) return
     for (const text of [value, ...numbersIn(value)]) {
+      if (text !== value) left -= NUMBER_COST
+      if (left < 0) return
       const folded = fold(text)
       // The folded value may be longer.
       left -= Math.max(0, folded.length - text.length)
-      for (const mask of masks) mask.cover(label, folded, owner)
+      if (!isKnown) for (const mask of masks) mask.cover(label, folded, owner)
     }
   }
   const coverWithPieces = (label: string, value: string): void => {

@@ -229,6 +229,8 @@ describe('The hidden values of a request', () => {
     const headers = { 'user-agent': '17 05 1984 203 77 0 113 171 679 7943' }
     for (const value of ['1984-05-17', '203.0.113.77', '171 7943 679']) {
       for (const [hiding, hide] of Object.entries(hidings)) {
+        // A header has more than the value.
+        if (hiding === 'authorization') continue
         assert.match(
           toClient(`No ${value} here`, hide({ headers }, value)),
           /^No \[[a-z]+\] here$/,
@@ -280,15 +282,17 @@ describe('The hidden values of a request', () => {
     }
   })
 
-  it('are masked where the application quotes them or half of them, except short ones', () => {
+  it('are masked where the application quotes all of them, or half of a word, except short ones', () => {
     for (const [hiding, hide] of Object.entries(hidings)) {
-      const request = hide(
-        { search: 'page=2', headers: { accept: 'text/html' } },
-        'k7w2p-q8x3r-z9y4t',
-      )
-      for (const quoted of ['k7w2p-q8x3r-z9y4t', 'k7w2p-q8x3r-', 'k7w2p%2dq8x3r%2dz9y4t'])
-        assert.match(toClient(`no ${quoted}`, request), /^no \[[a-z]+\]$/, hiding)
-      assert.equal(toClient('no k7w2p-q8', request), 'no k7w2p-q8', hiding)
+      const sent: Sent = { search: 'page=2', headers: { accept: 'text/html' } }
+      for (const [value, ...quoted] of [
+        ['k7w2p-q8x3r-z9y4t', 'k7w2p-q8x3r-z9y4t', 'k7w2p%2dq8x3r%2dz9y4t'],
+        ['Kq7xZ9vT2mWpL4sBd8Yh', 'Kq7xZ9vT2mWpL4sBd8Yh', 'Kq7xZ9vT2mWpL4', 'vT2mWpL4sBd8Yh x'],
+      ] as const) {
+        for (const text of quoted)
+          assert.match(toClient(`no ${text}`, hide(sent, value)), /^no \[[a-z]+\]( x)?$/, hiding)
+      }
+      assert.equal(toClient('no k7w2p-q8', hide({}, 'k7w2p-q8x3r-z9y4t')), 'no k7w2p-q8', hiding)
       assert.equal(toClient('no k7w2p', hide({}, 'k7w2p')), 'no k7w2p', hiding)
     }
   })
@@ -309,7 +313,7 @@ describe('The hidden values of a request', () => {
     const table: [value: string, text: string][] = [
       ['2839', 'tags.2839'],
       ['9172', 'at most 200, but got 9172'],
-      ['margaret.hamilton@apollo.example', 'texts.margaret.h'],
+      ['margaretha.hamilton@apollo.example', 'texts.margaret.x'],
       ['ed17e50b42a98c1d', 'No article ed17e50b42'],
     ]
     for (const [hiding, hide] of Object.entries(hidings)) {
