@@ -208,8 +208,6 @@ export class HttpRequest {
   /**
    * Returns another request. If the action returns it, it is dispatched next.
    *
-   * @example
-   * return request.forward({ action: 'list', params: { page: '1' } })
    * @throws {TypeError} If there is no action, or an unknown name.
    */
   forward(destination: Destination): HttpRequest {
