@@ -76,12 +76,12 @@ function filled(form) {
   return start + part.repeat(count)
 }
 
-function post(path, body) {
+function post(path, body, headers = []) {
   const bytes = Buffer.from(body)
   const type = 'Content-Type: application/x-www-form-urlencoded'
   const length = `Content-Length: ${bytes.length}`
-  const lines = [`POST ${path} HTTP/1.1`, 'Host: a', 'Connection: close', type, length, '', '']
-  return Buffer.concat([Buffer.from(lines.join('\r\n')), bytes])
+  const head = [`POST ${path} HTTP/1.1`, 'Host: a', 'Connection: close', type, length, ...headers]
+  return Buffer.concat([Buffer.from([...head, '', ''].join('\r\n')), bytes])
 }
 
 // 24 kB: a target of 8 kB, and headers of 16 kB.
@@ -183,6 +183,22 @@ async function measureCpu() {
         ...(await costs(server, (path) => getWithCookie(`${path}?${query}`, value))),
       ])
     }
+    // Each part of the text is a part of the header.
+    const parts = Array.from({ length: 900 }, (_, i) => `......${toLetters(i).slice(1)}`)
+    const words = `&${'a.'.repeat(31)}=1`.repeat(600)
+    rows.push([
+      'POST, the message quotes 900 parts of a header, with 38 kB of short words',
+      ...(await costs(server, (path) =>
+        post(path, `a=${parts.join('~')}${words}`, [`X-A: ${parts.join('')}`]),
+      )),
+    ])
+    const numbers = '$12345678.5 '
+    rows.push([
+      'POST, the message quotes 1 kB of a header of 14 kB, a number repeated',
+      ...(await costs(server, (path) =>
+        post(path, `a=${numbers.repeat(80)}`, [`X-A: ${numbers.repeat(1_166)}`]),
+      )),
+    ])
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
     const cookie = `${'-'.repeat(3_000)}%25252525252541`
     rows.push([
