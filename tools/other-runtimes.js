@@ -7,7 +7,16 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const rooms = ['http', 'routing', 'dispatch', 'reporting', 'controllers', 'inspect', 'server']
+const rooms = [
+  'http',
+  'routing',
+  'dispatch',
+  'scrubbing',
+  'reporting',
+  'controllers',
+  'inspect',
+  'server',
+]
 const TIMEOUT_MS = 600_000
 
 // `skipped` are files that the runtime cannot run, `known` are tests that fail there, each with the reason.

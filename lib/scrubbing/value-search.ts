@@ -3,13 +3,14 @@ import type { ValueOwner } from './client-mask.ts'
 import { isShort, numbersIn, piecesOf } from './pieces.ts'
 import type { LabelledValue } from './sent-values.ts'
 import { fold, foldCost, unescaped } from './text-forms.ts'
+import { WINDOW } from './text-mask.ts'
 
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
 // The cost of a value that is too short to be searched for, or that has been searched for.
 const SHORT_COST = 12
-// The cost of a number that code may read in a value.
-const NUMBER_COST = 4
+// The cost of a number that code may read in a value, if it is short.
+const SHORT_NUMBER_COST = 4
 // A URL may contain a URL that contains a URL, and each level adds an encoding.
 const MAX_DECODINGS = 6
 const ESCAPES = /[%\\]/
@@ -47,7 +48,8 @@ export function coverValues(
     // A piece is folded once more.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     for (const text of [value, ...numbersIn(value)]) {
-      if (text !== value) left -= NUMBER_COST
+      if (text !== value)
+        left -= text.length < WINDOW ? SHORT_NUMBER_COST : SEARCH_OVERHEAD + text.length
       if (left < 0) return
       const folded = fold(text)
       // The folded value may be longer.

@@ -101,8 +101,6 @@ const OPTIONS: Readonly<Record<keyof ServeOptions, Kind>> = {
 /**
  * Starts a server that responds to every request with a handler.
  *
- * @example
- * const service = await serve(front, { port: 8080 })
  * @returns The service, as soon as it listens.
  * @throws {TypeError | RangeError} If an option is unknown or has a wrong value.
  * @throws {Error} If the server cannot listen.

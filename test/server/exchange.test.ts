@@ -397,7 +397,7 @@ describe('The option onAccess', () => {
     assert.equal(reports.length, 2)
     // Bun shows the header of the response among those of the request.
     for (const { message } of reports) {
-      assert.match(message, /^not counted: (?:sid=\[secret\]|\[set-cookie\]); Path=\/; HttpOnly/)
+      assert.match(message, /^not counted: (?:sid=\[secret\]|\[header\]); Path=\/; HttpOnly/)
     }
   })
 
