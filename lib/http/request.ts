@@ -223,7 +223,6 @@ export class HttpRequest {
    * @example
    * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
    * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
-   * request.urlFor({ id: 42 }, { name: 'article' }) // '/news/42', if its path is '/news/:id'
    * @throws {TypeError} If no URL leads to them, an option is unknown, or the built-in router did not route the request.
    */
   urlFor(params: UrlParams = {}, options: UrlOptions = {}): string {
