@@ -14,12 +14,13 @@ const WORDS = /[a-z\d\x80-\uffff]{8,}/g
 const SHARE = 3 / 4
 
 // Any character that is not ASCII may be folded into letters.
-const LETTER_OR_DIGIT = /[a-z\d\x80-\uffff]/i
+const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
 
 /**
  * Masks the texts that the client of a request reads. A mask must not tell the client which of its texts are values that it cannot
- * read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three quarters of a word of eight
- * letters or more: nobody can guess it piece by piece who does not know most of a word. It is not masked where the client has sent all of its letters and digits.
+ * read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three quarters of a
+ * word of eight letters or more: nobody can guess it piece by piece who does not know most of a word. It is not masked where the
+ * client has sent all of its letters and digits.
  */
 export class ClientMask {
   readonly #mask: TextMask
@@ -86,11 +87,10 @@ export class ClientMask {
       let allSent = true
       for (; hidden[at]; at++) {
         if (labels[at] || sent[at]) someSent = true
-        else if (LETTER_OR_DIGIT.test(mask.joined[at] ?? '')) allSent = false
+        else if (WORD_CHARACTER.test(mask.joined[at] ?? '')) allSent = false
       }
-      if (someSent && allSent) hidden.fill(0, start, at)
+      if (!someSent || !allSent) labels.set(hidden.subarray(start, at), start)
     }
-    for (const [at, label] of hidden.entries()) if (label) labels[at] = label
     return mask.textsWith(labels, maxLength)
   }
 }

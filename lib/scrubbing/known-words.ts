@@ -1,6 +1,5 @@
 import { lazyPattern } from './printable.ts'
 import { shapeOf } from './shape.ts'
-import { LETTER_OR_DIGIT } from './text-forms.ts'
 
 // The words of the messages of V8 and Node, and of usual error messages; those of the errors of the system are
 // added below. A value that is one of them is shown, so the list has no names of persons, and not the words
@@ -167,7 +166,11 @@ export function fixedCharactersOf(text: string): ReadonlySet<number> {
   return fixed
 }
 
-const letterOrDigit = lazyPattern(LETTER_OR_DIGIT, 'u')
+// Matches a letter or a digit, but not of a script without spaces between words.
+const letterOrDigit = lazyPattern(
+  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]',
+  'u',
+)
 
 // An escape sequence of a terminal, such as a colour, whose last letter is not a part of the next word.
 const MAX_ESCAPE = 48

@@ -129,9 +129,6 @@ export function squeeze(folded: string): string {
   return folded.replace(SEPARATORS, '')
 }
 
-/** Matches a letter or a digit, but not of a script without spaces between words. */
-export const LETTER_OR_DIGIT =
-  '(?![\\p{sc=Han}\\p{sc=Hira}\\p{sc=Kana}\\p{sc=Thai}\\p{sc=Laoo}\\p{sc=Khmr}])[\\p{L}\\p{N}]'
 const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 
 /**

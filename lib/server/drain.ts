@@ -10,6 +10,7 @@ import { GRACE_MS } from './server-stop.ts'
 // The rest of the header section may be on its way.
 const HEAD_GRACE_MS = 2_000
 const SWEEP_MS = 100
+// How often the end of an action whose client has left is looked for.
 const WORK_MS = 10
 // The close timeout may be endless, and clients that connect again at once would keep the port open for half of it.
 const MAX_ACCEPT_MS = 5_000
@@ -29,9 +30,9 @@ type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
 
 /**
  * Stops a server: accepts no more connections, waits for requests in flight, and closes connections
- * as they become idle, and for actions whose clients have left. A client that has not sent the whole header section after 2 seconds gets a
- * 408, and so does one that has not sent the whole body at the deadline. The remaining connections
- * are destroyed at the deadline.
+ * as they become idle. Also waits for actions whose clients have left. A client that has not sent
+ * the whole header section after 2 seconds gets a 408, and so does one that has not sent the whole
+ * body at the deadline. The remaining connections are destroyed at the deadline.
  *
  * @param sockets The open connections; the caller removes a connection that closes.
  * @param work The number of calls of the handler that have not ended.
