@@ -58,24 +58,29 @@ export class RunIndex {
     const length = this.#length
     if (before >= 0) {
       const next = this.firsts[before + 1] as number
-      const isNext = this.text.charCodeAt(before + length) === value.charCodeAt(at + length - 1)
-      if (next >= 0 && isNext) return next
+      const last = value.charCodeAt(at + length - 1)
+      // A character past the end of a text would make V8 discard the compiled code.
+      if (next >= 0 && this.text.charCodeAt(before + length) === last) return next
     }
     let first = (this.#heads[hash] as number) - 1
     while (first >= 0 && !this.#isAt(first, value, at)) first = (this.#next[first] as number) - 1
     return first
   }
 
-  // Most runs with the same hash differ in their first character: comparing it takes less time than a part of the text.
+  // To compare characters takes less time than to take a part of the text.
   #isAt(first: number, value: string, at: number): boolean {
-    const run = (): string => this.text.slice(first, first + this.#length)
-    return this.text.charCodeAt(first) === value.charCodeAt(at) && value.startsWith(run(), at)
+    const { text } = this
+    const length = this.#length
+    let same = 0
+    while (same < length && text.charCodeAt(first + same) === value.charCodeAt(at + same)) same++
+    return same === length
   }
 
   // Returns the hash of each run, by the index at which it begins.
   #hashesOf(text: string): Int32Array {
     const length = this.#length
     const hashes = new Int32Array(Math.max(0, text.length - length + 1))
+    if (hashes.length === 0) return hashes
     const factor = this.#factor
     const shift = this.#shift
     let hash = 0
