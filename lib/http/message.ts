@@ -152,7 +152,9 @@ export class Message {
   /** Adds values that no report about the message may show, as they are now: the application may change an object. */
   hide(...secrets: readonly unknown[]): void {
     const { ending } = this
-    this.ending = { ...ending, secrets: [...(ending?.secrets ?? []), JSON.stringify(secrets)] }
+    // A failure may hide the same values again.
+    const all = new Set(ending?.secrets).add(JSON.stringify(secrets))
+    this.ending = { ...ending, secrets: [...all] }
   }
 
   /** Hides the cookies that a response has set: an error may quote one, such as that of a new session. */

@@ -169,6 +169,14 @@ describe('Message.aborted', () => {
       assert.equal(new Message({ target: '/', ...init }).aborted, expected)
   })
 
+  it('hides equal values once: the report of a failure and its observers may both hide the cookies of the response', () => {
+    const message = new Message({ target: '/' })
+    const headers = new ResponseHeaders().append('Set-Cookie', 'sid=k7Qx9ZpLm2vB')
+    message.hide('other')
+    for (let i = 0; i < 2; i++) message.hideCookies(headers)
+    assert.deepEqual(message.ending?.secrets, ['["other"]', '[["k7Qx9ZpLm2vB"]]'])
+  })
+
   it('does not read the signal of a message that says whether it is aborted', () => {
     const init = {
       target: '/',
