@@ -88,7 +88,7 @@ async function start(
   const crash = (error: unknown): void => {
     // Reports in a later turn: otherwise, an observer that fails for each report would keep this turn from ending.
     setImmediate(report, error)
-    // A worker that is replaced has cut nothing: the exit code of the supervisor does not depend on it.
+    // A worker requests a successor in place of stopping by itself.
     if (!stop.hasBegun && requestSuccessor()) return
     stop.reason = ' by an exception outside of any request'
     stop.begin()
@@ -164,7 +164,7 @@ function attempt(write: () => void, report: (error: unknown) => void): void {
   }
 }
 
-// Begins at a signal, or at the message of a parent process that decides in place of a signal.
+// Creates a stop. It begins at a signal; in a worker, and with --watch, at a message of the parent process.
 function createStop(log: Logger): Stop {
   let resolve = (): void => {}
   const begun = new Promise<void>((settle) => {

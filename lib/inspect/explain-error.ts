@@ -11,11 +11,11 @@ import { statusOf } from '../http/exceptions.ts'
 import type { HttpRequest } from '../http/request.ts'
 import { makeReport } from '../reporting/error-report.ts'
 import { safeNames } from '../reporting/request-names.ts'
-import type { SignIn } from '../reporting/sign-in-hint.ts'
+import type { SignInHint } from '../reporting/sign-in-hint.ts'
 import { type ActionLocation, errorActionOf, locateAction, type Site } from './site.ts'
 
 /** The error that a request would end with. */
-export interface ExplainedError extends Partial<SignIn> {
+export interface ExplainedError extends Partial<SignInHint> {
   readonly status: number
   readonly type: ErrorType
   readonly message: string

@@ -12,7 +12,7 @@ import type { Failure } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { messageAboutNames, safeNames } from './request-names.ts'
 import { scrubException } from './scrubbed-exception.ts'
-import { recognizeSignIn, type SignIn, SignInError, type SignInFacts } from './sign-in-hint.ts'
+import { recognizeSignIn, SignInError, type SignInFacts, type SignInHint } from './sign-in-hint.ts'
 
 /** The part of a report about the request. */
 export interface RequestReport {
@@ -31,7 +31,7 @@ export interface RequestReport {
 }
 
 /** A report: plain data about an error, without the values of its request. */
-export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, Partial<SignIn> {
+export interface ErrorReport extends RequestReport, ExceptionReport, ProxyIds, Partial<SignInHint> {
   /**
    * The text that equal errors share, such as `EXCEPTION_OTHER TypeError news.js:12:9 news/list`. A 5xx has the type, the
    * name of the exception, the first frame of the application, and the action; a 4xx the type and the names.
@@ -111,7 +111,7 @@ export function shapesOf(
 ): Readonly<Record<string, string>> {
   const params = sentParamsOf(request)
   const isSafe = paramNameRule(request)
-  // The address of a sign-in: `code` and `state` may be allowed for an address elsewhere.
+  // No value at the address of a sign-in, even if `logParams` allows `code` and `state` for another address.
   const showsValues = !stateOf(request).message.ending?.hidesParams
   const shapes: Record<string, string> = Object.create(null)
   let left = MAX_PARAMS

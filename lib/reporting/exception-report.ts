@@ -33,7 +33,7 @@ export interface RawException {
   readonly code: number | string
   readonly stack: readonly string[]
   /** Whether the frames follow the message in the stack. Otherwise the message may contain some of them. */
-  readonly isStackOwn: boolean
+  readonly followMessage: boolean
   /** The first 20 issues of a {@link ValidationError}. */
   readonly issues: readonly ValidationIssue[]
   readonly previous: RawException | null
@@ -46,7 +46,7 @@ export interface Scrubber {
   readonly text: (text: string) => string
   /** Scrubs the name of a class, or a code. */
   readonly name: (name: string) => string
-  /** Scrubs a line of a stack. */
+  /** Scrubs a frame. Remembers its location if that is shown, see `learnLocation()`. */
   readonly frame: (frame: string) => string
 }
 
@@ -76,15 +76,15 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
   }
   const readAll = (value: unknown, depth: number): RawException => {
     const message = limit(read(value, 'message') ?? value)
-    const cause = withoutMethod(read(value, 'cause'))
+    const cause = causeOf(value)
     const code = limit(codeOf(value)) as number | string
     const errors = errorsOf(value)
     const isDeepest = depth === MAX_DEPTH
     const hasCause = cause !== undefined && !isDeepest && left > 0
     if (hasCause) left--
-    const shown = isDeepest ? [] : firstOf(errors, MAX_ERRORS).slice(0, left)
+    const shown = isDeepest ? [] : itemsOf(errors, MAX_ERRORS).slice(0, left)
     left -= shown.length
-    const count = (cause === undefined ? 0 : 1) + Math.max(countOf(errors), shown.length)
+    const count = (cause === undefined ? 0 : 1) + countOf(errors)
     const name = textOr('Error', limit(read(value, 'name')))
     const stack = hasStack ? textOr('', limit(read(value, 'stack'))) : ''
     const frames = framesOf(stack, textOr('', message), name)
@@ -95,8 +95,8 @@ export function readException(exception: unknown, hasStack: boolean): RawExcepti
       message,
       code,
       stack: frames.lines,
-      isStackOwn: frames.areOwn,
-      issues: isInstance(ValidationError, value) ? firstIssues(read(value, 'issues')) : [],
+      followMessage: frames.followMessage,
+      issues: isInstance(ValidationError, value) ? issuesOf(value) : [],
       previous: hasCause ? readAll(cause, depth + 1) : null,
       errors: shown.map((error) => readAll(error, depth + 1)),
       omitted: count - shown.length - (hasCause ? 1 : 0),
@@ -113,10 +113,9 @@ export function withInner(raw: RawException): RawException[] {
 
 /** Lists the cause and the first errors of an exception, and the items, if the value is a list. */
 export function causesOf(exception: unknown, max: number): readonly unknown[] {
-  const itemsOf = (list: unknown): readonly unknown[] => firstOf(list, Math.min(countOf(list), max))
-  const cause = withoutMethod(read(exception, 'cause'))
-  const errors = itemsOf(errorsOf(exception))
-  return [...(cause === undefined ? [] : [cause]), ...errors, ...itemsOf(exception)]
+  const cause = causeOf(exception)
+  const causes = cause === undefined ? [] : [cause]
+  return [...causes, ...itemsOf(errorsOf(exception), max), ...itemsOf(exception, max)]
 }
 
 // The errors of an AggregateError, or the two of a SuppressedError: `await using` failed at the end of a block that had failed.
@@ -128,8 +127,9 @@ function errorsOf(exception: unknown): unknown {
   return isBoth ? [suppressed, error] : read(exception, 'errors')
 }
 
-// The class of an exception may have a method of this name: all exceptions would share it.
-function withoutMethod(cause: unknown): unknown {
+function causeOf(exception: unknown): unknown {
+  const cause = read(exception, 'cause')
+  // The class of an exception may have a method of this name: all exceptions would share it.
   return typeof cause === 'function' ? undefined : cause
 }
 
@@ -170,8 +170,9 @@ export function toExceptionReport(
   }
 }
 
-// Returns the first items of a list. Reads by index: the iterator of an untrusted value may throw.
-function firstOf(list: unknown, length: number): readonly unknown[] {
+// Returns the first items of a value that is a list. Reads by index: the iterator of an untrusted value may throw.
+function itemsOf(list: unknown, max: number): readonly unknown[] {
+  const length = Math.min(countOf(list), max)
   const items = Array.from({ length }, (_, i) => read(list, String(i)))
   return items.filter((item) => item !== undefined)
 }
@@ -203,13 +204,11 @@ function classNameOf(value: unknown): unknown {
   return typeof type === 'function' ? read(type, 'name') : undefined
 }
 
-function firstIssues(issues: unknown): readonly ValidationIssue[] {
-  return !isList(issues)
-    ? []
-    : issues.slice(0, MAX_LISTED).map((issue) => ({
-        path: textOr('', read(issue, 'path')),
-        message: textOr('', read(issue, 'message')),
-      }))
+function issuesOf(exception: unknown): readonly ValidationIssue[] {
+  return itemsOf(read(exception, 'issues'), MAX_LISTED).map((issue) => ({
+    path: textOr('', read(issue, 'path')),
+    message: textOr('', read(issue, 'message')),
+  }))
 }
 
 function messageOf(message: unknown, { text }: Scrubber): string {

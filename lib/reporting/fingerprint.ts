@@ -70,20 +70,19 @@ function safeNameOf(
   { name, isClassName }: RawException,
   scrubber: Scrubber,
 ): string {
-  if (isClassName) return safeClassOf(exception)
   // The scrubber may have to search: it is asked last.
-  const isName = isKnownName(name) || (safeName(name) === name && scrubber.name(name) === name)
-  return isName ? name : safeClassOf(exception)
+  const isSafe = (): boolean =>
+    isKnownName(name) || (safeName(name) === name && scrubber.name(name) === name)
+  return !isClassName && isSafe() ? name : safeClassOf(exception)
 }
 
 // Returns the location of the first frame of the application that has a file; '' if the frame may be a text of the request,
 // because the message may contain it or the application has set the stack.
-function safeLocationOf({ stack, isStackOwn }: RawException, { frame }: Scrubber): string {
-  const hasFile = (frame: string): boolean =>
-    isApplicationFrame(frame) && locationOf(frame, 'file') !== ''
-  const first = isStackOwn ? (stack.find(hasFile) ?? '') : ''
-  // The search for the values of the request takes time: it is made once for each location.
-  if (first !== '' && knownLocationOf(first) === '') frame(first)
+function safeLocationOf({ stack, followMessage }: RawException, scrubber: Scrubber): string {
+  const hasFile = (frame: string): boolean => isApplicationFrame(frame) && locationOf(frame) !== ''
+  const first = followMessage ? (stack.find(hasFile) ?? '') : ''
+  // Searches for the values of the request, and remembers the location if it has none: so this takes time once for each location.
+  if (first !== '' && knownLocationOf(first) === '') scrubber.frame(first)
   return knownLocationOf(first)
 }
 

@@ -2,10 +2,11 @@ import { copyOf } from '../http/retention.ts'
 import { isName, safeName, shapeOf } from '../scrubbing/shape.ts'
 
 // The folder of lib/ and of the program. A bundle of the application may have no such folder.
-const OWN_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/core)\.[jt]s$)/.exec(
+const PORTICO_FOLDER = /^.*\/(?=lib\/(?:reporting\/frames|chunks\/core)\.[jt]s$)/.exec(
   import.meta.url,
 )?.[0]
-const OWN_FILES = OWN_FOLDER === undefined ? [] : [`${OWN_FOLDER}lib/`, `${OWN_FOLDER}server.js`]
+const PORTICO_FILES =
+  PORTICO_FOLDER === undefined ? [] : [`${PORTICO_FOLDER}lib/`, `${PORTICO_FOLDER}server.js`]
 
 // The end of a frame: the name of a script, the line and the column.
 const LOCATION = /[\\/]([^\\/?]{1,200}\.[cm]?[jt]sx?)(?:\?[^\s)]*)?(:\d+:\d+)\)?$/
@@ -23,7 +24,7 @@ export interface Frames {
   /** The first 8 frames, without `at`, or the first 7 and the first of the application. */
   readonly lines: readonly string[]
   /** Whether they are known to follow the message. Otherwise the message may contain some of them. */
-  readonly areOwn: boolean
+  readonly followMessage: boolean
 }
 
 /**
@@ -32,12 +33,12 @@ export interface Frames {
  */
 export function framesOf(stack: string, message: string, name: string): Frames {
   const end = endOfMessage(stack, message, name)
-  const own = end === undefined ? [] : shown(blockOf(linesIn(stack, end).slice(1)))
-  if (own.length > 0) return { lines: own, areOwn: true }
+  const following = end === undefined ? [] : framesIn(blockOf(linesIn(stack, end).slice(1)))
+  if (following.length > 0) return { lines: following, followMessage: true }
   const all = linesIn(stack, 0)
   const last = all.findLastIndex(isFrame)
   const start = all.slice(0, last + 1).findLastIndex((line) => !isFrame(line)) + 1
-  return { lines: shown(blockOf(all.slice(start))), areOwn: false }
+  return { lines: framesIn(blockOf(all.slice(start))), followMessage: false }
 }
 
 function linesIn(stack: string, start: number): string[] {
@@ -53,7 +54,7 @@ function blockOf(lines: readonly string[]): readonly string[] {
   return end < 0 ? lines : lines.slice(0, end)
 }
 
-function shown(lines: readonly string[]): readonly string[] {
+function framesIn(lines: readonly string[]): readonly string[] {
   const frames = lines.filter((line) => FRAME.test(line))
   const texts = frames.map((line) => line.trim().slice('at '.length))
   // The frames of Portico are the same for each error of an action. An error of Portico itself has no others but those of Node.
@@ -63,10 +64,10 @@ function shown(lines: readonly string[]): readonly string[] {
 
 /** Returns the first frames. If none of them is of the application, its first frame stands in place of the last one. */
 export function firstFrames(frames: readonly string[], max: number): readonly string[] {
-  const own = frames.findIndex(isApplicationFrame)
-  return own < max
+  const first = frames.findIndex(isApplicationFrame)
+  return first < max
     ? frames.slice(0, max)
-    : [...frames.slice(0, max - 1), ...frames.slice(own, own + 1)]
+    : [...frames.slice(0, max - 1), ...frames.slice(first, first + 1)]
 }
 
 // Returns the index of the end of the message in the stack. The stack has the message that the exception was created with: code
@@ -95,14 +96,14 @@ function endOfMessage(stack: string, message: string, name: string): number | un
 // Returns where the original message ends in the stack. It begins at `start`, and the changed message contains it: the
 // longest start of the rest of the stack that the message has. No frame in it counts.
 function endOfChangedMessage(stack: string, message: string, start: number): number | undefined {
-  const own = stack.slice(start)
+  const original = stack.slice(start)
   const tail = Math.max(0, message.length - MAX_COMPARED)
   const lengths = [0, tail].map((from) => {
     const rest = message.slice(from)
-    const index = indexOfLongestPrefix(own.slice(0, MAX_COMPARED), rest.slice(0, MAX_COMPARED))
-    return commonLength(rest.slice(index), own)
+    const index = indexOfLongestPrefix(original.slice(0, MAX_COMPARED), rest.slice(0, MAX_COMPARED))
+    return commonLength(rest.slice(index), original)
   })
-  const common = own.slice(0, Math.max(...lengths))
+  const common = original.slice(0, Math.max(...lengths))
   const { length } = common.trimEnd()
   if (length === 0) return undefined
   // The added text may begin with a line break, and with spaces, too.
@@ -184,21 +185,20 @@ export function isApplicationFrame(frame: string): boolean {
 
 /** Reports whether a text contains the URL of a file of Portico. */
 export function isOfPortico(text: string): boolean {
-  return OWN_FILES.some((file) => text.includes(file))
+  return PORTICO_FILES.some((file) => text.includes(file))
 }
 
 // The pattern takes up to 200 steps for each character.
 const MAX_LOCATION = 200
 
 /**
- * Returns file, line and column of a frame, such as `news.js:12:9`; '' if there is no file.
- *
- * @param unnamed What to show for a file whose name may be a token: '' returns '', and `file` returns `file:12:9`.
+ * Returns file, line and column of a frame, such as `news.js:12:9`; `file` in place of a name that may be a token. Returns '' if
+ * there is no file.
  */
-export function locationOf(frame: string, unnamed = ''): string {
+export function locationOf(frame: string): string {
   const [, file = '', position = ''] = LOCATION.exec(frame.slice(-MAX_LOCATION)) ?? []
-  if (isName(file.replace(/\.[^.]*$/, ''))) return file + position
-  return unnamed && position && unnamed + position
+  const shown = isName(file.replace(/\.[^.]*$/, '')) ? file : 'file'
+  return position && shown + position
 }
 
 // The pattern takes time that grows with the square of the text.
@@ -215,8 +215,8 @@ const MAX_LOCATIONS = 1_000
 
 /** Remembers the location of a frame, unless the text that is shown of the frame lacks it. */
 export function learnLocation(frame: string, shown: string): void {
-  const location = locationOf(frame, 'file')
-  if (location === '' || locationOf(shown, 'file') !== location) return
+  const location = locationOf(frame)
+  if (location === '' || locationOf(shown) !== location) return
   // Forged frames of values that no search knows may fill the set. Clearing it admits others again.
   if (knownLocations.size >= MAX_LOCATIONS) knownLocations.clear()
   knownLocations.add(copyOf(location))
@@ -224,7 +224,7 @@ export function learnLocation(frame: string, shown: string): void {
 
 /** Returns the location of a frame if it was shown before, so that it needs no search; else ''. */
 export function knownLocationOf(frame: string): string {
-  const location = locationOf(frame, 'file')
+  const location = locationOf(frame)
   return knownLocations.has(location) ? location : ''
 }
 
@@ -239,7 +239,7 @@ export function safePath(script: string): string {
 /** Does the same in a callee. Also checks each name as a whole: its parts alone may be too short to look like a token. */
 export function safeCallee(callee: string): string {
   return callee.replace(/[^\s()[\]]+/g, (name) => {
-    const shown = name.replace(FRAME_PART, safeName)
+    const shown = safePath(name)
     const letters = name.replace(/[.#<>$@]/g, '')
     return shown === name && safeName(letters) !== letters ? shapeOf(name) : shown
   })

@@ -48,7 +48,7 @@ export type Fields = Readonly<Record<string, unknown>>
 /**
  * Creates the log of the program: one line of JSON for each event, with `time`, `level`, the fields and `message`.
  *
- * A line has at most about 2,000 bytes: less important fields are removed. While more than 1 MiB waits in the stream, lines
+ * Of a line of more than 2,000 bytes, the fields of Portico are shortened or removed, but not the message. While more than 1 MiB waits in the stream, lines
  * are dropped and counted, and so are lines whose write fails.
  *
  * @throws {TypeError} If an option is invalid.

@@ -52,7 +52,7 @@ const NOTHING: Admission = { detail: 'count', fingerprint: undefined, id: undefi
  */
 export class Reporter {
   readonly #options: ReporterOptions
-  // Three budgets, because the thousand kinds of 404 of a scanner must not hide faults, and each may make an observer fail.
+  // Three budgets, because the thousand kinds of 404 of a scanner must not hide faults, and each of them may make an observer fail.
   readonly #faults = new FaultBudget()
   readonly #rejections = new RejectionBudget()
   readonly #observers = new FaultBudget()
@@ -170,8 +170,10 @@ export class Reporter {
   }
 
   #publish(failure: Failure, detail: Detail, fingerprint: string): void {
-    if (detail === 'count') this.#budgetOf(failure).counts.add(fingerprint)
-    if (detail === 'count' && !this.#isObserved()) return
+    if (detail === 'count') {
+      this.#budgetOf(failure).counts.add(fingerprint)
+      if (!this.#isObserved()) return
+    }
     const { onReport } = this.#options
     const id = failure.request?.id ?? crypto.randomUUID()
     const report = makeReport(id, { ...failure, fingerprint }, this.#options)

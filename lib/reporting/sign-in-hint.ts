@@ -5,7 +5,7 @@ import { sentParamsOf } from '../scrubbing/sent-params.ts'
 import type { Failure } from './failure.ts'
 
 /** The hint for an operator about an unrouted request of a sign-in. */
-export interface SignIn {
+export interface SignInHint {
   /** The kind of request, recognized by the names of its parameters. */
   readonly looksLike: 'authorization request' | 'callback' | 'provider page'
   /** The likely cause, for the operator; names only, never a value. */
@@ -54,7 +54,7 @@ const PROVIDER_PARAMETERS = [
   'signInUrl',
 ]
 
-const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
+const HINTS: Readonly<Record<SignInHint['looksLike'], string>> = {
   callback:
     'The provider sends its users back to this path: register a controller for it, or correct the redirect_uri',
   'provider page':
@@ -68,7 +68,7 @@ const HINTS: Readonly<Record<SignIn['looksLike'], string>> = {
  *
  * @returns undefined if the request looks like none.
  */
-export function recognizeSignIn({ request, status }: Failure): SignIn | undefined {
+export function recognizeSignIn({ request, status }: Failure): SignInHint | undefined {
   if (request === undefined || request.route !== null || status !== 404) return undefined
   const looksLike = kindOfSignIn(request)
   if (looksLike === undefined) return undefined
@@ -77,7 +77,7 @@ export function recognizeSignIn({ request, status }: Failure): SignIn | undefine
 }
 
 /** Returns the kind of a request that {@link recognizeSignIn} recognizes. Reads no value. */
-export function kindOfSignIn(request: HttpRequest): SignIn['looksLike'] | undefined {
+export function kindOfSignIn(request: HttpRequest): SignInHint['looksLike'] | undefined {
   const params = sentParamsOf(request)
   const has = (name: string): boolean => params.has(name)
   if ((has('code') || has('error')) && has('state')) return 'callback'

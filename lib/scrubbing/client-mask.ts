@@ -4,22 +4,21 @@ import { type TextMask, WINDOW } from './text-mask.ts'
 /** Whether a client has sent a value, or may be unable to read it. */
 export type ValueOwner = 'client' | 'hidden'
 
-// Match the parts of a folded value: those between separators, with white space and without it, and their words.
-const PARTS: readonly RegExp[] = [
-  /[^\s;,&"'()[\]{}<>|=][^;,&"'()[\]{}<>|=]{6,}[^\s;,&"'()[\]{}<>|=]/g,
-  /[^\s;,&"'()[\]{}<>|=]{8,}/g,
+// Match the parts of a folded value, of WINDOW characters or more: those between separators, with white space and without it, and
+// their words. The number is the share of a part that a text must have.
+const PARTS: readonly (readonly [RegExp, number])[] = [
+  [/[^\s;,&"'()[\]{}<>|=][^;,&"'()[\]{}<>|=]{6,}[^\s;,&"'()[\]{}<>|=]/g, 1],
+  [/[^\s;,&"'()[\]{}<>|=]{8,}/g, 1],
+  [/[a-z\d\x80-\uffff]{8,}/g, 3 / 4],
 ]
-const WORDS = /[a-z\d\x80-\uffff]{8,}/g
-// The share of a word that a text must have.
-const SHARE = 3 / 4
 
 // Any character that is not ASCII may be folded into letters.
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
 
 /**
- * Masks the texts that the client of a request reads. A mask must not tell the client which of its texts are values that it cannot
- * read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three quarters of a
- * word of eight letters or more: nobody can guess it piece by piece who does not know most of a word. It is not masked where the
+ * Masks the texts that the client of a request reads. A mask must not tell the client whether a text that it has sent is a value
+ * that it cannot read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three quarters of a
+ * word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. It is not masked where the
  * client has sent all of its letters and digits.
  */
 export class ClientMask {
@@ -55,10 +54,9 @@ export class ClientMask {
       for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] ||= number
     }
     hide(0, folded.length, 1)
-    for (const pattern of PARTS) {
-      for (const { 0: part, index } of folded.matchAll(pattern)) hide(index, part.length, 1)
+    for (const [pattern, share] of PARTS) {
+      for (const { 0: part, index } of folded.matchAll(pattern)) hide(index, part.length, share)
     }
-    for (const { 0: word, index } of folded.matchAll(WORDS)) hide(index, word.length, SHARE)
   }
 
   /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */

@@ -103,15 +103,14 @@ function wordSets(): Words {
 /** Reports whether a name or a code is one of the system, or consists of known words, such as `TimeoutError`. */
 export function isKnownName(name: string): boolean {
   if (name.length > MAX_NAME) return false
-  if (wordSets().systemCodes.has(name)) return true
-  if (!CLASS.test(name) && !CODE.test(name)) return false
-  const parts = CODE.test(name)
-    ? name.split('_').slice(1)
-    : (name.match(/JSON|HTTP|URI|[A-Z][a-z]+/g) ?? [])
-  const { known, ofNames } = wordSets()
-  return parts.every((word) => {
+  const { systemCodes, known, ofNames } = wordSets()
+  if (systemCodes.has(name)) return true
+  const isCode = CODE.test(name)
+  if (!isCode && !CLASS.test(name)) return false
+  const words = isCode ? name.split('_').slice(1) : name.match(/JSON|HTTP|URI|[A-Z][a-z]+/g)
+  return (words ?? []).every((word) => {
     const base = word.toLowerCase()
-    return word === 'Exception' || ofNames.has(base) || known.has(word) || hasKnownStem(base)
+    return ofNames.has(base) || known.has(word) || hasKnownStem(base)
   })
 }
 

@@ -37,8 +37,8 @@ export function* piecesOf(value: string, repeats: boolean): Generator<string> {
   }
 }
 
-// Returns a piece, and what stands at its signs `=`. The part before the first one is a name, which is only searched for if it has
-// a digit.
+// Returns a piece, and its parts: those before and behind its first `=`, and those between two. The first one is a name, which is
+// only searched for if it has a digit.
 function splitPiece(piece: string): Iterable<string> {
   const equals = piece.indexOf('=')
   if (equals < 0) return [piece]

@@ -1,8 +1,7 @@
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
 import { ClientMask } from './client-mask.ts'
-import { SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
-import { shapeOf } from './shape.ts'
+import { fieldsOf, SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
 import { foldCost } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
 import { coverValues } from './value-search.ts'
@@ -26,13 +25,14 @@ const INDEXED = 3
 const INDEX_COST = 2 / 3
 // Maximum characters of the only text that a client may read, and of each of several texts. The client reads 200 of each. The
 // characters behind them may be the rest of a value.
-const CLIENT_TEXT = 1_000
-const CLIENT_TEXTS = 200
+const MAX_ONLY_TEXT = 1_000
+const MAX_EACH_TEXT = 200
 const REST = 50
 // The cost of a character that the client has sent outside of values.
 const SENT_COST = 2 / 3
-// The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie.
-const MAX_SESSIONS = 6_144
+// The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie. A sign-in may
+// hide many claims.
+const MAX_HIDDEN = 6_144
 const SCRIPT = /\.[cm]?[jt]sx?$/i
 // Each proxy may add its name to the list. Reading and comparing thousands of names takes time.
 const MAX_SERVER_TEXT = 2_048
@@ -46,15 +46,14 @@ export interface ScrubbedTexts {
 }
 
 /**
- * Removes the values of a request from texts: parameters, path segments past the action, headers
- * that may hold credentials; as they were sent, and decoded once and more. Also finds what JSON, HTML or a URL
- * has escaped. Masks every run of eight characters that a text shares with a value, so a
+ * Removes the values of a request from texts, see {@link sourcesOf}: as they were sent, and decoded once and more. Also finds
+ * what JSON, HTML or a URL has escaped. Masks every run of eight characters that a text shares with a value, so a
  * piece of a value is found as well as the whole. Shorter values are found whole. The label is the
  * name of the parameter: `[dsh]`.
  *
  * @param clientTexts Those of the texts that the client may read: see {@link ClientMask}.
- * @returns The texts in the same order; undefined for a text that is not searched, because it, the
- * texts together, their forms or the values are too long.
+ * @returns The texts of both lists in their orders; undefined for a text that is not searched, because it, the texts together,
+ * their forms or the values are too long.
  */
 export function scrubTexts(
   texts: readonly string[],
@@ -65,9 +64,9 @@ export function scrubTexts(
   const serverNames = serverNamesOf(request)
   const searched = searchedOf(texts, text).map((each) => each && withoutQuotes(each))
   const mask = maskOf(searched, serverNames, text)
-  const shown = clientTexts.length > 1 ? CLIENT_TEXTS : CLIENT_TEXT
+  const maxShown = clientTexts.length > 1 ? MAX_EACH_TEXT : MAX_ONLY_TEXT
   const starts = clientTexts.map((each) =>
-    withoutQuotes(each.slice(0, MAX_TEXT)).slice(0, shown + REST),
+    withoutQuotes(each.slice(0, MAX_TEXT)).slice(0, maxShown + REST),
   )
   const searchedForClient = searchedOf(starts, text)
   const clientMask = maskOf(searchedForClient, serverNames, text)
@@ -75,17 +74,19 @@ export function scrubTexts(
   let left = cost - INDEX_COST * ((mask?.cost ?? 0) + (clientMask?.cost ?? 0))
   const masks = [mask, client].filter((each) => each !== undefined)
   if (masks.length === 0) left = -1
-  for (const sent of left < 0 || client === undefined ? [] : sentTextsOf(request)) {
-    left -= SENT_COST * (sent.length + foldCost(sent))
-    if (left >= 0) client?.send(sent)
-  }
-  if (left >= 0) {
-    for (const [owner, values] of sourcesOf(request, serverNames)) {
-      if (left >= 0) left = coverValues(masks, owner, values, left)
+  const fields = left < 0 ? [] : [...fieldsOf(request)]
+  if (client && left >= 0) {
+    for (const sent of sentTextsOf(request, fields)) {
+      left -= SENT_COST * (sent.length + foldCost(sent))
+      if (left >= 0) client.send(sent)
     }
   }
+  for (const [owner, values] of sourcesOf(request, fields, serverNames)) {
+    if (left < 0) break
+    left = coverValues(masks, owner, values, left)
+  }
   const masked = left < 0 ? [] : (mask?.texts() ?? [])
-  const maskedForClient = left < 0 ? [] : (client?.texts(shown) ?? [])
+  const maskedForClient = left < 0 ? [] : (client?.texts(maxShown) ?? [])
   return {
     texts: searched.map((each, i) => each && masked[i]),
     clientTexts: searchedForClient.map((each, i) => each && maskedForClient[i]),
@@ -100,11 +101,6 @@ export function scrubAll(
   return scrubTexts(texts, request, []).texts
 }
 
-/** Scrubs one text, see {@link scrubAll}; a text that was not searched becomes its shape. */
-export function scrub(text: string, request: HttpRequest): string {
-  return scrubAll([text], request)[0] ?? `[${shapeOf(text)}]`
-}
-
 // The limit of all values is checked before the texts are indexed and the values are split, because that takes time too.
 // Returns a budget of 0 if they are too long.
 function budgetOf(request: HttpRequest): Budget {
@@ -114,8 +110,7 @@ function budgetOf(request: HttpRequest): Budget {
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
   if (sent > ANY.cost) return { text: 0, cost: 0 }
-  // A request with only a head, and at most the sessions of two cookies, has less time. A sign-in may hide many claims.
-  const isSmall = form === undefined && json === undefined && hidden <= MAX_SESSIONS
+  const isSmall = form === undefined && json === undefined && hidden <= MAX_HIDDEN
   return isSmall ? HEAD_ONLY : ANY
 }
 
@@ -160,11 +155,7 @@ const COLOURED = /(?:\W\[3\dm.{1,2}\W\[39m){2}.*/s
 function withoutQuotes(text: string): string {
   const parts = text.replace(COLOURED, '[text]').split(/"(?:\.\.\.)? is not valid JSON/)
   const rest = parts.pop() ?? ''
-  const before = parts.map((part) => {
-    const quote = part.indexOf('"')
-    // An empty text is quoted as `""`.
-    const start = quote < 0 ? part.length : quote
-    return `${part.slice(0, start).replace(/\.\.\.$/, '')}[text] is not valid JSON`
-  })
-  return before.join('') + rest
+  const withoutQuote = (part = ''): string =>
+    `${part.replace(/\.\.\.$/, '')}[text] is not valid JSON`
+  return parts.map((part) => withoutQuote(part.split('"', 1)[0])).join('') + rest
 }

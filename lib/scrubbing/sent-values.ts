@@ -32,20 +32,26 @@ const MAX_NAMES = 1_000
 
 type IsSafe = (name: string) => boolean
 
+/** A header, or one of several with its name. */
+export type Field = readonly [name: string, field: string]
+
 /** A value of a request, and the label that replaces it in a text. */
 export type LabelledValue = readonly [label: string, value: string]
 
 /**
  * Returns the values of a request, and whose they are, as they were sent or decoded once; a value may occur repeatedly. A client
  * may be unable to read the hidden ones: headers of a proxy, `HttpOnly` cookies, sealed sessions.
+ *
+ * @param fields The result of {@link fieldsOf}.
  */
 export function* sourcesOf(
   request: HttpRequest,
+  fields: readonly Field[],
   serverNames: ReadonlySet<string>,
 ): Generator<readonly [ValueOwner, Iterable<LabelledValue>]> {
   const { route, firstRoute, message } = stateOf(request)
-  yield ['client', clientValues(request)]
-  for (const [name, field] of fieldsOf(request)) {
+  yield ['client', clientValues(request, fields)]
+  for (const [name, field] of fields) {
     if (!isHarmless(name, field))
       yield ['hidden', headerValues(name, withoutOwnNames(field, serverNames, request))]
   }
@@ -56,18 +62,18 @@ export function* sourcesOf(
 }
 
 /** Returns all that a client has certainly sent, decoded once: also names, and headers that are not searched for. */
-export function sentTextsOf(request: HttpRequest): ReadonlySet<string> {
+export function sentTextsOf(request: HttpRequest, fields: readonly Field[]): ReadonlySet<string> {
   const { message, form = message.form, target } = stateOf(request)
   const texts = new Set([decodePercent(target), unescaped(new TextDecoder().decode(message.json))])
   if (form !== undefined) texts.add(decodePercent(form.text))
-  for (const [name, field] of fieldsOf(request)) {
+  for (const [name, field] of fields) {
     texts.add(name)
     if (isHarmless(name, field)) texts.add(unescaped(decodePercent(field)))
   }
   return texts
 }
 
-function* clientValues(request: HttpRequest): Generator<LabelledValue> {
+function* clientValues(request: HttpRequest, fields: readonly Field[]): Generator<LabelledValue> {
   const { message, form = message.form } = stateOf(request)
   const { path, search } = splitTarget(request.target)
   // The absolute form may contain a user and a password.
@@ -78,15 +84,13 @@ function* clientValues(request: HttpRequest): Generator<LabelledValue> {
   yield* fieldValues(form?.text ?? '', isSafe)
   const { json } = message
   if (json !== undefined) yield* jsonValues('json', JSON.parse(new TextDecoder().decode(json)))
-  for (const [name] of fieldsOf(request)) if (!isName(name)) yield ['name', name]
+  for (const [name] of fields) if (!isName(name)) yield ['name', name]
 }
 
 /** Returns the path as it was sent, without the base path. Before the rewrite, there is only the target. */
 export function sentPathOf({ path, target }: HttpRequest): string {
   return path || splitTarget(target).path
 }
-
-type Field = readonly [name: string, field: string]
 
 /** Returns the headers as they were sent, and those that code has added. Code may also have removed one. */
 export function* fieldsOf(request: HttpRequest): Generator<Field> {
@@ -192,7 +196,7 @@ function withoutOwnNames(field: string, hosts: ReadonlySet<string>, request: Htt
   return rest
 }
 
-// Has one label for all headers: a label does not tell which of them have the same value.
+// All headers have one label, so that it does not tell which of them have the same value.
 function* headerValues(name: string, field: string): Generator<LabelledValue> {
   const label = 'header'
   yield [label, name === 'forwarded' ? field.replace(SERVER_ELEMENTS, '') : field]
@@ -211,7 +215,7 @@ export function credentialsIn(field: string): string {
 // A longer cookie is no number, even if its digits are escaped six times.
 const MAX_COOKIE = 1_000
 
-// Returns only the values with separators: any other one is a piece of the field. The field has all runs and pieces of a long one.
+// Returns only the values with separators, because any other one is a piece of the field. A long one has all its runs and pieces there.
 function* cookieValues(label: string, field: string): Generator<LabelledValue> {
   for (const cookie of field.split(';')) {
     const value = cookie.slice(cookie.indexOf('=') + 1).trim()

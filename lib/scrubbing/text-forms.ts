@@ -4,7 +4,7 @@ import { lazyPattern } from './printable.ts'
 /** A text as code would read it: decoded, folded or without separators. */
 export interface TextForm {
   readonly text: string
-  /** For each character, the index in the first text where its part begins; and the end of that text. */
+  /** For each character, the index in the original text where its part begins; and the end of that text. */
   readonly starts: Int32Array
 }
 
@@ -157,7 +157,7 @@ function foldOthers(text: string): string {
   // The capital of ᾳ is ΑΙ.
   const marked = cut.normalize('NFKD').replace(IOTA_SUBSCRIPTS, 'ι')
   const decomposed = marked.replace(accents(), '')
-  // The capital first: ß has the capital SS, and ς the same as σ.
+  // Through capitals, because ß has the capital SS; first to lower case, because ẞ would stay as it is. The last step makes some ς.
   const lower = decomposed.toLowerCase().toUpperCase().toLowerCase()
   return lower.replace(/[ςłøđħŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? 'σ')
 }
@@ -167,7 +167,7 @@ export function foldCost(text: string): number {
   return IS_ASCII.test(text) ? 0 : FOLD_COST * text.replace(unfolded(), '').length
 }
 
-// From one run of other letters in so many characters on, a text is folded as a whole.
+// A text with a run of other letters in so many characters, or with more of them, is folded as a whole.
 const MIXED = 8
 const IS_ASCII = /^[\0-\x7f\ud800]*$/
 const IOTA_SUBSCRIPTS = /\u0345/g
@@ -179,7 +179,10 @@ const firstMarks = (run: string): string => run.slice(0, MAX_MARKS)
 // Folding a character that is not ASCII takes as long as indexing six characters.
 const FOLD_COST = 6
 // The half-width voiced sound marks of Japanese become marks too.
-const longMarks = lazyPattern('(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]{31,}', 'gu')
+const longMarks = lazyPattern(
+  `(?<![\\p{M}\\uff9e\\uff9f])[\\p{M}\\uff9e\\uff9f]{${MAX_MARKS + 1},}`,
+  'gu',
+)
 // Characters that are not ASCII, without most ideographs, which folding does not change. To search for `\p` takes ten times as long.
 const OTHERS = /[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+/g
 const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]/g

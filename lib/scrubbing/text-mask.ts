@@ -29,7 +29,7 @@ interface ShortValue {
  * texts and the values, and hardly depends on what they have in common.
  */
 export class TextMask {
-  /** The characters of all forms in both indexes, and those that took as long. */
+  /** The characters of all forms in both indexes, and the cost of folding in such characters. */
   readonly cost: number
   readonly #texts: readonly string[]
   readonly #publicWords: ReadonlySet<string>

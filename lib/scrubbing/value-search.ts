@@ -45,7 +45,7 @@ export function coverValues(
       return
     }
     covered.add(value)
-    // A piece is folded once more.
+    // The folding of a value has been counted for all its pieces together. Each is folded once more, without its index.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     for (const text of [value, ...numbersIn(value)]) {
       if (text !== value)

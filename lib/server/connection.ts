@@ -20,12 +20,12 @@ type Watched = ServerResponse & { [LISTENER]?: EndListener }
 
 /**
  * The state that the exchanges on one socket share. When the socket closes, a response behind another one emits no
- * `close`.
+ * `close`: `onClose` tells its listener.
  */
 export class Connection {
   readonly socket: Socket
   /** The response to the most recent request; undefined after it has been sent. */
-  latest: ServerResponse | undefined
+  latest: Watched | undefined
   /** Number of requests that have arrived. */
   requests = 0
   /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
@@ -100,13 +100,14 @@ export class Connection {
   /** Records a request that has arrived. */
   recordRequest(out: Watched, mustBeLast: boolean): void {
     const { activeResponse } = this
-    // A handler in front has passed it to a second listener.
+    // A middleware in front of the listener has passed it to a second listener.
     if (out === this.latest || this.pipeline?.isInFlight(out)) return
     this.requests++
     // Not `finish`: node:http also listens for it, and a second listener costs a copy of the list.
     out.on('close', () => this.#release(out))
     if (!this.#isAhead(out)) {
-      if (this.#endListener !== undefined) this.#keepEndListener()
+      if (this.latest && this.#endListener) this.latest[LISTENER] = this.#endListener
+      this.#endListener = undefined
       this.latest = out
       this.hasLastRequest = mustBeLast
     }
@@ -118,12 +119,12 @@ export class Connection {
    * Ignores a new request if it is behind the last one, and then returns true. Reading stops: node:http would keep each further
    * request until the response to the last one has been sent.
    *
-   * @param out The response to the new request: a middleware of `before` may pass the last request to a second listener.
+   * @param out The response to the new request: a middleware in front of the listener may pass the last one to a second listener.
    */
   ignoreBehindLast(out: ServerResponse): boolean {
     if (!this.hasLastRequest || out === this.latest || this.#isAhead(out)) return false
     stopReading(this.socket)
-    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see in an own server.
+    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see if the application created the server.
     setImmediate(() => {
       if (!this.isDetached) leaveToListener(this.socket)
     })
@@ -151,11 +152,6 @@ export class Connection {
       this.watchOutcome(out, onEnd, onEnd)
     } else if (out === this.latest) this.#endListener = listener
     else out[LISTENER] = listener
-  }
-
-  #keepEndListener(): void {
-    if (this.latest !== undefined) Object.assign(this.latest, { [LISTENER]: this.#endListener })
-    this.#endListener = undefined
   }
 
   // Releases a response that has been closed.

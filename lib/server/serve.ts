@@ -178,7 +178,7 @@ function createLimitedServer(limits: ServerLimits): Server {
     // Our own check also rejects two hosts, and the error action responds.
     requireHostHeader: false,
   })
-  // Without this limit, half a head of 24 kB takes 90 kB of memory, and not 13 kB. It is higher than our own, because Node 20
+  // Without this limit, an incomplete head of 24 kB takes 90 kB of memory, and not 13 kB. It is higher than our own, because Node 20
   // drops the fields beyond it silently, and newer versions reject the message. It is at most 1e9, because node:http doubles it
   // by a shift.
   server.maxHeadersCount = Math.min(2 * limits.maxHeaderFields, 1e9)

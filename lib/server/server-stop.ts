@@ -2,7 +2,7 @@ import { monotonicMs } from '../http/clock.ts'
 import type { HttpResponse } from '../http/response.ts'
 import type { IncomingRequest } from './incoming-request.ts'
 
-/** The time in which a request that is on its way when the stop begins should arrive, in milliseconds. */
+/** Milliseconds in which a request that was on its way when the stop began should arrive. */
 export const GRACE_MS = 600
 
 // The stop of each server, by the signal that aborts when it begins.
@@ -17,12 +17,16 @@ export class ServerStop {
   readonly #closing: AbortSignal | undefined
   // The requests of the open responses with the type `text/event-stream`.
   readonly #streams = new Set<IncomingRequest>()
-  #graceEndsAt = Number.POSITIVE_INFINITY
+  #graceEndsAt = 0
   readonly #endCall = (): void => {
     this.running--
   }
 
-  /** @param closing Aborts when the server begins to stop; undefined if nothing is known about it. */
+  /**
+   * Returns the stop of a signal, always the same one.
+   *
+   * @param closing Aborts when the server begins to stop; undefined if nothing is known about it.
+   */
   static of(closing: AbortSignal | undefined): ServerStop {
     const stop = (closing && stops.get(closing)) ?? new ServerStop(closing)
     if (closing) stops.set(closing, stop)

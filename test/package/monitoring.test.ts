@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { toMetrics } from '../../lib/observe/exposition.ts'
 import { limitsByStatus } from '../../lib/observe/recorder.ts'
 import type { ErrorCause, RequestCount } from '../../lib/observe/snapshot.ts'
-import type { SignIn } from '../../lib/reporting/sign-in-hint.ts'
+import type { SignInHint } from '../../lib/reporting/sign-in-hint.ts'
 import { samplesOf } from '../support/metrics.ts'
 import { repositoryFile } from '../support/repository.ts'
 import { createRoute, createSnapshot } from '../support/snapshot.ts'
@@ -192,7 +192,7 @@ function labelsIn(text: string, pattern: RegExp): readonly string[] {
 
 // Returns the metrics of a snapshot that has each label.
 function metricsOf(): ReadonlyMap<string, Readonly<Record<string, Set<string>>>> {
-  const kinds: readonly SignIn['looksLike'][] = [
+  const kinds: readonly SignInHint['looksLike'][] = [
     'authorization request',
     'callback',
     'provider page',

@@ -176,6 +176,7 @@ describe('makeReport()', () => {
       [{ suppressed: true, error: 'CANARY' }, undefined],
       [{ suppressed: null, error, errors: [new Error('own')] }, ['own']],
       [{ suppressed: [], errors: [new Error('own')] }, ['own']],
+      [{ errors: 'abc' }, undefined],
     ]
     for (const [facts, shown] of table) {
       const { errors } = report({ exceptions: [Object.assign(new Error('x'), facts)] })

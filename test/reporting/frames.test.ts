@@ -35,7 +35,7 @@ describe('locationOf()', () => {
       // Only the end of a frame is examined.
       [`list (/srv/news.js?${'a'.repeat(100)}:1:2)`, 'news.js:1:2'],
       [`list (/srv/news.js?${'a'.repeat(200)}:1:2)`, ''],
-      ['x (https://a.example/Kq7xZ9vT2mWpL4sR8nBd.js:1:1)', ''],
+      ['x (https://a.example/Kq7xZ9vT2mWpL4sR8nBd.js:1:1)', 'file:1:1'],
       ['', ''],
     ]
     for (const [frame, location] of table) assert.equal(locationOf(frame), location, frame)
@@ -65,25 +65,32 @@ describe('framesOf()', () => {
       `a: bad ${forged}\n\tat news`,
       `${'select 1, '.repeat(200)}: bad ${forged}`,
     ]) {
-      assert.deepEqual(framesOf(native, message, 'Error'), { lines: own, areOwn: true }, message)
+      assert.deepEqual(
+        framesOf(native, message, 'Error'),
+        { lines: own, followMessage: true },
+        message,
+      )
     }
     const quoted = stackOf('Error: i\n    at hunterpw (/srv/hunterq.js:1:1)', ...own)
     const message = 'i: i\n    at hunterpw (/srv/hunterq.js:1:1)'
-    assert.deepEqual(framesOf(quoted, message, 'Error'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(quoted, message, 'Error'), { lines: own, followMessage: true })
     const decorated = `file:///srv/app/news.js:3\n  const = 1\n        ^\n\n${stackOf('SyntaxError: no', ...own)}`
-    assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(decorated, 'no', 'SyntaxError'), { lines: own, followMessage: true })
     // A client may have begun the message with letters that the added text has too.
     const short = stackOf(`Error: i${forged}\ni`, ...own)
     assert.deepEqual(framesOf(short, `Failing: i${forged}\ni`, 'Error').lines, own)
     // node:vm puts the line of the script before the name.
     const script = `/srv/rule.js:2\n  throw new Error('no')\n  ^\n\n${stackOf('Error: no', ...own)}`
-    assert.deepEqual(framesOf(script, 'no', 'Error'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(script, 'no', 'Error'), { lines: own, followMessage: true })
     const node = stackOf('TypeError [ERR_X]: no', ...own)
-    assert.deepEqual(framesOf(node, 'ctx: no', 'TypeError'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(node, 'ctx: no', 'TypeError'), { lines: own, followMessage: true })
     for (const header of ['Error', 'news.Missing', 'TypeError [ERR_X]']) {
-      assert.deepEqual(framesOf(stackOf(header, ...own), '', 'E'), { lines: own, areOwn: true })
+      assert.deepEqual(framesOf(stackOf(header, ...own), '', 'E'), {
+        lines: own,
+        followMessage: true,
+      })
     }
-    assert.equal(framesOf(native, '', 'Error').areOwn, false)
+    assert.equal(framesOf(native, '', 'Error').followMessage, false)
   })
 
   it('returns the frames after any name, as Node writes the header', () => {
@@ -92,22 +99,22 @@ describe('framesOf()', () => {
       for (const message of ['', name, 'Error', 'o', 'no such', forged]) {
         const error = Object.assign(new Error(message), { name })
         const header = Error.prototype.toString.call(error)
-        const expected = { lines: own, areOwn: true }
+        const expected = { lines: own, followMessage: true }
         assert.deepEqual(framesOf(stackOf(header, ...own), message, name), expected, header)
       }
     }
     const node = stackOf('AggregateError [ECONNREFUSED]: ', ...own)
-    assert.deepEqual(framesOf(node, '', 'AggregateError'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(node, '', 'AggregateError'), { lines: own, followMessage: true })
     // The message was removed after the stack was read.
     const rest = ['forged (/srv/f.js:1:1)\nx', ...own]
     for (const [header, name] of [
       ['-', ''],
       ['Error: ', 'Error'],
     ] as const)
-      assert.equal(framesOf(stackOf(header, ...rest), '', name).areOwn, false)
+      assert.equal(framesOf(stackOf(header, ...rest), '', name).followMessage, false)
     // The name was changed after the stack was read.
     for (const name of ['E', 'Not Found', '']) {
-      const expected = { lines: own, areOwn: true }
+      const expected = { lines: own, followMessage: true }
       assert.deepEqual(framesOf(stackOf('Error', ...own), '', name), expected)
       assert.deepEqual(framesOf(stackOf('Error: no', ...own), 'no', name), expected)
     }
@@ -120,18 +127,21 @@ describe('framesOf()', () => {
       for (const message of [long, `wrapped: ${long}`, `${long} (in news)`, `a: ${long}: b`]) {
         assert.deepEqual(
           framesOf(stack, message, 'Error'),
-          { lines: own, areOwn: true },
+          { lines: own, followMessage: true },
           message.slice(-9),
         )
       }
       const other = stackOf(`Error: ${long}, and more`, ...own)
-      assert.equal(framesOf(other, `wrapped: ${long}`, 'Error').areOwn, false)
+      assert.equal(framesOf(other, `wrapped: ${long}`, 'Error').followMessage, false)
     }
   })
 
   it('returns the first block of frames after the message', () => {
     const assembled = `${native}\ncaused by: ${forged}\n    at more (/srv/more.js:1:1)`
-    assert.deepEqual(framesOf(assembled, `bad ${forged}`, 'Error'), { lines: own, areOwn: true })
+    assert.deepEqual(framesOf(assembled, `bad ${forged}`, 'Error'), {
+      lines: own,
+      followMessage: true,
+    })
   })
 
   it('leaves out the frames of Portico, unless there are no others but those of Node', () => {
@@ -145,9 +155,9 @@ describe('framesOf()', () => {
   it('returns the last block if the message was replaced, which may have frames of the message', () => {
     const stack = stackOf('Error: x\n    at forged (/srv/f.js:1:1)\nsecond line', ...own)
     for (const message of ['replaced', 'an x\n    at f', 'x\n    at f...']) {
-      assert.equal(framesOf(stack, message, 'Error').areOwn, false, message)
+      assert.equal(framesOf(stack, message, 'Error').followMessage, false, message)
     }
-    assert.deepEqual(framesOf(stack, 'replaced', 'Error'), { lines: own, areOwn: false })
-    assert.deepEqual(framesOf('', 'x', 'Error'), { lines: [], areOwn: false })
+    assert.deepEqual(framesOf(stack, 'replaced', 'Error'), { lines: own, followMessage: false })
+    assert.deepEqual(framesOf('', 'x', 'Error'), { lines: [], followMessage: false })
   })
 })
