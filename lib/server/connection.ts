@@ -73,13 +73,13 @@ export class Connection {
   }
 
   /**
-   * Whether the client had reset the connection before its first request was read. Then nobody can read its address, which may be
-   * blocked, and it gets no response. From the first request on, Node remembers the address.
+   * Whether the client had reset the connection before its address was read for the first time. Then nobody can read that, although
+   * it may be blocked, and the client gets no response. Node remembers the address.
    */
   get isAnonymous(): boolean {
-    const { socket } = this
-    // A UNIX socket has neither address.
-    return socket.remoteAddress === undefined && socket.localAddress !== undefined
+    const { remoteAddress, localAddress, destroyed } = this.socket
+    // A UNIX socket has neither address, and nor has a destroyed one.
+    return remoteAddress === undefined && (destroyed || localAddress !== undefined)
   }
 
   /** The latest response; undefined if it has been sent, or if there is none. */

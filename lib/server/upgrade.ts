@@ -71,6 +71,7 @@ function takeOver(
   if (rejection !== undefined) handler.report?.(rejection, { status: rejection.status })
   const finish = (): void => {
     if (rejection !== undefined) reject(stream, rejection.status)
+    else if (connection.isAnonymous) socket.destroy()
     else if (socket.writable) {
       closeAtOnce(socket)
       pass?.()

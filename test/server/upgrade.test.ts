@@ -178,6 +178,19 @@ describe('handleUpgrades()', () => {
     assert.deepEqual(await closed, { connections: 0, actions: 0 })
   })
 
+  it('passes on no upgrade of a client that has reset the connection at once, so that nobody can read its address', async (t) => {
+    const { port, upgraded, service } = await start(t)
+    for (let i = 0; i < 20; i++) {
+      const connection = once(service.server, 'connection')
+      const client = connectTo(t, port)
+      await once(client, 'connect')
+      client.write(accepted, () => client.resetAndDestroy())
+      const [socket] = (await connection) as [Socket]
+      if (!socket.destroyed) await once(socket, 'close')
+    }
+    assert.deepEqual(upgraded, [])
+  })
+
   it('survives a reset of a connection whose upgrade waits', async (t) => {
     const { port, upgraded, started, finish, service } = await start(t)
     const connection = once(service.server, 'connection')
