@@ -107,7 +107,6 @@ async function start(
   health?.observer.watch(service)
   // The application may close the service itself, or its server.
   service.closing.addEventListener('abort', stop.begin)
-  service.server.on('close', stop.begin)
   // Called before any connection is accepted, and not awaited. If it fails, that is an exception outside of any request.
   startApp(app, service)
   const isAppReady = createReadyCheck(app, report)
@@ -145,7 +144,7 @@ async function shutDown(
   await delay(REPORT_MS)
   health?.close()
   const { reason } = stop
-  if (!isSupervised || connections > 0) {
+  if (!isSupervised || connections + actions > 0) {
     const closed = `${connections} connections closed at the deadline, ${actions} actions cut`
     attempt(
       () => log.info({ event: 'stop', connections, actions }, `Stopped${reason}, ${closed}`),

@@ -5,6 +5,7 @@ import { MAX_TIMER_MS } from '../http/check-options.ts'
 import { TOO_LATE } from './client-error.ts'
 import { LINGER_MS } from './close-slowly.ts'
 import { connectionOf } from './connection.ts'
+import type { IncomingRequest } from './incoming-request.ts'
 import { GRACE_MS } from './server-stop.ts'
 
 // The rest of the header section may be on its way.
@@ -35,14 +36,14 @@ type Activity = 'idle' | 'receiving-head' | 'receiving-body' | 'other'
  * body at the deadline. The remaining connections are destroyed at the deadline.
  *
  * @param sockets The open connections; the caller removes a connection that closes.
- * @param work The number of calls of the handler that have not ended.
+ * @param running The requests whose calls of the handler have not ended.
  * @internal
  */
 export async function drain(
   server: Server,
   sockets: Set<Socket>,
   timeoutMs: number,
-  work: { readonly running: number },
+  running: ReadonlySet<IncomingRequest>,
 ): Promise<CloseResult> {
   const endsAt = performance.now() + timeoutMs
   const result = { connections: 0, actions: 0 }
@@ -72,6 +73,8 @@ export async function drain(
   }
   const endAll = (): void => {
     const idle = idleSocketsOf(server, sockets)
+    // The actions whose clients have left. The others are counted with their connections.
+    for (const { connection } of running) if (connection.socket.destroyed) result.actions++
     for (const socket of sockets) {
       const { endLinger } = connectionOf(socket)
       // The client has its whole response. It has only not closed its side.
@@ -99,8 +102,8 @@ export async function drain(
   // The server closes before its last connections do, and a response that was cut is logged when its connection closes.
   for (let turns = 0; sockets.size > 0 && turns < MAX_CLOSING_TURNS; turns++) await nextTurn()
   // The client of an action that still runs has reset its connection.
-  while (work.running > 0 && performance.now() < endsAt) await delay(WORK_MS)
-  if (result.connections === 0) result.actions = work.running
+  while (running.size > 0 && performance.now() < endsAt) await delay(WORK_MS)
+  if (result.connections === 0) result.actions = running.size
   return result
 }
 
@@ -113,7 +116,8 @@ export async function drain(
 export function closePort(server: Server, onClose?: () => void): void {
   // Does not use close() of node:http: it destroys idle connections at once, even if a request is
   // on its way. The server of Bun is not a net.Server.
-  const { close } = server instanceof NetServer ? NetServer.prototype : server
+  const { close } =
+    server instanceof NetServer ? NetServer.prototype : Object.getPrototypeOf(server)
   close.call(server, onClose)
 }
 

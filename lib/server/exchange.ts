@@ -111,10 +111,17 @@ export class Exchange implements ResponseTarget, EndListener {
     try {
       const response = this.#callHandler()
       if (isPromiseLike(response)) {
-        this.stop.watch(response)
+        const { running } = this.stop
+        running.add(this.incoming)
         response.then(
-          (settled) => this.#deliver(settled),
-          (error) => this.#fail(error),
+          (settled) => {
+            running.delete(this.incoming)
+            this.#deliver(settled)
+          },
+          (error) => {
+            running.delete(this.incoming)
+            this.#fail(error)
+          },
         )
       } else {
         this.#deliver(response)

@@ -68,7 +68,7 @@ export interface Service {
   readonly url: string
   /**
    * The server of `node:http`, for events that Portico does not handle, such as `upgrade`. A listener for `upgrade` runs only for
-   * a valid message, after the responses to the requests before it.
+   * a valid message, after the responses to the requests before it. Its `close()` is that of the service.
    */
   readonly server: Server
   /**
@@ -127,11 +127,12 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
   let closed: Promise<CloseResult> | undefined
   const stop = async (): Promise<CloseResult> => {
     controller.abort(new ServerClosingError())
-    const result = await drain(server, counter.sockets, closeTimeoutMs, ServerStop.of(closing))
+    const { running } = ServerStop.of(closing)
+    const result = await drain(server, counter.sockets, closeTimeoutMs, running)
     handler.flush?.()
     return result
   }
-  return {
+  const service: Service = {
     url: urlOf(server.address() as AddressInfo | null),
     server,
     closing,
@@ -143,6 +144,12 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
       return closed
     },
   }
+  // The application, or a library that it has given the server to, may call it.
+  server.close = (done) => {
+    service.close().then(() => done?.(), done)
+    return server
+  }
+  return service
 }
 
 function handleRequests(

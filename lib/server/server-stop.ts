@@ -10,17 +10,14 @@ const stops = new WeakMap<AbortSignal, ServerStop>()
 
 /** The stop of a server, as its requests see it. @internal */
 export class ServerStop {
-  /** Number of calls of the handler that have not ended, also of those whose clients have left. */
-  running = 0
+  /** The requests whose calls of the handler have not ended, also those whose clients have left. */
+  readonly running: Set<IncomingRequest> = new Set()
   /** Whether the stop has begun. From then on, the last response of each connection ends it. */
   hasBegun = false
   readonly #closing: AbortSignal | undefined
   // The requests of the open responses with the type `text/event-stream`.
   readonly #streams = new Set<IncomingRequest>()
   #graceEndsAt = 0
-  readonly #endCall = (): void => {
-    this.running--
-  }
 
   /**
    * Returns the stop of a signal, always the same one.
@@ -37,12 +34,6 @@ export class ServerStop {
     this.#closing = closing
     if (closing?.aborted) this.#begin()
     else closing?.addEventListener('abort', () => this.#begin())
-  }
-
-  /** Counts a call of the handler until it ends. */
-  watch(call: PromiseLike<unknown>): void {
-    this.running++
-    call.then(this.#endCall, this.#endCall)
   }
 
   #begin(): void {

@@ -69,6 +69,41 @@ describe('drain()', () => {
     }
   })
 
+  it('counts an action whose client has reset its connection beside others that are open at the deadline', async (t) => {
+    const started = deferred()
+    const finish = deferred()
+    const front = createSlowFront(started.resolve, finish.promise)
+    const service = await serve(front, { port: 0, closeTimeoutMs: 100 })
+    const [open, reset] = [0, 1].map(() => connect(portOf(service.url), '127.0.0.1')) as [
+      Socket,
+      Socket,
+    ]
+    t.after(() => open.destroy())
+    open.on('error', () => {}).write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nhalf')
+    reset.write(keepAliveBytesOf({ target: '/slow' }))
+    await started.promise
+    reset.resetAndDestroy()
+    while (service.counts.connections > 1) await delay(1)
+    assert.deepEqual(await service.close(), { connections: 1, actions: 1 })
+    finish.resolve()
+  })
+
+  it('begins when the server is closed, by whomever', async () => {
+    const started = deferred()
+    const finish = deferred()
+    const service = await serve(createSlowFront(started.resolve, finish.promise), { port: 0 })
+    const socket = connect(portOf(service.url), '127.0.0.1')
+    socket.write(keepAliveBytesOf({ target: '/slow' }))
+    await started.promise
+    const closed = deferred<unknown>()
+    assert.equal(service.server.close(closed.resolve), service.server)
+    assert.equal(service.closing.aborted, true)
+    finish.resolve()
+    assert.equal(parse(await text(socket)).headers.connection, 'close')
+    assert.equal(await closed.promise, undefined)
+    assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
+  })
+
   it('counts no connection whose client has all of its response, and has not closed its side', async (t) => {
     const started = deferred()
     const finish = deferred()
