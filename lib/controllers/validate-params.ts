@@ -23,11 +23,6 @@ export type ParamsAction<Params> = (
  *
  * The schema validates one object of strings: the merged view of path, query string and form, without the reserved names.
  *
- * @example
- * const Article = z.object({ id: z.coerce.number() })
- * export const view = get(withParams(Article, (request, response, { id }) => {
- *   response.json({ id })
- * }))
  * @throws {TypeError} If the action or the schema is invalid.
  */
 export function withParams<Schema extends StandardSchemaV1>(

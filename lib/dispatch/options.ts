@@ -43,9 +43,6 @@ export interface FrontControllerOptions {
   readonly router?: Router | undefined
   /**
    * Named routes of all kinds of ZF1, tried before the default route, the last one first (default none).
-   *
-   * @example
-   * { article: { path: '/news/:id', defaults: { controller: 'news', action: 'view' }, requirements: { id: '\\d+' } } }
    */
   readonly routes?: RoutePatterns | undefined
   /** Plugins, whose hooks run in this order (default none). */

@@ -88,9 +88,6 @@ function decoded(raw: string): string {
 
 /**
  * The cookies that a response sets, in its header `Set-Cookie`.
- *
- * @example
- * response.cookies.set('theme', 'dark', { maxAgeSeconds: 31_536_000 })
  */
 export class ResponseCookies {
   readonly #headers: ResponseHeaders

@@ -37,8 +37,6 @@ const BRAND = Symbol.for('portico.HttpError')
  *
  * The client sees the message of a 4xx, not that of a 5xx.
  *
- * @example
- * throw new HttpError(403, 'Only editors may save news')
  * @throws {RangeError} If the status is not an integer from 400 to 599.
  * @throws {TypeError} If an option is unknown, or a header can't be sent.
  */

@@ -18,9 +18,6 @@ import { safeNames } from './request-names.ts'
 
 /**
  * The channels of `node:diagnostics_channel`. A message contains safe names and no values.
- *
- * @example
- * channels.dispatch.start.bindStore(spans, ({ route, method }) => startSpan(`${method} ${route}`))
  */
 export const channels: {
   /**
