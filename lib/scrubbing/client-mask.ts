@@ -1,5 +1,6 @@
+import { WINDOW } from './run-index.ts'
 import { fold, squeeze, withoutGroups } from './text-forms.ts'
-import { type TextMask, WINDOW } from './text-mask.ts'
+import type { TextMask } from './text-mask.ts'
 
 /** Whether a client has sent a value, or may be unable to read it. */
 export type ValueOwner = 'client' | 'hidden'
@@ -11,6 +12,9 @@ const PARTS: readonly (readonly [RegExp, number])[] = [
   [/[^\s;,&"'()[\]{}<>|=]{8,}/g, 1],
   [/[a-z\d\x80-\uffff]{8,}/g, 3 / 4],
 ]
+
+// Maximum runs of a part that a text must have: only the beginning of a text is searched.
+const MAX_NEEDED = 200
 
 // Any character that is not ASCII may be folded into letters.
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
@@ -50,7 +54,7 @@ export class ClientMask {
       const end = start + length + 1 - WINDOW
       let found = 0
       for (let at = start; at < end; at++) if ((runs[at] as number) >= 0) found++
-      if (found === 0 || found < share * (end - start)) return
+      if (found === 0 || found < share * Math.min(end - start, MAX_NEEDED)) return
       for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] ||= number
     }
     hide(0, folded.length, 1)
@@ -74,8 +78,10 @@ export class ClientMask {
    */
   texts(maxLength: number): string[] {
     const mask = this.#mask
-    const labels = mask.charactersOf()
-    mask.coverShort(labels)
+    const own = mask.charactersOf()
+    const labels = own.slice()
+    // A hidden number does not consist of the numbers that the client has sent.
+    mask.coverShort(labels, own)
     const sent = mask.charactersOf(this.#sent)
     const hidden = mask.charactersOf(this.#hidden)
     for (let at = 0; at < hidden.length; at++) {
@@ -84,7 +90,7 @@ export class ClientMask {
       let someSent = false
       let allSent = true
       for (; hidden[at]; at++) {
-        if (labels[at] || sent[at]) someSent = true
+        if (own[at] || sent[at]) someSent = true
         else if (WORD_CHARACTER.test(mask.joined[at] ?? '')) allSent = false
       }
       if (!someSent || !allSent) labels.set(hidden.subarray(start, at), start)

@@ -175,15 +175,14 @@ const letterOrDigit = lazyPattern(
 const MAX_ESCAPE = 48
 const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
 
-/** Reports whether a run of a text neither continues letters or digits, nor is continued by them. */
-export function isWord(text: string, at: number, length: number): boolean {
-  if (continues(text, at + length - 1)) return false
-  return !continues(text, at - 1) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
+/** Reports whether a word may start at an index of a text: it does not continue letters or digits. */
+export function startsWord(text: string, at: number): boolean {
+  return endsWord(text, at) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
-// Reports whether a letter or digit follows another one.
-function continues(text: string, at: number): boolean {
-  return isLetterOrDigit(text[at]) && isLetterOrDigit(text[at + 1])
+/** Reports whether a word may end before an index of a text: no letters or digits continue it. */
+export function endsWord(text: string, at: number): boolean {
+  return !isLetterOrDigit(text[at - 1]) || !isLetterOrDigit(text[at])
 }
 
 function isLetterOrDigit(char = ''): boolean {

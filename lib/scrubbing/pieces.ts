@@ -1,6 +1,6 @@
 import { lazyPattern } from './printable.ts'
+import { WINDOW } from './run-index.ts'
 import { foldCost } from './text-forms.ts'
-import { WINDOW } from './text-mask.ts'
 
 // Masking every `1` and every `no` would make texts unreadable. Three characters protect no secret: they are guessed at once.
 const MIN_VALUE_LENGTH = 4

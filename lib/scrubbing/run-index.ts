@@ -1,3 +1,6 @@
+/** The length of the runs in which texts and values are compared. A shorter match may be a coincidence. */
+export const WINDOW = 8
+
 // 5 modulo 8: modulo 2^32, the powers of other numbers may repeat sooner.
 const BASE = Math.floor(Math.random() * 2 ** 29) * 8 + 5
 // Random, so that no client can choose runs that collide. A random base is not enough: there are texts that collide for an

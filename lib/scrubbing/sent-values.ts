@@ -61,16 +61,17 @@ export function* sourcesOf(
     yield ['hidden', jsonValues('secret', JSON.parse(each))]
 }
 
-/** Returns all that a client has certainly sent, decoded once: also names, and headers that are not searched for. */
+/** Returns all that a client has certainly sent, as it was sent and decoded once: also names, and headers that are not searched for. */
 export function sentTextsOf(request: HttpRequest, fields: readonly Field[]): ReadonlySet<string> {
   const { message, form = message.form, target } = stateOf(request)
-  const texts = new Set([decodePercent(target), unescaped(new TextDecoder().decode(message.json))])
-  if (form !== undefined) texts.add(decodePercent(form.text))
+  const json = new TextDecoder().decode(message.json)
+  const texts = [target, decodePercent(target), json, unescaped(json)]
+  if (form !== undefined) texts.push(form.text, decodePercent(form.text))
   for (const [name, field] of fields) {
-    texts.add(name)
-    if (isHarmless(name, field)) texts.add(unescaped(decodePercent(field)))
+    texts.push(name)
+    if (isHarmless(name, field)) texts.push(field, unescaped(decodePercent(field)))
   }
-  return texts
+  return new Set(texts)
 }
 
 function* clientValues(request: HttpRequest, fields: readonly Field[]): Generator<LabelledValue> {
@@ -171,10 +172,11 @@ function* fieldValues(search: string, isSafe: IsSafe): Generator<LabelledValue> 
   for (const field of search.split('&')) {
     if (field === '') continue
     const equals = field.indexOf('=')
-    const name = decodePercent(equals < 0 ? field : field.slice(0, equals))
+    const sent = equals < 0 ? field : field.slice(0, equals)
+    const name = decodePercent(sent)
     const label = labelOf(name, isSafe)
     // A field without a name may be a token.
-    if (label !== name) yield ['name', name]
+    if (label !== name) yield ['name', sent]
     yield [label, equals < 0 ? '' : field.slice(equals + 1)]
   }
 }
@@ -207,9 +209,9 @@ function* headerValues(name: string, field: string): Generator<LabelledValue> {
   for (const each of [credentials, user, credentials.replace(/^[^:]*:/, '')]) yield [label, each]
 }
 
-/** Returns Basic credentials, a user and a password in base64, as a text. */
+/** Returns Basic credentials, a user and a password in base64, as a text; '' if a field has another scheme. */
 export function credentialsIn(field: string): string {
-  return Buffer.from(field.split(/\s+/).at(-1) ?? '', 'base64').toString()
+  return Buffer.from(/^\s*(?:basic\s+)?(\S+)\s*$/i.exec(field)?.[1] ?? '', 'base64').toString()
 }
 
 // A longer cookie is no number, even if its digits are escaped six times.

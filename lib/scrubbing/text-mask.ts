@@ -1,5 +1,6 @@
-import { consistsOf, fixedCharactersOf, isWord } from './known-words.ts'
-import { RunIndex } from './run-index.ts'
+import { consistsOf, fixedCharactersOf } from './known-words.ts'
+import { RunIndex, WINDOW } from './run-index.ts'
+import { ShortValues } from './short-values.ts'
 import {
   BORDER,
   foldCost,
@@ -8,18 +9,6 @@ import {
   type TextForm,
   withoutGroups,
 } from './text-forms.ts'
-
-/** The length of the shortest part of a value that is masked. A shorter match may be a coincidence. */
-export const WINDOW = 8
-const HALF_WINDOW = 4
-// The bits of a hash that are looked up first.
-const FILTER = 4_095
-
-interface ShortValue {
-  readonly text: string
-  readonly label: number
-  readonly hasDigit: boolean
-}
 
 /**
  * Masks the characters that texts share with values: runs of {@link WINDOW} characters, and values of 4 to
@@ -40,15 +29,10 @@ export class TextMask {
   // The position in the index of the form without separators.
   readonly #squeezedStart: number
   readonly #runs: RunIndex
-  readonly #shortRuns: RunIndex
   // The number of the label of each run that a value contains, by the index of its first occurrence; 0 without one.
   readonly #labels: Uint16Array
-  // The shorter values, by their hashes.
-  readonly #shortValues = new Map<number, ShortValue[]>()
-  // 1 for the last bits of each of these hashes.
-  readonly #filter = new Uint8Array(FILTER + 1)
-  // The lengths of the shorter values that begin with a run, one bit for each, by the index of its first occurrence.
-  readonly #shortLengths: Uint8Array
+  // Leaves out the form without separators, where a short match would be a coincidence.
+  readonly #short: ShortValues
   readonly #labelNames = ['']
 
   /**
@@ -99,27 +83,15 @@ export class TextMask {
       at += starts.length
     }
     this.#runs = new RunIndex(indexed, WINDOW)
-    // Leaves out the form without separators, where a short match would be a coincidence.
-    this.#shortRuns = new RunIndex(plain, HALF_WINDOW)
+    this.#short = new ShortValues(plain)
     this.#labels = new Uint16Array(indexed.length)
-    this.#shortLengths = new Uint8Array(plain.length)
   }
 
   /** Masks the characters that the texts share with a folded value. */
   cover(label: string, folded: string): void {
-    const { length } = folded
     const number = this.numberOf(label)
-    if (length < WINDOW) {
-      for (const first of this.#shortRuns.find(folded.slice(0, HALF_WINDOW))) {
-        if (first < 0) continue
-        this.#shortLengths[first] = (this.#shortLengths[first] ?? 0) | (1 << length)
-        const hash = hashOf(first, folded, HALF_WINDOW, length)
-        this.#filter[hash & FILTER] = 1
-        const values = this.#shortValues.get(hash) ?? []
-        if (values.some(({ text }) => text === folded)) continue
-        values.push({ text: folded, label: number, hasDigit: /\d/.test(folded) })
-        this.#shortValues.set(hash, values)
-      }
+    if (folded.length < WINDOW) {
+      this.#short.add(folded, number)
       return
     }
     for (const form of [folded, withoutGroups(folded)]) {
@@ -210,40 +182,17 @@ export class TextMask {
     for (let i = this.#starts[at] as number; i < end; i++) labels[i] ||= label
   }
 
-  /** Sets the labels of the characters that the shorter values have. */
-  coverShort(labels: Uint16Array): void {
-    const { text, firsts } = this.#shortRuns
+  /**
+   * Sets the labels of the characters that the shorter values have.
+   *
+   * @param words Gets those of values that are whole words (default none).
+   */
+  coverShort(labels: Uint16Array, words?: Uint16Array): void {
     const fixed = fixedCharactersOf(this.joined)
-    for (let at = 0; at < firsts.length; at++) {
-      const first = firsts[at] as number
-      const lengths = this.#shortLengths[first] ?? 0
-      if (lengths === 0) continue
-      // The longest one first: it has the characters of the others.
-      const longest = Math.min(WINDOW - 1, text.length - at)
-      for (let length = longest; length >= HALF_WINDOW; length--) {
-        if ((lengths & (1 << length)) === 0) continue
-        const hash = hashOf(first, text, at + HALF_WINDOW, at + length)
-        // Most places have no value, and to look into the Map takes ten times as long.
-        if (!this.#filter[hash & FILTER]) continue
-        const found = text.slice(at, at + length)
-        const value = this.#shortValues.get(hash)?.find((each) => each.text === found)
-        if (value === undefined) continue
-        const { label, hasDigit } = value
-        if (hasDigit || (!fixed.has(this.#starts[at] as number) && isWord(text, at, length))) {
-          this.#put(labels, at, length, label)
-          break
-        }
-      }
-    }
+    this.#short.findAll(({ at, length, label, hasDigit, isWord }) => {
+      if (!hasDigit && fixed.has(this.#starts[at] as number)) return
+      this.#put(labels, at, length, label)
+      if (words && isWord) this.#put(words, at, length, label)
+    })
   }
-}
-
-// Random, so that no client can choose values that collide.
-const BASE = Math.floor(Math.random() * 2 ** 29) * 2 + 1
-
-// Returns the hash of a run of the short index and the characters behind it: a key that takes less time than a part of the text.
-function hashOf(first: number, text: string, start: number, end: number): number {
-  let hash = first + end - start
-  for (let i = start; i < end; i++) hash = (Math.imul(hash, BASE) + text.charCodeAt(i)) | 0
-  return hash & 0x3fff_ffff
 }

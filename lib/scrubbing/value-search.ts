@@ -1,9 +1,9 @@
 import { decodePercent } from '../http/params.ts'
 import type { ValueOwner } from './client-mask.ts'
 import { isShort, numbersIn, piecesOf } from './pieces.ts'
+import { WINDOW } from './run-index.ts'
 import type { LabelledValue } from './sent-values.ts'
 import { fold, foldCost, unescaped } from './text-forms.ts'
-import { WINDOW } from './text-mask.ts'
 
 // The cost of a value in addition to its characters.
 const SEARCH_OVERHEAD = 48
@@ -79,7 +79,8 @@ export function coverValues(
   }
   const sent = new Set<string>()
   for (const [label, value] of values) {
-    left -= SHORT_COST
+    // To judge a long name takes as long as to search for a short value.
+    left -= SHORT_COST + label.length / 2
     if (left < 0) return left
     if (repeats) done.clear()
     else if (sent.has(value)) continue

@@ -316,6 +316,46 @@ describe('The hidden values of a request', () => {
     }
   })
 
+  it('do not decide whether a text is shown that the client has sent with escapes, as it sent them', () => {
+    const places: Record<string, (text: string) => Sent> = {
+      target: (text) => ({ search: `${text}=1` }),
+      form: (text) => ({ form: `${text}=1` }),
+      json: (text) => ({ json: { [text]: 1 } }),
+      host: (text) => ({ headers: { host: text } }),
+      'content-type': (text) => ({ headers: { 'content-type': text } }),
+    }
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const [place, send] of Object.entries(places)) {
+        for (const [text, value] of [
+          ['0%8083072', '08083072'],
+          ['%B95567034', '15567034'],
+          ['a%FCb1234567', 'aüb1234567'],
+          ['4539%2D1488', '45391488'],
+        ] as const) {
+          const shown = (hidden: string): string =>
+            toClient(`Unknown: ${text}`, hide(send(text), hidden))
+          assert.equal(shown(value), shown(other(value)), `${hiding}, ${place}: ${text}`)
+        }
+      }
+    }
+  })
+
+  it('are masked where the application quotes one that consists of numbers or short words of the client', () => {
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const value of ['26868719', '177816975218']) {
+        const search = (value.match(/.{4}/g) ?? []).map((part, i) => `p${i}=${part}`).join('&')
+        const shown = toClient(`Voucher ${value} has expired`, hide({ search }, value))
+        assert.match(shown, /^Voucher \[(?!p\d)\w+\] has expired$/, `${hiding}: ${value}`)
+      }
+    }
+  })
+
+  it('are masked where the application quotes one that is longer than what is searched of the message', () => {
+    const token = Array.from({ length: 350 }, (_, i) => (i * 37 + 4_096).toString(16)).join('')
+    for (const [hiding, hide] of Object.entries(hidings))
+      assert.match(toClient(`no ${token}`, hide({}, token)), /^no \[\w+\]$/, hiding)
+  })
+
   it('do not decide what is shown of a text that code has calculated or changed, unless it has most of one', () => {
     const table: [value: string, text: string][] = [
       ['2839', 'tags.2839'],

@@ -794,6 +794,18 @@ describe('scrubAll()', () => {
     assert.deepEqual(scrubAll(texts, request), [texts[0], undefined, '[p]', 'last'])
   })
 
+  it('searches a request with a token of 8 kB in Authorization', () => {
+    const request = requestOf({ headers: { authorization: `Bearer ${varied(8_000)}` } })
+    assert.deepEqual(scrubAll(['No such article'], request), ['No such article'])
+  })
+
+  it('finds a name with bytes that are not UTF-8, as it was sent', () => {
+    const text = `Cannot GET /a?h%FCllo7%E477=1`
+    assert.deepEqual(scrubAll([text], requestOf({ search: 'h%FCllo7%E477=1' })), [
+      'Cannot GET /a?[name]=1',
+    ])
+  })
+
   it('searches one form of the longest texts of a request without a body, two of half the length', () => {
     const request = new HttpRequest({ target: `/news/list?p=${TOKEN}` })
     const text = (length: number, start = ''): string =>
