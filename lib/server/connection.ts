@@ -28,7 +28,7 @@ export class Connection {
   latest: Watched | undefined
   /** Number of requests that have arrived. */
   requests = 0
-  /** The pipelined requests; undefined if the most recent request arrived while no response was active. */
+  /** The pipelined requests; undefined if the most recent request arrived while no response was active, or has been responded to. */
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
@@ -161,6 +161,7 @@ export class Connection {
     if (out === this.latest) {
       // An idle connection must not keep the headers of its last request in memory. The last request may have overtaken this one.
       this.latest = this.lastResponse
+      if (this.latest === undefined) this.pipeline = undefined
       listener ??= this.#endListener
       this.#endListener = undefined
     }
