@@ -9,6 +9,7 @@ import {
 import { lineOf } from '../controllers/load-file.ts'
 import { FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { DEFAULT_LIMITS, type FrontControllerOptions, withMaps } from '../dispatch/options.ts'
+import { nearestName } from '../http/check-options.ts'
 import { toError } from '../http/exceptions.ts'
 import { HttpRequest } from '../http/request.ts'
 import { rejectLongTarget } from '../http/request-line.ts'
@@ -178,7 +179,9 @@ function warnAboutRoutes(front: FrontController, warn: (warning: string) => void
     if (isAbstract || isRest || routeNames.some((each) => variables.has(each))) continue
     const target = { ...defaults, pairs: undefined }
     if (dispatcher.nameOf(target) !== undefined) continue
-    warn(`The route "${name}" leads to "${fullName(target)}", which does not exist`)
+    const nearest = nearestName(fullName(target), dispatcher.registered)
+    const hint = nearest === undefined ? '' : `: did you mean "${nearest}"?`
+    warn(`The route "${name}" leads to "${fullName(target)}", which does not exist${hint}`)
   }
 }
 

@@ -152,10 +152,13 @@ describe('node server.js --app', { concurrency: 4 }, () => {
       join(createApp(t, source), 'app.js'),
     ])
     const lines = [
-      ['wrong', 'userAdmin/saveAll'],
-      ['none', 'index/index'],
-      ['child', 'nosuch/index'],
-    ].map(([name, to]) => `portico: The route "${name}" leads to "${to}", which does not exist\n`)
+      ['wrong', 'userAdmin/saveAll', ': did you mean "user-admin/save-all"?'],
+      ['none', 'index/index', ''],
+      ['child', 'nosuch/index', ''],
+    ].map(
+      ([name, to, hint]) =>
+        `portico: The route "${name}" leads to "${to}", which does not exist${hint}\n`,
+    )
     assert.deepEqual([code, stderr], [0, lines.join('')])
   })
 
