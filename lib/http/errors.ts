@@ -66,7 +66,9 @@ export class HttpError extends Error {
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     if (!isErrorStatus(status))
-      throw new RangeError(`Expected an error status from 400 to 599, got "${status}"`)
+      throw new RangeError(
+        `Expected an error status from 400 to 599, got the ${typeof status} "${status}"`,
+      )
     this.status = status
     this.code = options.code ?? status
     this.headers = options.headers ?? NOTHING

@@ -103,7 +103,9 @@ export class HttpResponse {
   /** @throws {RangeError} If the status is not an integer from 200 to 599. */
   set status(status: number) {
     if (!Number.isInteger(status) || status < 200 || status > 599) {
-      throw new RangeError(`Expected a status from 200 to 599, got "${status}"`)
+      throw new RangeError(
+        `Expected a status from 200 to 599, got the ${typeof status} "${status}"`,
+      )
     }
     this.#status = status
   }

@@ -69,7 +69,7 @@ describe('HttpError', () => {
     for (const status of [399, 600, 404.5, Number.NaN, Number.POSITIVE_INFINITY, 200, 0]) {
       assert.throws(() => new HttpError(status, ''), {
         name: 'RangeError',
-        message: `Expected an error status from 400 to 599, got "${status}"`,
+        message: `Expected an error status from 400 to 599, got the ${typeof status} "${status}"`,
       })
     }
   })

@@ -26,7 +26,10 @@ describe('HttpResponse', () => {
         () => {
           response.status = status
         },
-        { name: 'RangeError', message: `Expected a status from 200 to 599, got "${status}"` },
+        {
+          name: 'RangeError',
+          message: `Expected a status from 200 to 599, got the ${typeof status} "${status}"`,
+        },
       )
     }
     assert.equal(response.status, 200)
