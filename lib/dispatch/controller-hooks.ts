@@ -31,7 +31,7 @@ export function isReservedForHook(name: string): boolean {
 /**
  * Returns the hooks among the functions of a controller; undefined if it has none.
  *
- * @throws {TypeError} If a hook or `__call` is an object in place of a function, or is misspelt: a guard would not run.
+ * @throws {TypeError} If a hook or `__call` is undefined or an object in place of a function, or is misspelt: a guard would not run.
  */
 export function hooksOf(
   owner: Controller,
@@ -42,9 +42,9 @@ export function hooksOf(
   const members = [owner, ...prototypesOf(owner)]
   const wrong = reserved.find((hook) => {
     const found = members.flatMap((each) => Object.getOwnPropertyDescriptor(each, hook) ?? [])
-    // A text or a number is a member of another meaning. A list, a plugin or a promise is not. Any member, also a getter, would
-    // hide the guard of a class that is extended.
-    const isWrong = found.some(({ get, set, value }) => get || set || Object(value) === value)
+    // A text or a number is a member of another meaning. `undefined`, as of a misspelt `guards.admin`, a list, a plugin or a promise
+    // is not, nor is a getter. Any member would hide the guard of a class that is extended.
+    const isWrong = found.some(({ value = null }) => value === null || Object(value) === value)
     return isWrong && !functions.has(hook)
   })
   checkHooks(wrong, [...functions.keys()], reserved, `the controller "${name}"`)

@@ -76,6 +76,8 @@ describe('the hooks of a controller', () => {
       [{ preDispatch: { preDispatch: guard } }, /Expected "preDispatch"/],
       [{ init: Promise.resolve(guard) }, /Expected "init"/],
       [{ postDispatch: class {} }, /Expected "postDispatch"/],
+      [{ index() {}, preDispatch: undefined }, /Expected "preDispatch"/],
+      [{ index() {}, __call: null }, /Expected "__call"/],
       [{ __call: ['index'] }, /Expected "__call"/],
       [
         { predispatch: guard },
@@ -85,7 +87,6 @@ describe('the hooks of a controller', () => {
     for (const [account, message] of wrong) {
       assert.throws(() => createFront({ account }), { name: 'TypeError', message })
     }
-    createFront({ account: { index() {}, preDispatch: undefined } })
   })
 
   it('are never actions, in no spelling', async () => {
