@@ -105,6 +105,17 @@ function toLetters(number) {
     .join('')
 }
 
+// Returns a text of two letters in an irregular order, and parts of it with 4 to 7 letters.
+function shortWords(length, count) {
+  let state = 7
+  const text = Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648
+    return state > 1_073_741_824 ? 'a' : 'b'
+  }).join('')
+  const parts = Array.from({ length: 4 * count }, (_, i) => text.slice(3 * i).slice(0, 4 + (i % 4)))
+  return [text, ...[...new Set(parts)].slice(0, count)]
+}
+
 function getWithCookie(target, value) {
   return getWith(target, [`Cookie: a=${value}`])
 }
@@ -197,6 +208,24 @@ async function measureCpu() {
       'POST, the message quotes 1 kB of a header of 14 kB, a number repeated',
       ...(await costs(server, (path) =>
         post(path, `a=${numbers.repeat(80)}`, [`X-A: ${numbers.repeat(1_166)}`]),
+      )),
+    ])
+    const [text, ...values] = shortWords(13_000, 150)
+    rows.push([
+      'POST, the message quotes 13 kB of two letters, with 150 short values that end inside of its words',
+      ...(await costs(server, (path) =>
+        post(path, [`a=%C3%A9+${text}`, ...values.map((word, i) => `b${i}=${word}`)].join('&')),
+      )),
+    ])
+    const [long, ...more] = shortWords(14_000, 170)
+    const names = Array.from(
+      { length: 530 },
+      (_, i) => 'interAction'.repeat(6).slice(3) + toLetters(i),
+    )
+    rows.push([
+      'POST, the same with 170 values and 530 names of 66 characters',
+      ...(await costs(server, (path) =>
+        post(path, [`a=${long}`, ...more.map((word, i) => `b${i}=${word}`), ...names].join('&')),
       )),
     ])
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
