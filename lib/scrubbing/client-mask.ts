@@ -6,24 +6,24 @@ import type { TextMask } from './text-mask.ts'
 export type ValueOwner = 'client' | 'hidden'
 
 // Match the parts of a folded value, of WINDOW characters or more: those between separators, with white space and without it, and
-// their words. The number is the share of a part that a text must have.
-const PARTS: readonly (readonly [RegExp, number])[] = [
-  [/[^\s;,&"'()[\]{}<>|=][^;,&"'()[\]{}<>|=]{6,}[^\s;,&"'()[\]{}<>|=]/g, 1],
-  [/[^\s;,&"'()[\]{}<>|=]{8,}/g, 1],
-  [/[a-z\d\x80-\uffff]{8,}/g, 3 / 4],
+// their words.
+const PARTS: readonly RegExp[] = [
+  /[^\s;,&"'()[\]{}<>|=][^;,&"'()[\]{}<>|=]{6,}[^\s;,&"'()[\]{}<>|=]/g,
+  /[^\s;,&"'()[\]{}<>|=]{8,}/g,
 ]
-
-// Maximum runs of a part that a text must have: only the beginning of a text is searched.
-const MAX_NEEDED = 200
+const WORDS = /[a-z\d\x80-\uffff]{8,}/g
+// The share of the runs of a word that a text must have, and the number that suffices: only the beginning of a text is searched.
+const SHARE = 3 / 4
+const SUFFICIENT = 192
 
 // Any character that is not ASCII may be folded into letters.
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
 
 /**
  * Masks the texts that the client of a request reads. A mask must not tell the client whether a text that it has sent is a value
- * that it cannot read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three quarters of a
- * word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. It is not masked where the
- * client has sent all of its letters and digits.
+ * that it cannot read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three
+ * quarters of a word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. It is not
+ * masked where the client has sent all of its letters and digits.
  */
 export class ClientMask {
   readonly #mask: TextMask
@@ -54,13 +54,15 @@ export class ClientMask {
       const end = start + length + 1 - WINDOW
       let found = 0
       for (let at = start; at < end; at++) if ((runs[at] as number) >= 0) found++
-      if (found === 0 || found < share * Math.min(end - start, MAX_NEEDED)) return
+      const isEnough = found >= share * (end - start) || (share < 1 && found >= SUFFICIENT)
+      if (found === 0 || !isEnough) return
       for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] ||= number
     }
     hide(0, folded.length, 1)
-    for (const [pattern, share] of PARTS) {
-      for (const { 0: part, index } of folded.matchAll(pattern)) hide(index, part.length, share)
+    for (const pattern of PARTS) {
+      for (const { 0: part, index } of folded.matchAll(pattern)) hide(index, part.length, 1)
     }
+    for (const { 0: word, index } of folded.matchAll(WORDS)) hide(index, word.length, SHARE)
   }
 
   /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */

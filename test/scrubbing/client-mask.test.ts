@@ -373,5 +373,12 @@ describe('The hidden values of a request', () => {
       const cookie = `theme=${'a'.repeat(40)}ed17e50b; sid=ed17e50b42a98c1d`
       assert.equal(toClient(`No ${guess}`, requestOf({ headers: { cookie } })), `No ${guess}`)
     }
+    // Even if the text has more than enough of another value.
+    const known = Array.from({ length: 100 }, (_, i) => (i * 37 + 4_096).toString(16)).join('')
+    for (const guess of ['ed17e50b', 'ed17e50c']) {
+      const cookie = `theme=${known}; sid=ed17e50b42a98c1d`
+      const request = requestOf({ headers: { cookie } })
+      assert.equal(toClient(`No ${guess} ${known}`, request), `No ${guess} [header]`)
+    }
   })
 })
