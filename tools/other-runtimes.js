@@ -40,7 +40,7 @@ const runtimes = {
     known: [
       [/^loadControllers\(\) > names the/, 'expects the messages and stacks of V8'],
       [/^loadControllers\(\) > .*await in a package/, 'Bun cannot require() such a file'],
-      [/^scrub\(\) > withholds what V8/, 'expects the messages of V8'],
+      [/^scrubAll\(\) of one text > withholds what V8/, 'expects the messages of V8'],
       [/^(?:createDetails|locateFrame)\(\) > /, 'expects the stacks of V8'],
       [/^knownWords\(\) > shows the messages of V8/, 'expects the messages of V8'],
       [/^locateFunctions\(\) > |^listActions\(\) > (?:locates|marks)/, 'Bun locates no function'],
