@@ -3,7 +3,7 @@ import { HttpError } from 'portico'
 /** @import { HttpRequest, HttpResponse } from 'portico' */
 
 /**
- * Replaces the built-in error page. It shows the controller of the request, and no other part of the request.
+ * Replaces the built-in error page. It shows the message of a 4xx, and the controller of the request.
  * @param {HttpRequest} request
  * @param {HttpResponse} response
  */

@@ -220,9 +220,6 @@ export class HttpRequest {
    * route matched it; from a route with a common parent, the values of that parent. In the error action, they come from the
    * original request.
    *
-   * @example
-   * request.urlFor({ controller: 'news', action: 'view', id: 42 }, { reset: true }) // '/news/view/id/42'
-   * request.urlFor({ id: 43 }) // in /news/view/id/42/page/2: '/news/view/page/2/id/43'
    * @throws {TypeError} If no URL leads to them, an option is unknown, or the built-in router did not route the request.
    */
   urlFor(params: UrlParams = {}, options: UrlOptions = {}): string {

@@ -118,10 +118,6 @@ export class HttpResponse {
    * If it fails (a chunk is neither text nor bytes) within 200 ms and before its first byte, the error controller
    * responds; later, the connection is closed. A stream that is not sent completely is destroyed. A generator that is
    * awaiting other work notices this only by `request.signal`.
-   *
-   * @example
-   * response.body = createReadStream('report.pdf')
-   * response.body = (async function* () { for await (const row of rows) yield `${row}\n` })()
    */
   get body(): ResponseBody {
     return this.#body

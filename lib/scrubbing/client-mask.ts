@@ -1,5 +1,6 @@
+import { knownWords } from './known-words.ts'
 import { WINDOW } from './run-index.ts'
-import { fold, squeeze, withoutGroups } from './text-forms.ts'
+import { BORDER, fold, squeeze, withoutGroups } from './text-forms.ts'
 import type { TextMask } from './text-mask.ts'
 
 /** Whether a client has sent a value, or may be unable to read it. */
@@ -20,14 +21,15 @@ const SUFFICIENT = 192
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
 
 /**
- * Masks the texts that the client of a request reads. A mask must not tell the client whether a text that it has sent is a value
- * that it cannot read. So a hidden value is masked only where the texts have all of it, all of a part between separators, or three
- * quarters of a word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. It is not
- * masked where the client has sent all of its letters and digits.
+ * Masks the texts that the client of a request reads. They must not tell the client whether a text that it has sent is a value
+ * that it cannot read. So a text has a hidden value only if it has all of it, all of a part between separators, or three quarters
+ * of a word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. Of such a text,
+ * the client reads no more than the known words: masks of its own values beside a hidden one would tell which of them have a
+ * piece of that. A hidden value of which the client has sent all letters and digits counts as its own.
  */
 export class ClientMask {
   readonly #mask: TextMask
-  // The numbers of the labels of the runs of hidden values.
+  // 1 for each run of a hidden value.
   readonly #hidden: Uint16Array
   // 1 for each run that the client has sent.
   readonly #sent: Uint16Array
@@ -42,13 +44,12 @@ export class ClientMask {
   cover(label: string, folded: string, owner: ValueOwner): void {
     if (owner === 'client') this.#mask.cover(label, folded)
     else {
-      const number = this.#mask.numberOf(label)
       for (const form of [folded, withoutGroups(folded)])
-        if (form.length >= WINDOW) this.#hide(number, form)
+        if (form.length >= WINDOW) this.#hide(form)
     }
   }
 
-  #hide(number: number, folded: string): void {
+  #hide(folded: string): void {
     const runs = this.#mask.runsOf(folded)
     const hide = (start: number, length: number, share: number): void => {
       const end = start + length + 1 - WINDOW
@@ -56,7 +57,7 @@ export class ClientMask {
       for (let at = start; at < end; at++) if ((runs[at] as number) >= 0) found++
       const isEnough = found >= share * (end - start) || (share < 1 && found >= SUFFICIENT)
       if (found === 0 || !isEnough) return
-      for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] ||= number
+      for (const first of runs.subarray(start, end)) if (first >= 0) this.#hidden[first] = 1
     }
     hide(0, folded.length, 1)
     for (const pattern of PARTS) {
@@ -74,7 +75,7 @@ export class ClientMask {
   }
 
   /**
-   * Returns the texts, with labels in place of masked characters.
+   * Returns the texts, with labels in place of masked characters; of a text with a hidden value the known words and shapes.
    *
    * @param maxLength Maximum characters of each text that are shown.
    */
@@ -86,17 +87,17 @@ export class ClientMask {
     mask.coverShort(labels, own)
     const sent = mask.charactersOf(this.#sent)
     const hidden = mask.charactersOf(this.#hidden)
-    for (let at = 0; at < hidden.length; at++) {
-      if (!hidden[at]) continue
-      const start = at
-      let someSent = false
-      let allSent = true
-      for (; hidden[at]; at++) {
-        if (own[at] || sent[at]) someSent = true
-        else if (WORD_CHARACTER.test(mask.joined[at] ?? '')) allSent = false
-      }
-      if (!someSent || !allSent) labels.set(hidden.subarray(start, at), start)
-    }
-    return mask.textsWith(labels, maxLength)
+    const isSent = (at: number): boolean => (own[at] || sent[at]) !== 0
+    const shown = mask.textsWith(labels, maxLength)
+    let start = 0
+    return mask.originals.map((text, i) => {
+      let isHidden = false
+      const end = start + text.length
+      for (; start < end; start++)
+        if (hidden[start] && !isSent(start) && WORD_CHARACTER.test(mask.joined[start] ?? ''))
+          isHidden = true
+      start += BORDER.length
+      return isHidden ? knownWords(text.slice(0, maxLength)) : (shown[i] as string)
+    })
   }
 }

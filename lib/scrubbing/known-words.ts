@@ -175,18 +175,15 @@ const letterOrDigit = lazyPattern(
 const MAX_ESCAPE = 48
 const ESCAPE = /\x1b\[[\d;:]*[a-z]$/
 
-/** Reports whether a word may start at an index of a text: it does not continue letters or digits. */
-export function startsWord(text: string, at: number): boolean {
-  return endsWord(text, at) || ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
+/** Reports whether an escape sequence of a terminal ends before an index of a text. */
+export function followsEscape(text: string, at: number): boolean {
+  return ESCAPE.test(text.slice(Math.max(0, at - MAX_ESCAPE), at))
 }
 
-/** Reports whether a word may end before an index of a text: no letters or digits continue it. */
-export function endsWord(text: string, at: number): boolean {
-  return !isLetterOrDigit(text[at - 1]) || !isLetterOrDigit(text[at])
-}
-
-function isLetterOrDigit(char = ''): boolean {
-  if (char >= '\x80') return letterOrDigit().test(char)
+/** Reports whether a character is a letter or a digit of a script with spaces between words. */
+export function isLetterOrDigit(char: string): boolean {
+  // The expression takes ten times as long. Most ideographs need none.
+  if (char >= '\x80') return !(char >= '\u3400' && char <= '\u9fff') && letterOrDigit().test(char)
   return (
     (char >= 'a' && char <= 'z') || (char >= '0' && char <= '9') || (char >= 'A' && char <= 'Z')
   )

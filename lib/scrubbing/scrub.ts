@@ -7,7 +7,7 @@ import { TextMask } from './text-mask.ts'
 import { coverValues } from './value-search.ts'
 
 /** Maximum number of characters of the texts of one error that are searched. */
-export const MAX_TEXT = 16_384
+export const MAX_TEXT = 12_288
 
 // The limits of the CPU time of one error: the characters of all texts, and the cost of the search, in characters of values.
 // A text past a limit is not searched.
@@ -111,7 +111,8 @@ function budgetOf(request: HttpRequest): Budget {
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
   if (sent > ANY.cost) return { text: 0, cost: 0 }
   const isSmall = form === undefined && json === undefined && hidden <= MAX_HIDDEN
-  return isSmall ? HEAD_ONLY : ANY
+  // To parse and unescape JSON takes time too.
+  return isSmall ? HEAD_ONLY : { ...ANY, cost: ANY.cost - (json?.length ?? 0) / 2 }
 }
 
 // Returns undefined for each text that is too long, or that follows so many others.

@@ -65,8 +65,8 @@ export function* sourcesOf(
 export function sentTextsOf(request: HttpRequest, fields: readonly Field[]): ReadonlySet<string> {
   const { message, form = message.form, target } = stateOf(request)
   const json = new TextDecoder().decode(message.json)
-  const texts = [target, decodePercent(target), json, unescaped(json)]
-  if (form !== undefined) texts.push(form.text, decodePercent(form.text))
+  const texts = [json, unescaped(json)]
+  for (const text of [target, form?.text ?? '']) texts.push(text, decodePercent(text))
   for (const [name, field] of fields) {
     texts.push(name)
     if (isHarmless(name, field)) texts.push(field, unescaped(decodePercent(field)))

@@ -138,9 +138,7 @@ const SEPARATORS = /[^a-z\d\u0080-\u1fff\u2070-\uffff]+/g
 export function fold(text: string): string {
   if (!/[A-Z+\u0080-\uffff]/.test(text)) return text
   const others = text.match(OTHERS) ?? []
-  // Most texts have few other letters. Folding all of such a text would take ten times as long.
-  const areFew = others.length * MIXED < text.length
-  const folded = areFew ? foldRuns(text, others) : foldOthers(text)
+  const folded = areFew(others, text) ? foldRuns(text, others) : foldOthers(text)
   return replaceAll(folded, '+', ' ').toLowerCase()
 }
 
@@ -162,9 +160,16 @@ function foldOthers(text: string): string {
   return lower.replace(/[ςłøđħŧ]/g, (letter) => WITHOUT_STROKE[letter] ?? 'σ')
 }
 
-/** Returns the cost of folding the characters of a text one by one, in characters of an index. */
+/** Returns the cost of folding a text, in characters of an index. */
 export function foldCost(text: string): number {
-  return IS_ASCII.test(text) ? 0 : FOLD_COST * text.replace(unfolded(), '').length
+  if (IS_ASCII.test(text)) return 0
+  const others = text.match(OTHERS) ?? []
+  return FOLD_COST * (areFew(others, text) ? others.join('').length : text.length)
+}
+
+// Most texts have few runs of other letters. Folding all of such a text would take ten times as long.
+function areFew(others: readonly string[], text: string): boolean {
+  return others.length * MIXED < text.length
 }
 
 // A text with a run of other letters in so many characters, or with more of them, is folded as a whole.
@@ -186,7 +191,6 @@ const longMarks = lazyPattern(
 // Characters that are not ASCII, without most ideographs, which folding does not change. To search for `\p` takes ten times as long.
 const OTHERS = /[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]+/g
 const OTHER = /[\ud800-\udbff][\udc00-\udfff]|[^\0-\x7f\u3400-\u4dbf\u4e00-\u9fff]/g
-const unfolded = lazyPattern('[\\0-\\x7f\\ud800\\p{Unified_Ideograph}]+', 'gu')
 const accents = lazyPattern('\\p{M}+', 'gu')
 const WITHOUT_STROKE: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd', ħ: 'h', ŧ: 't' }
 

@@ -20,7 +20,8 @@ import {
 export class TextMask {
   /** The characters of all forms in both indexes, and the cost of folding in such characters. */
   readonly cost: number
-  readonly #texts: readonly string[]
+  /** The texts as they are. */
+  readonly originals: readonly string[]
   readonly #publicWords: ReadonlySet<string>
   /** The texts, with a border between two. */
   readonly joined: string
@@ -39,7 +40,7 @@ export class TextMask {
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
-   * @param limit Maximum {@link cost}: 49,152 take 4 ms. A text without escapes has three for each of its characters.
+   * @param limit Maximum {@link cost}: 36,864 take 3 ms. A text without escapes has three for each of its characters.
    */
   static of(
     texts: readonly string[],
@@ -68,7 +69,7 @@ export class TextMask {
     cost: number,
   ) {
     this.cost = cost
-    this.#texts = texts
+    this.originals = texts
     this.joined = joined
     this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
@@ -89,7 +90,8 @@ export class TextMask {
 
   /** Masks the characters that the texts share with a folded value. */
   cover(label: string, folded: string): void {
-    const number = this.numberOf(label)
+    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
+    const number = this.#labelNames.length - 1
     if (folded.length < WINDOW) {
       this.#short.add(folded, number)
       return
@@ -97,12 +99,6 @@ export class TextMask {
     for (const form of [folded, withoutGroups(folded)]) {
       for (const first of this.runsOf(form)) if (first >= 0) this.#labels[first] ||= number
     }
-  }
-
-  /** Returns the number of a label, which is not 0. */
-  numberOf(label: string): number {
-    if (this.#labelNames.at(-1) !== label) this.#labelNames.push(label)
-    return this.#labelNames.length - 1
   }
 
   /** Returns a number for each run of the texts, all of them 0: see {@link charactersOf}. */
@@ -130,7 +126,7 @@ export class TextMask {
    */
   textsWith(labels: Uint16Array, maxLength?: number): string[] {
     let start = 0
-    return this.#texts.map((text) => {
+    return this.originals.map((text) => {
       const masked = this.#withLabels(text.slice(0, maxLength), labels.subarray(start))
       start += text.length + BORDER.length
       return masked

@@ -126,7 +126,6 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
 
   let closed: Promise<CloseResult> | undefined
   const stop = async (): Promise<CloseResult> => {
-    controller.abort(new ServerClosingError())
     const { running } = ServerStop.of(closing)
     const result = await drain(server, counter.sockets, closeTimeoutMs, running)
     handler.flush?.()
@@ -140,6 +139,8 @@ export async function serve(handler: Handler, options: ServeOptions = {}): Promi
       return counter.counts
     },
     close() {
+      // A listener of the signal may call it again.
+      if (!closing.aborted) controller.abort(new ServerClosingError())
       closed ??= stop()
       return closed
     },

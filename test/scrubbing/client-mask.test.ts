@@ -4,6 +4,7 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { FormBody } from '../../lib/http/body.ts'
 import { HttpRequest, stateOf, withState } from '../../lib/http/request.ts'
+import { knownWords } from '../../lib/scrubbing/known-words.ts'
 import { scrubTexts } from '../../lib/scrubbing/scrub.ts'
 import { isName } from '../../lib/scrubbing/shape.ts'
 
@@ -219,8 +220,10 @@ describe('The hidden values of a request', () => {
     ]) {
       for (const [hiding, hide] of Object.entries(hidings)) {
         const search = `a=.quaife@corp.example&b=${value.slice(1)}&c=${value.slice(0, -1)}`
-        const text = toClient(`The balance is ${value} today`, hide({ search, headers }, value))
-        assert.match(text, /^The balance is \[[a-z]+\] today$/, `${hiding}: ${value}`)
+        const message = `The balance is ${value} today`
+        const text = toClient(message, hide({ search, headers }, value))
+        if (value.length < 8) assert.match(text, /^The balance is \[[a-z]+\] today$/, hiding)
+        else assert.ok(text === knownWords(message) || text === 'The balance is [c] today', text)
       }
     }
   })
@@ -231,11 +234,8 @@ describe('The hidden values of a request', () => {
       for (const [hiding, hide] of Object.entries(hidings)) {
         // A header has more than the value.
         if (hiding === 'authorization') continue
-        assert.match(
-          toClient(`No ${value} here`, hide({ headers }, value)),
-          /^No \[[a-z]+\] here$/,
-          hiding,
-        )
+        const message = `No ${value} here`
+        assert.equal(toClient(message, hide({ headers }, value)), knownWords(message), hiding)
       }
     }
   })
@@ -297,7 +297,7 @@ describe('The hidden values of a request', () => {
         ],
       ] as const) {
         for (const text of quoted)
-          assert.match(toClient(`no ${text}`, hide(sent, value)), /^no \[[a-z]+\]( x)?$/, hiding)
+          assert.equal(toClient(`no ${text}`, hide(sent, value)), knownWords(`no ${text}`), hiding)
       }
       assert.equal(toClient('no k7w2p-q8', hide({}, 'k7w2p-q8x3r-z9y4t')), 'no k7w2p-q8', hiding)
       assert.equal(toClient('no k7w2p', hide({}, 'k7w2p')), 'no k7w2p', hiding)
@@ -340,12 +340,30 @@ describe('The hidden values of a request', () => {
     }
   })
 
+  it('do not decide which masks stand beside one that the application quotes', () => {
+    const table: ((guess: string) => Sent)[] = [
+      (guess) => ({ search: `a=oucher+${guess}&b=${guess}+has+e` }),
+      (guess) => ({ search: `a=${guess}` }),
+      (guess) => ({ headers: { 'x-guess': `oucher ${guess}, ${guess} has e` } }),
+      (guess) => ({ headers: { 'user-agent': `oucher ${guess} has e` } }),
+    ]
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const send of table) {
+        for (const guess of ['2', '268', '26868', '9', '719', '8719', '3', '369']) {
+          const message = 'The voucher 26868719 has expired'
+          const shown = toClient(message, hide(send(guess), '26868719'))
+          assert.equal(shown, knownWords(message), `${hiding}: ${guess}`)
+        }
+      }
+    }
+  })
+
   it('are masked where the application quotes one that consists of numbers or short words of the client', () => {
     for (const [hiding, hide] of Object.entries(hidings)) {
       for (const value of ['26868719', '177816975218']) {
         const search = (value.match(/.{4}/g) ?? []).map((part, i) => `p${i}=${part}`).join('&')
-        const shown = toClient(`Voucher ${value} has expired`, hide({ search }, value))
-        assert.match(shown, /^Voucher \[(?!p\d)\w+\] has expired$/, `${hiding}: ${value}`)
+        const message = `Voucher ${value} has expired`
+        assert.equal(toClient(message, hide({ search }, value)), knownWords(message), hiding)
       }
     }
   })
@@ -353,7 +371,7 @@ describe('The hidden values of a request', () => {
   it('are masked where the application quotes one that is longer than what is searched of the message', () => {
     const token = Array.from({ length: 350 }, (_, i) => (i * 37 + 4_096).toString(16)).join('')
     for (const [hiding, hide] of Object.entries(hidings))
-      assert.match(toClient(`no ${token}`, hide({}, token)), /^no \[\w+\]$/, hiding)
+      assert.match(toClient(`no ${token}`, hide({}, token)), /^no(?: token|\.\.\.)/, hiding)
   })
 
   it('do not decide what is shown of a text that code has calculated or changed, unless it has most of one', () => {
@@ -378,7 +396,7 @@ describe('The hidden values of a request', () => {
     for (const guess of ['ed17e50b', 'ed17e50c']) {
       const cookie = `theme=${known}; sid=ed17e50b42a98c1d`
       const request = requestOf({ headers: { cookie } })
-      assert.equal(toClient(`No ${guess} ${known}`, request), `No ${guess} [header]`)
+      assert.equal(toClient(`No ${guess} ${known}`, request), 'No token(8) token(400)')
     }
   })
 })

@@ -104,6 +104,26 @@ describe('drain()', () => {
     assert.deepEqual(await service.close(), { connections: 0, actions: 0 })
   })
 
+  it('begins once, also if a listener of the signal closes the service or its server', async () => {
+    for (const close of [
+      (service: Service) => void service.close(),
+      (service: Service) => void service.server.close(),
+    ]) {
+      const started = deferred()
+      const finish = deferred()
+      const front = createSlowFront(started.resolve, finish.promise)
+      const service = await serve(front, { port: 0, closeTimeoutMs: 100 })
+      service.closing.addEventListener('abort', () => close(service))
+      const socket = connect(portOf(service.url), '127.0.0.1').on('error', () => {})
+      socket.write(keepAliveBytesOf({ target: '/slow' }))
+      await started.promise
+      const closed = service.close()
+      assert.equal(service.close(), closed)
+      assert.deepEqual(await closed, { connections: 1, actions: 1 })
+      finish.resolve()
+    }
+  })
+
   it('counts no connection whose client has all of its response, and has not closed its side', async (t) => {
     const started = deferred()
     const finish = deferred()
