@@ -111,21 +111,12 @@ export class Exchange implements ResponseTarget, EndListener {
     try {
       const response = this.#callHandler()
       if (isPromiseLike(response)) {
-        const { running } = this.stop
-        running.add(this.incoming)
+        this.stop.running.add(this.incoming)
         response.then(
-          (settled) => {
-            running.delete(this.incoming)
-            this.#deliver(settled)
-          },
-          (error) => {
-            running.delete(this.incoming)
-            this.#fail(error)
-          },
+          (settled) => this.#deliver(settled),
+          (error) => this.#fail(error),
         )
-      } else {
-        this.#deliver(response)
-      }
+      } else this.#deliver(response)
     } catch (error) {
       this.#fail(error)
     }
@@ -143,6 +134,7 @@ export class Exchange implements ResponseTarget, EndListener {
   }
 
   #deliver(response: HttpResponse): void {
+    this.stop.running.delete(this.incoming)
     // As in #start(): the stop may have begun meanwhile.
     if (this.stop.hasBegun) setImmediate(() => this.#send(response))
     else this.#send(response)
@@ -161,6 +153,7 @@ export class Exchange implements ResponseTarget, EndListener {
   // Sends a 500 without a body, or closes the connection if that fails, or if the headers have been sent.
   #fail(error: unknown): void {
     const { out } = this.incoming
+    this.stop.running.delete(this.incoming)
     // Nothing sends this response any more, for example because a middleware of `before` has responded meanwhile.
     if (isResponse(this.#response)) responseLifecycle.discard(this.#response)
     // A middleware of `before` may fail after it has responded.
