@@ -210,14 +210,14 @@ async function measureCpu() {
         post(path, `a=${numbers.repeat(80)}`, [`X-A: ${numbers.repeat(1_166)}`]),
       )),
     ])
-    const [text, ...values] = shortWords(13_000, 150)
+    const [text, ...values] = shortWords(11_000, 150)
     rows.push([
-      'POST, the message quotes 13 kB of two letters, with 150 short values that end inside of its words',
+      'POST, the message quotes 11 kB of two letters, with 150 short values that end inside of its words',
       ...(await costs(server, (path) =>
         post(path, [`a=%C3%A9+${text}`, ...values.map((word, i) => `b${i}=${word}`)].join('&')),
       )),
     ])
-    const [long, ...more] = shortWords(14_000, 170)
+    const [long, ...more] = shortWords(11_000, 170)
     const names = Array.from(
       { length: 530 },
       (_, i) => 'interAction'.repeat(6).slice(3) + toLetters(i),
@@ -227,6 +227,20 @@ async function measureCpu() {
       ...(await costs(server, (path) =>
         post(path, [`a=${long}`, ...more.map((word, i) => `b${i}=${word}`), ...names].join('&')),
       )),
+    ])
+    const ideographs = shortWords(11_000, 400).map((each) =>
+      each.replaceAll('a', '中').replaceAll('b', '1'),
+    )
+    const fours = ideographs.filter(({ length }) => length === 4)
+    rows.push([
+      'POST, the message quotes 11,000 characters, `中` and `1`, where short values are everywhere',
+      ...(await costs(server, (path) =>
+        post(path, [`a=${ideographs[0]}`, ...fours.map((each, i) => `b${i}=${each}`)].join('&')),
+      )),
+    ])
+    rows.push([
+      'POST, 48 kB of U+FA0E, escaped in five ways',
+      ...(await costs(server, (path) => post(path, `a=%2525252541${'\ufa0e'.repeat(16_000)}`))),
     ])
     const dashes = [4, 5, 6, 7].map((length) => `p${length}=${'%2D'.repeat(length)}`).join('&')
     const cookie = `${'-'.repeat(3_000)}%25252525252541`

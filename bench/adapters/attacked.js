@@ -35,9 +35,11 @@ export async function start() {
 }
 
 // The cookies only if nothing else was sent.
+// Returns as much of the values or of the cookies, whichever are longer, as a report searches.
 function textOf({ form, query, cookies }) {
-  const values = [...form.values(), ...query.values()]
-  return [...(values.length > 0 ? values : cookies.values())].join(' ').slice(0, 16_384)
+  const values = [...form.values(), ...query.values()].join(' ')
+  const texts = [values, [...cookies.values()].join(' ')]
+  return texts.sort((one, other) => other.length - one.length)[0].slice(0, 12_000)
 }
 
 // An error with 340 others: each quotes the request, and each is in the report.
