@@ -9,18 +9,20 @@ import { coverValues } from './value-search.ts'
 /** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 12_288
 
-// The limits of the CPU time of one error: the characters of all texts, and the cost of the search, in characters of values.
+// The limits of the CPU time of one error: the characters of all texts, those of their index (three for each character of a text without
+// escapes), and the cost of the search, in characters of values.
 // A text past a limit is not searched.
 interface Budget {
   readonly text: number
+  readonly index: number
   readonly cost: number
 }
 
-const ANY: Budget = { text: MAX_TEXT, cost: 65_536 }
+const ANY: Budget = { text: MAX_TEXT, index: 48_000, cost: 65_536 }
 // A request with only a head has less time: enough for a message that quotes a target of 4 kB.
-const HEAD_ONLY: Budget = { text: 9_216, cost: 24_576 }
-// The characters of the index for each character of the texts and their borders: enough for texts without escapes.
-const INDEXED = 3
+const HEAD_ONLY: Budget = { text: 9_216, index: 27_648, cost: 24_576 }
+// The characters of the index for the border of a text.
+const BORDERS = 3
 // The cost of a character of the index, also if a short value begins there.
 const INDEX_COST = 2 / 3
 // Maximum characters of the only text that a client may read, and of each of several texts. The client reads 200 of each. The
@@ -60,16 +62,16 @@ export function scrubTexts(
   request: HttpRequest,
   clientTexts: readonly string[],
 ): ScrubbedTexts {
-  const { text, cost } = budgetOf(request)
+  const { text, index, cost } = budgetOf(request)
   const serverNames = serverNamesOf(request)
   const searched = searchedOf(texts, text).map((each) => each && withoutQuotes(each))
-  const mask = maskOf(searched, serverNames, text)
+  const mask = maskOf(searched, serverNames, index)
   const maxShown = clientTexts.length > 1 ? MAX_EACH_TEXT : MAX_ONLY_TEXT
   const starts = clientTexts.map((each) =>
     withoutQuotes(each.slice(0, MAX_TEXT)).slice(0, maxShown + REST),
   )
   const searchedForClient = searchedOf(starts, text)
-  const clientMask = maskOf(searchedForClient, serverNames, text)
+  const clientMask = maskOf(searchedForClient, serverNames, index)
   const client = clientMask && new ClientMask(clientMask)
   let left = cost - INDEX_COST * ((mask?.cost ?? 0) + (clientMask?.cost ?? 0))
   const masks = [mask, client].filter((each) => each !== undefined)
@@ -109,7 +111,7 @@ function budgetOf(request: HttpRequest): Budget {
   // Sessions, new cookies, and the secrets of a sign-in.
   const hidden = ending?.secrets?.join('').length ?? 0
   const sent = target.length + (form?.bytes.length ?? 0) + (json?.length ?? 0) + hidden
-  if (sent > ANY.cost) return { text: 0, cost: 0 }
+  if (sent > ANY.cost) return { text: 0, index: 0, cost: 0 }
   const isSmall = form === undefined && json === undefined && hidden <= MAX_HIDDEN
   // To parse and unescape JSON takes time too.
   return isSmall ? HEAD_ONLY : { ...ANY, cost: ANY.cost - (json?.length ?? 0) / 2 }
@@ -133,7 +135,7 @@ function maskOf(
 ): TextMask | undefined {
   const all = texts.map((text) => text ?? '')
   if (all.every((text) => text === '')) return undefined
-  return TextMask.of(all, serverNames, INDEXED * (max + texts.length))
+  return TextMask.of(all, serverNames, max + BORDERS * texts.length)
 }
 
 // Returns the names and ports under which clients reach the server. They are not secret.

@@ -40,7 +40,7 @@ export class TextMask {
    * Returns a mask; undefined if the forms of the texts are too long to be indexed.
    *
    * @param publicWords Words that are shown where nothing else is masked with them, such as a host name.
-   * @param limit Maximum {@link cost}: 36,864 take 3 ms. A text without escapes has three for each of its characters.
+   * @param limit Maximum {@link cost}: 48,000 take 4 ms. A text without escapes has three for each of its characters.
    */
   static of(
     texts: readonly string[],
