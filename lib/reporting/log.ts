@@ -48,8 +48,8 @@ export type Fields = Readonly<Record<string, unknown>>
 /**
  * Creates the log of the program: one line of JSON for each event, with `time`, `level`, the fields and `message`.
  *
- * Of a line of more than 2,000 bytes, the fields of Portico are shortened or removed, but not the message. While more than 1 MiB waits in the stream, lines
- * are dropped and counted, and so are lines whose write fails.
+ * Of a line of more than 2,000 bytes, the fields of Portico are shortened or removed, but not the message. While more than 1 MiB
+ * waits in the stream, lines are dropped and counted, and so are lines whose write fails.
  *
  * @throws {TypeError} If an option is invalid.
  */

@@ -24,8 +24,8 @@ const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
  * Masks the texts that the client of a request reads. They must not tell the client whether a text that it has sent is a value
  * that it cannot read. So a text has a hidden value only if it has all of it, all of a part between separators, or three quarters
  * of a word of eight letters or more: a client that does not know most of a word cannot guess it piece by piece. Of such a text,
- * the client reads no more than the known words: masks of its own values beside a hidden one would tell which of them have a
- * piece of that. A hidden value of which the client has sent all letters and digits counts as its own.
+ * the client reads only the known words: the masks of its own values would otherwise reveal which of them have a part of the
+ * hidden one. A hidden value of which the client has sent all letters and digits counts as its own.
  */
 export class ClientMask {
   readonly #mask: TextMask
@@ -87,16 +87,15 @@ export class ClientMask {
     mask.coverShort(labels, own)
     const sent = mask.charactersOf(this.#sent)
     const hidden = mask.charactersOf(this.#hidden)
-    const isSent = (at: number): boolean => (own[at] || sent[at]) !== 0
+    const isUnsent = (at: number): boolean =>
+      !own[at] && !sent[at] && WORD_CHARACTER.test(mask.joined[at] as string)
     const shown = mask.textsWith(labels, maxLength)
     let start = 0
     return mask.originals.map((text, i) => {
-      let isHidden = false
-      const end = start + text.length
-      for (; start < end; start++)
-        if (hidden[start] && !isSent(start) && WORD_CHARACTER.test(mask.joined[start] ?? ''))
-          isHidden = true
-      start += BORDER.length
+      const isHidden = hidden
+        .subarray(start, start + text.length)
+        .some((run, at) => run > 0 && isUnsent(start + at))
+      start += text.length + BORDER.length
       return isHidden ? knownWords(text.slice(0, maxLength)) : (shown[i] as string)
     })
   }

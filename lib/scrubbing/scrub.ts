@@ -9,9 +9,8 @@ import { coverValues } from './value-search.ts'
 /** Maximum number of characters of the texts of one error that are searched. */
 export const MAX_TEXT = 12_288
 
-// The limits of the CPU time of one error: the characters of all texts, those of their index (three for each character of a text without
-// escapes), and the cost of the search, in characters of values.
-// A text past a limit is not searched.
+// The limits of the CPU time of one error: the characters of all texts, those of their index (three for each
+// character of a text without escapes), and the cost of the search, in characters of values. A text past a limit is not searched.
 interface Budget {
   readonly text: number
   readonly index: number

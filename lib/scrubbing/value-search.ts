@@ -45,7 +45,7 @@ export function coverValues(
       return
     }
     covered.add(value)
-    // The folding of a value has been counted for all its pieces together. Each is folded once more, without its index.
+    // coverUnescaped() has counted the folding of the whole value. Each piece is folded once more, which takes a third of that.
     left -= value.length + foldCost(value) / 3 + SEARCH_OVERHEAD
     for (const text of [value, ...numbersIn(value)]) {
       if (text !== value)

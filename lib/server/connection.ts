@@ -28,7 +28,7 @@ export class Connection {
   latest: Watched | undefined
   /** Number of requests that have arrived. */
   requests = 0
-  /** The pipelined requests; undefined if the most recent request arrived while no response was active, or has been responded to. */
+  /** The pipelined requests; undefined if the most recent request arrived while no response was active, or its response has been sent. */
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
