@@ -1,6 +1,6 @@
 import { knownWords } from './known-words.ts'
 import { WINDOW } from './run-index.ts'
-import { BORDER, fold, squeeze, withoutGroups } from './text-forms.ts'
+import { fold, squeeze, withoutGroups } from './text-forms.ts'
 import type { TextMask } from './text-mask.ts'
 
 /** Whether a client has sent a value, or may be unable to read it. */
@@ -89,14 +89,12 @@ export class ClientMask {
     const hidden = mask.charactersOf(this.#hidden)
     const isUnsent = (at: number): boolean =>
       !own[at] && !sent[at] && WORD_CHARACTER.test(mask.joined[at] as string)
-    const shown = mask.textsWith(labels, maxLength)
-    let start = 0
-    return mask.originals.map((text, i) => {
+    return mask.mapTexts((text, start) => {
+      const shown = text.slice(0, maxLength)
       const isHidden = hidden
         .subarray(start, start + text.length)
         .some((run, at) => run > 0 && isUnsent(start + at))
-      start += text.length + BORDER.length
-      return isHidden ? knownWords(text.slice(0, maxLength)) : (shown[i] as string)
+      return isHidden ? knownWords(shown) : mask.withLabels(shown, labels.subarray(start))
     })
   }
 }

@@ -20,8 +20,7 @@ import {
 export class TextMask {
   /** The characters of all forms in both indexes, and the cost of folding in such characters. */
   readonly cost: number
-  /** The texts as they are. */
-  readonly originals: readonly string[]
+  readonly #originals: readonly string[]
   readonly #publicWords: ReadonlySet<string>
   /** The texts, with a border between two. */
   readonly joined: string
@@ -69,7 +68,7 @@ export class TextMask {
     cost: number,
   ) {
     this.cost = cost
-    this.originals = texts
+    this.#originals = texts
     this.joined = joined
     this.#publicWords = new Set(Array.from(publicWords, (word) => word.toLowerCase()))
     const plain = forms.map(({ text }) => text).join(BORDER)
@@ -115,25 +114,25 @@ export class TextMask {
   texts(): string[] {
     const labels = this.charactersOf()
     this.coverShort(labels)
-    return this.textsWith(labels)
+    return this.mapTexts((text, start) => this.withLabels(text, labels.subarray(start)))
   }
 
-  /**
-   * Returns the texts, with labels in place of some characters.
-   *
-   * @param labels The numbers of the labels of the characters of all texts; 0 for those that are shown.
-   * @param maxLength Maximum characters of each text. The rest is cut.
-   */
-  textsWith(labels: Uint16Array, maxLength?: number): string[] {
+  /** Returns what a function returns for each text and its position in the joined texts. */
+  mapTexts(each: (text: string, start: number) => string): string[] {
     let start = 0
-    return this.originals.map((text) => {
-      const masked = this.#withLabels(text.slice(0, maxLength), labels.subarray(start))
+    return this.#originals.map((text) => {
+      const result = each(text, start)
       start += text.length + BORDER.length
-      return masked
+      return result
     })
   }
 
-  #withLabels(text: string, labels: Uint16Array): string {
+  /**
+   * Returns a text, with labels in place of masked characters.
+   *
+   * @param labels The numbers of the labels of its characters; 0 for those that are shown.
+   */
+  withLabels(text: string, labels: Uint16Array): string {
     let masked = ''
     // A text may have a value many times, and must not take longer for it than for one that is none.
     const isPublic = new Map<string, boolean>()
