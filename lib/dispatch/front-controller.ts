@@ -16,6 +16,7 @@ import { RequestRouter } from '../routing/request-router.ts'
 import type { SiteParts } from './action-urls.ts'
 import { checkedOptions } from './checked-options.ts'
 import { createDetails } from './development.ts'
+import { emptyResponseCheck, type ResponseCheck } from './empty-responses.ts'
 import { type Admit, type LoopState, runLoop, type Stages } from './loop.ts'
 import {
   controllersOf,
@@ -26,7 +27,6 @@ import {
 import { PluginStages } from './plugin-stages.ts'
 import { RequestStages } from './request-stages.ts'
 import { run } from './steps.ts'
-import { watchedRun } from './watched-run.ts'
 
 /** The parts of a front controller that the folders `inspect/` and `testing/` read. @internal */
 export interface FrontControllerParts extends SiteParts {
@@ -50,6 +50,7 @@ export class FrontController {
   readonly #hooks: ErrorHooks | undefined
   readonly #reporter: Reporter
   readonly #headers: DefaultHeaders
+  readonly #check: ResponseCheck | undefined
 
   static {
     partsOf = (front) => front.#parts
@@ -69,9 +70,9 @@ export class FrontController {
     if (development) dispatcher.replaceErrorController(errorController)
     const router = new RequestRouter(checked)
     this.#parts = { options, router, dispatcher, basePath, names }
-    const runAction = development && logger ? watchedRun(dispatcher, logger) : undefined
+    if (development && logger) this.#check = emptyResponseCheck(dispatcher, logger)
     const { limits, plugins } = checked
-    const stages = new RequestStages({ router, dispatcher, limits, runAction })
+    const stages = new RequestStages({ router, dispatcher, limits })
     this.#stages = plugins.length === 0 ? stages : new PluginStages(stages, router, plugins)
     if (plugins.length > 0 || dispatcher.actions.some(({ hasHooks }) => hasHooks)) isolateRequests()
     this.#headers = checked.headers
@@ -138,6 +139,7 @@ export class FrontController {
     const request = last.errorHandler?.request ?? last
     const { message } = stateOf(request)
     response.request = request
+    this.#check?.(last, response)
     message.ending?.finish?.(response.headers)
     setMissing(response.headers, this.#headers)
     if (message.isNegotiated) response.vary('Accept')

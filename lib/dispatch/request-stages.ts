@@ -32,25 +32,19 @@ export interface StageOptions {
   readonly router: RequestRouter
   readonly dispatcher: Dispatcher
   readonly limits: FormLimits & { readonly actionTimeoutMs: number }
-  /** Runs an action (default: the dispatcher does). */
-  readonly runAction?: Dispatcher['run'] | undefined
 }
 
 /** The stages of the loop without plugins. */
 export class RequestStages implements Stages {
   readonly #options: StageOptions
-  readonly #runAction: Dispatcher['run']
   // One for each limit: that of the front controller, and those of actions.
   readonly #deadlines = new Map<number, Deadlines>()
   // Most applications have no limits of single actions, and need not look them up.
   readonly #hasActionLimits: boolean
 
   constructor(options: StageOptions) {
-    const { dispatcher, runAction } = options
     this.#options = options
-    this.#runAction =
-      runAction ?? ((action, request, response) => dispatcher.run(action, request, response))
-    this.#hasActionLimits = dispatcher.actions.some(({ limits }) => limits !== undefined)
+    this.#hasActionLimits = options.dispatcher.actions.some(({ limits }) => limits !== undefined)
   }
 
   prepare(loop: LoopState): Prepared | Promise<Prepared> {
@@ -94,7 +88,7 @@ export class RequestStages implements Stages {
   #call(action: RegisteredAction, loop: LoopState): Outcome | Promise<Outcome> {
     const { request, response } = loop
     const end = (returned: unknown): Outcome => checkReturned(returned, 'The action', loop)
-    const returned = this.#runAction(action, request, response)
+    const returned = this.#options.dispatcher.run(action, request, response)
     if (!isPromiseLike(returned)) return end(returned)
     return this.withDeadline(request, returned, action.limits?.timeoutMs).then(end)
   }

@@ -1,16 +1,20 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { setImmediate as turn } from 'node:timers/promises'
-import { type Action, HttpRequest, type Logger } from '../../lib/index.ts'
+import { type Action, HttpRequest, type Logger, type Plugin } from '../../lib/index.ts'
 import { createFront } from '../support/front.ts'
 
-async function warningsOf(list: Action, requests = 1, development = true): Promise<string[]> {
+async function warningsOf(
+  list: Action,
+  { requests = 1, development = true, plugins = [] as Plugin[] } = {},
+): Promise<string[]> {
   const warnings: string[] = []
   const warn = (fields: { event?: string }, message: string): void => {
     if (fields.event === 'warning') warnings.push(message)
   }
   const logger: Logger = { info() {}, warn, error() {} }
-  const front = createFront({ news: { list, edit() {} } }, { development, logger })
+  const edit: Action = (_, response) => response.text('edited')
+  const front = createFront({ news: { list, edit } }, { development, logger, plugins })
   for (let i = 0; i < requests; i++) await front.handle(new HttpRequest({ target: '/news/list' }))
   return warnings
 }
@@ -20,23 +24,24 @@ const render = async (): Promise<string> => {
   return 'page'
 }
 
-describe('watchedRun()', () => {
-  it('warns once about an action that forgets an await', async () => {
+describe('emptyResponseCheck()', () => {
+  it('warns once about an action that ends without a response', async () => {
     const forgetful: Action[] = [
+      () => {},
+      (_, response) => void setImmediate(() => response.text('late')),
       (_, response) => void render().then((page) => response.html(page)),
       async (_, response) => void render().then((page) => response.html(page)),
     ]
     for (const list of forgetful) {
-      assert.deepEqual(await warningsOf(list, 3), [
-        'The action news/list began a promise and ended without a response: is an "await" missing?',
+      assert.deepEqual(await warningsOf(list, { requests: 3 }), [
+        'The action news/list ended without a response: is an "await" missing?',
       ])
-      assert.deepEqual(await warningsOf(list, 1, false), [])
+      assert.deepEqual(await warningsOf(list, { development: false }), [])
     }
   })
 
-  it('does not warn about an action that responds, forwards, fails, or begins no promise', async () => {
+  it('does not warn about an action that responds, forwards or fails', async () => {
     const fine: Action[] = [
-      () => {},
       async (_, response) => response.html(await render()),
       (_, response) => {
         void render()
@@ -60,5 +65,10 @@ describe('watchedRun()', () => {
       },
     ]
     for (const list of fine) assert.deepEqual(await warningsOf(list), [], String(list))
+  })
+
+  it('does not warn about an action whose response a plugin fills in', async () => {
+    const view: Plugin = { postDispatch: (_, response) => void response.html('page') }
+    assert.deepEqual(await warningsOf(() => {}, { plugins: [view] }), [])
   })
 })
