@@ -51,11 +51,22 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
   const warnings: string[] = []
   for (const [module, each] of [['', controllers] as const, ...modules]) {
     for (const [name, controller] of each) {
-      if (functionsOf(controller).size > 0) continue
       const path = module === '' ? name : `${module}/${name}`
-      warnings.push(
-        `The controller "${path}" exports no function, and no object of a class: it has no action`,
-      )
+      if (functionsOf(controller).size === 0) {
+        warnings.push(
+          `The controller "${path}" exports no function, and no object of a class: it has no action`,
+        )
+      }
+      // As in Zend Framework 1.
+      if (/.Controller$/.test(name)) {
+        const file = `${name
+          .slice(0, -10)
+          .replace(/(?<!^)[A-Z]/g, '-$&')
+          .toLowerCase()}.js`
+        warnings.push(
+          `The controller "${path}" has its whole name in its URLs: name the file "${file}", and its functions without "Action"`,
+        )
+      }
     }
   }
   const errors = controllers.get('error')

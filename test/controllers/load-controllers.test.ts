@@ -322,6 +322,20 @@ describe('warningsAbout()', () => {
     })
     assert.deepEqual(warningsAbout(await loadControllers(root)), [])
   })
+
+  it('warns about a file that is named as in Zend Framework 1', async (t) => {
+    const root = createModules(t, {
+      'controller.js': list,
+      'NewsController.js': list,
+      'admin/UserAdminController.js': list,
+    })
+    const warning = (path: string, file: string): string =>
+      `The controller "${path}" has its whole name in its URLs: name the file "${file}", and its functions without "Action"`
+    assert.deepEqual(warningsAbout(await loadControllers(root)), [
+      warning('NewsController', 'news.js'),
+      warning('admin/UserAdminController', 'user-admin.js'),
+    ])
+  })
 })
 
 describe('warningAboutFolder()', () => {
