@@ -41,7 +41,7 @@ export function watchHead(out: Head, connection: Connection, isLast: () => boole
   const { writeHead } = out
   const watched = (...args: unknown[]): Head => {
     Reflect.apply(writeHead, out, isLast() ? withClose(out, args) : args)
-    if (out._last) connection.endWith(out)
+    if (out._last) connection.hasLastRequest = true
     return out
   }
   out.writeHead = watched

@@ -32,9 +32,7 @@ export class Connection {
   pipeline: Pipeline | undefined
   /** Whether the last request of the connection has arrived: everything behind it is ignored. */
   hasLastRequest = false
-  // These five are only declared: each takes no memory until it is set, which is rare.
-  /** The response to the last request; undefined after it has been sent. */
-  declare lastResponse: ServerResponse | undefined
+  // These four are only declared: each takes no memory until it is set, which is rare.
   /** When reading last resumed after a request had been queued, by {@link monotonicMs}. */
   declare resumedAt: number | undefined
   /** Whether `node:http` has left the connection to another protocol. */
@@ -84,9 +82,9 @@ export class Connection {
     )
   }
 
-  /** The latest response; undefined if it has been sent, or if there is none. */
+  /** The latest response that has not been sent; undefined if there is none. Requests may have overtaken the most recent one. */
   get activeResponse(): ServerResponse | undefined {
-    return this.latest?.writableFinished ? undefined : this.latest
+    return this.latest?.writableFinished ? this.pipeline?.latest : this.latest
   }
 
   /** Whether the most recent request is active and its body is incomplete. */
@@ -140,12 +138,6 @@ export class Connection {
     return out.socket !== null || this.isReceivingBody
   }
 
-  /** Records the response to the last request. */
-  endWith(out: ServerResponse): void {
-    this.hasLastRequest = true
-    this.lastResponse = out
-  }
-
   /** Calls a listener once when a response has been sent, or when the client has left before. */
   watchEnd(out: Watched, listener: EndListener): void {
     // node:http emits no `close` for a response that waits for the socket.
@@ -159,10 +151,9 @@ export class Connection {
   // Releases a response that has been closed.
   #release(out: Watched): void {
     let listener = out[LISTENER]
-    if (out === this.lastResponse) this.lastResponse = undefined
     if (out === this.latest) {
-      // An idle connection must not keep the headers of its last request in memory. The last request may have overtaken this one.
-      this.latest = this.lastResponse
+      // An idle connection must not keep the headers of its last request in memory.
+      this.latest = this.pipeline?.latest
       if (this.latest === undefined) this.pipeline = undefined
       listener ??= this.#endListener
       this.#endListener = undefined

@@ -49,6 +49,11 @@ export class Pipeline {
     return this.#inFlight.length
   }
 
+  /** The response in flight whose request has started last. */
+  get latest(): ServerResponse | undefined {
+    return this.#inFlight.at(-1)?.out
+  }
+
   /** Reports whether a request has started, and its response is not sent yet. */
   isInFlight(out: ServerResponse): boolean {
     return this.#inFlight.some((each) => each.out === out)

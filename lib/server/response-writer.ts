@@ -61,7 +61,7 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   // alone would make HAProxy 2.6 lose bodies.
   if (out._sent100 && out.socket === null) out.flushHeaders()
   // Another request behind this one would run, and its response would be lost (RFC 9112, section 9.6).
-  if (isLast || !out.shouldKeepAlive || out._last) incoming.connection.endWith(out)
+  if (isLast || !out.shouldKeepAlive || out._last) incoming.connection.hasLastRequest = true
   if (!isBodySent) writeWhole(undefined, target)
   else if (isStream) writeStream(body, length, response, target)
   else {

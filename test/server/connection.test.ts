@@ -59,10 +59,32 @@ describe('Connection.latest', () => {
     const [first, second] = [responseOn(connection), responseOn(connection)]
     connection.recordRequest(first, false)
     connection.recordRequest(second, false)
-    first.emit('close')
+    // As node:http emits them for a response that has been sent.
+    for (const event of ['finish', 'close']) first.emit(event)
     assert.equal(connection.latest, second)
-    second.emit('close')
+    for (const event of ['finish', 'close']) second.emit(event)
     assert.equal(connection.latest, undefined)
+  })
+
+  it('is the response to an earlier request if that is sent after a later one', () => {
+    const connection = connectionOf(new Socket())
+    const [first, second, third] = [1, 2, 3].map(() => responseOn(connection)) as [
+      ServerResponse,
+      ServerResponse,
+      ServerResponse,
+    ]
+    for (const out of [third, first, second]) {
+      connection.recordRequest(out, false)
+      connection.pipeline?.start(out, () => {})
+    }
+    for (const [sent, left] of [
+      [first, second],
+      [second, third],
+      [third, undefined],
+    ] as const) {
+      for (const event of ['finish', 'close']) sent.emit(event)
+      assert.equal(connection.latest, left)
+    }
   })
 })
 

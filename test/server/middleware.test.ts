@@ -256,12 +256,16 @@ describe('createMiddleware()', () => {
     timeout: 5_000,
   }, async (t) => {
     const port = await serveWithDelay(t)
-    // They arrive in the order 4, 2, 1, 3.
-    const requests = ['id=1&kept=20', 'id=2&kept=5', 'id=3&kept=50', 'id=4&ms=10'].map((query) =>
-      keepAliveBytesOf({ target: `/app/run?${query}` }),
-    )
-    const last = withClose(requests.pop() ?? '')
-    assert.equal(idsOf(await send(port, requests.join('') + last)), '1234')
+    for (const queries of [
+      // They arrive in the order 4, 2, 1, 3.
+      ['id=1&kept=20', 'id=2&kept=5', 'id=3&kept=50', 'id=4&ms=10'],
+      // The last response is complete while no request that arrived after it is active.
+      ['id=1&ms=40', 'id=2&kept=20', 'id=3&kept=120', 'id=4&ms=80'],
+    ]) {
+      const requests = queries.map((query) => keepAliveBytesOf({ target: `/app/run?${query}` }))
+      const last = withClose(requests.pop() ?? '')
+      assert.equal(idsOf(await send(port, requests.join('') + last)), '1234')
+    }
   })
 
   it('responds to a request that one with a body, or eight others, have overtaken', {
