@@ -13,9 +13,10 @@ const PARTS: readonly RegExp[] = [
   /[^\s;,&"'()[\]{}<>|=]{8,}/g,
 ]
 const WORDS = /[a-z\d\x80-\uffff]{8,}/g
-// The share of the runs of a word that a text must have, and the number that suffices: only the beginning of a text is searched.
+// The share of the runs of a word that a text must have.
 const SHARE = 3 / 4
-const SUFFICIENT = 192
+/** The number of runs of a word that suffices: only the beginning of a text is searched. */
+export const SUFFICIENT = 192
 
 // Any character that is not ASCII may be folded into letters.
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i
@@ -69,7 +70,8 @@ export class ClientMask {
   /** Shows the parts of hidden values that a text of the client has, with the same separators or others. */
   send(text: string): void {
     const folded = fold(text)
-    for (const form of [folded, squeeze(folded)]) {
+    // Most fields have no separators.
+    for (const form of new Set([folded, squeeze(folded)])) {
       for (const first of this.#mask.runsOf(form)) if (first >= 0) this.#sent[first] = 1
     }
   }

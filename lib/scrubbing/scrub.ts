@@ -1,6 +1,7 @@
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { authorityOf } from '../http/request-line.ts'
-import { ClientMask } from './client-mask.ts'
+import { ClientMask, SUFFICIENT } from './client-mask.ts'
+import { WINDOW } from './run-index.ts'
 import { fieldsOf, SERVER_ELEMENTS, sentTextsOf, sourcesOf } from './sent-values.ts'
 import { foldCost } from './text-forms.ts'
 import { TextMask } from './text-mask.ts'
@@ -19,18 +20,16 @@ interface Budget {
 
 const ANY: Budget = { text: MAX_TEXT, index: 48_000, cost: 65_536 }
 // A request with only a head has less time: enough for a message that quotes a target of 4 kB.
-const HEAD_ONLY: Budget = { text: 9_216, index: 27_648, cost: 24_576 }
+const HEAD_ONLY: Budget = { text: 9_216, index: 27_648, cost: 28_672 }
 // The characters of the index for the border of a text.
 const BORDERS = 3
 // The cost of a character of the index, also if a short value begins there.
 const INDEX_COST = 2 / 3
 // Maximum characters of the only text that a client may read, and of each of several texts. The client reads 200 of each. The
-// characters behind them may be the rest of a value.
+// characters behind them may be the rest of a hidden value: as many as suffice to find it.
 const MAX_ONLY_TEXT = 1_000
 const MAX_EACH_TEXT = 200
-const REST = 50
-// The cost of a character that the client has sent outside of values.
-const SENT_COST = 2 / 3
+const REST = SUFFICIENT + WINDOW
 // The opened sessions of two cookies have no more characters: sealed, 3,072 become 4,096, the maximum of a cookie. A sign-in may
 // hide many claims.
 const MAX_HIDDEN = 6_144
@@ -78,7 +77,7 @@ export function scrubTexts(
   const fields = left < 0 ? [] : [...fieldsOf(request)]
   if (client && left >= 0) {
     for (const sent of sentTextsOf(request, fields)) {
-      left -= SENT_COST * (sent.length + foldCost(sent))
+      left -= sent.length + foldCost(sent)
       if (left >= 0) client.send(sent)
     }
   }

@@ -374,6 +374,20 @@ describe('The hidden values of a request', () => {
       assert.match(toClient(`no ${token}`, hide({}, token)), /^no(?: token|\.\.\.)/, hiding)
   })
 
+  it('are masked where the end of what is searched of an issue cuts one', () => {
+    const long = Array.from({ length: 110 }, (_, i) => (i * 37 + 4_096).toString(16)).join('')
+    for (const [hiding, hide] of Object.entries(hidings)) {
+      for (const value of [long.slice(0, 128), long]) {
+        const request = hide({}, value)
+        for (let length = 1; length < 190; length += 9) {
+          const issues = [`"${'-'.repeat(length)}" is not ${value}`, 'Required']
+          const [shown = ''] = scrubTexts(issues, request, issues).clientTexts
+          assert.equal(shown, knownWords(issues[0]?.slice(0, 200) ?? ''), `${hiding} ${length}`)
+        }
+      }
+    }
+  })
+
   it('do not decide what is shown of a text that code has calculated or changed, unless it has most of one', () => {
     const table: [value: string, text: string][] = [
       ['2839', 'tags.2839'],

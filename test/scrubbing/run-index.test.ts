@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { RunIndex } from '../../lib/scrubbing/run-index.ts'
+import { hashesOf, RunIndex } from '../../lib/scrubbing/run-index.ts'
 
 // Runs whose hashes are equal for each base that is 5 modulo 64, found by lattice reduction.
 const COLLIDING =
@@ -21,11 +21,27 @@ describe('RunIndex', () => {
     assert.deepEqual([...found], [-1, 1, -1, -1, -1, 0])
   })
 
+  it('finds the runs of random texts as String.indexOf() does', () => {
+    for (const letters of ['ab', 'abc\u4e2d', 'a\ud83d\ude00\0']) {
+      const random = (length: number): string =>
+        Array.from({ length }, () => letters[Math.floor(Math.random() * letters.length)]).join('')
+      for (let i = 0; i < 200; i++) {
+        const [text, value] = [random(60 + i), random(90)]
+        for (const length of [4, 8]) {
+          const runs = Array.from({ length: 91 - length }, (_, at) => value.slice(at, at + length))
+          assert.deepEqual(
+            [...new RunIndex(text, length).find(value)],
+            runs.map((run) => text.indexOf(run)),
+          )
+        }
+      }
+    }
+  })
+
   it('compares few runs, also of those that differ in their last character only', () => {
     const runs = Array.from({ length: 300 }, (_, i) => `aaaaaaa${String.fromCharCode(0x4e00 + i)}`)
-    const count = charactersRead(RunIndex, runs.join(''))
-    // 4 with most random bases, 50 with one in a thousand, and 2,400 if all runs had one hash.
-    assert.ok(count > 2 && count < 200, `${count} characters of each run`)
+    // 0.2 with most random bases, and 150 if all runs had one hash.
+    assert.ok(compared(hashesOf, runs.join('')) < 20)
   })
 
   // The first base is 2 ** 20 + 5. A base of 2 ** 20 + 1, which is 1 modulo 8, has only 4,096 different powers.
@@ -41,30 +57,27 @@ describe('RunIndex', () => {
         `../../lib/scrubbing/run-index.js?random=${random}`
       )
       t.mock.restoreAll()
-      for (const [each, limit] of [
-        [text, 12],
-        [COLLIDING, 6],
-      ] as const) {
-        const count = charactersRead(copy.RunIndex, each)
-        assert.ok(count < limit, `${count} characters of each run with ${random}`)
+      for (const each of [text, COLLIDING]) {
+        const count = compared(copy.hashesOf, each)
+        assert.ok(count < 1, `${count} runs for each run with ${random}`)
       }
     }
   })
 })
 
-// Returns how many characters are read for each run of a text, while it is indexed: 2 for its hash, and those that are compared.
-function charactersRead(Index: typeof RunIndex, text: string): number {
-  const { charCodeAt } = String.prototype
+// Returns with how many other runs of 8 characters of a text each one is compared, while the text is indexed.
+function compared(hashes: typeof hashesOf, text: string): number {
+  const codes = Int32Array.from({ length: text.length }, (_, at) => text.charCodeAt(at))
+  const lists = new Map<number, Set<string>>()
   let count = 0
-  // Not a mock, which would keep each call.
-  String.prototype.charCodeAt = function (...args): number {
-    count++
-    return charCodeAt.apply(this, args)
-  }
-  try {
-    new Index(text, 8)
-  } finally {
-    String.prototype.charCodeAt = charCodeAt
+  // As many bits as the index of the text has.
+  const bits = 32 - Math.clz32(2 * text.length + 1)
+  for (const [at, hash] of hashes(codes, 8, bits).entries()) {
+    const list = lists.get(hash) ?? new Set()
+    lists.set(hash, list)
+    const run = text.slice(at, at + 8)
+    if (!list.has(run)) count += list.size
+    list.add(run)
   }
   return count / text.length
 }
