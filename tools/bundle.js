@@ -169,7 +169,7 @@ async function shorten(text) {
     },
     mangle: { reserved: named },
     // V8 reads a file of ASCII in half the memory. Node prints the line of an exception that nothing catches.
-    format: { max_line_len: 1_000, ascii_only: true },
+    format: { max_line_len: 500, ascii_only: true },
   })
   return code
 }

@@ -5,31 +5,33 @@ import { shapeOf } from './shape.ts'
 // added below. A value that is one of them is shown, so the list has no names of persons, and not the words
 // `password`, `secret` and `admin`.
 const WORDS = `
-about accept access account across action active add again against agent all allocation allow altname an any api
-application are array assertion assign assignment async at attempt authentication authorization await be because been
-before began begin below between bigint bind body boolean both but byte cache callback caller can can't cancel cause
-certificate chain change channel check child chunk circular class client close code column command complete config
-configuration configure connect constant constraint construct constructor content context controller convert could
-couldn't count crash create current database date deadlock decode decrypt default delete destroy detected did didn't
-disabled disconnected disk disposal do doesn't don't done due duplicate duration during each element enabled encode entry
-environment establish event exceed exception execute exist exit expect expired export expression fail feature fetch
-field find finish first flush folder forbidden found from full get getaddrinfo getter give given gone got had handle
-handler hang has have header heap hold hostname http id if import incomplete incorrect index initial initialization
-input inside instance instead integer internal into invoke isn't issuer it item iterable iterator json keep key keyword kind known lack last
-late length less level limit line listen listener load local lock log lost malformed map match maximum method
-milliseconds minimum mismatch missing module more must negative never new next non none nothing null number object
+about accept access account across action active add again against agent all allocation allow also altname an another
+any api application are array assertion assign assignment async at attempt authentication authorization await be
+because been before began begin below between bigint bind body boolean both but byte cache callback caller can can't
+cancel cause certificate chain change channel check child chunk circular class client close code column command
+complete config configuration configure connect constant constraint construct constructor content context controller
+convert could couldn't count crash create current database date deadlock decode decrypt default delete destroy
+detected did didn't disabled disconnected disk disposal do doesn't don't done due duplicate duration during each
+element enabled encode entry environment establish event every exceed exception execute exist exit expect expired
+export expression fail feature fetch few field find finish first flush folder forbidden found from full get
+getaddrinfo getter give given gone got had handle handler hang has have header heap here hold hostname how however
+http id if import incomplete incorrect index initial initialization input inside instance instead integer internal
+into invoke isn't issuer it item iterable iterator json just keep key keyword kind known lack last late length less
+level like limit line listen listener load local lock log lost malformed map match maximum method might milliseconds
+minimum mismatch missing module more most much must my negative never new next non none nothing null number object
 occurred ok old once one only option order other output over own package page parameter parse parser part party path
 pending pool port position possible premature private program promise properties property prototype provide public
 purpose query queryA queryAaaa queue range rate reach read readable reader reason receive recursive redirect reduce
 reference regular reject rejection relation released reload remove report require reserved resolve response retry
-return revoke route routine row run running runtime save schema scheme script second section secure self sent
-serialize server session set setter setting should shut shutting side sign signal signature size slow some spawn
-specified stack start state statement status stop stopped stopping storage store stream strict string structure super
-support suppressed symbol syntax take target task terminate than that they this thread threw through throw thrown time timeout
-timer to token took trailer transaction trust tunnel two unable uncaught undefined under unexpected unexpectedly
-unhandled unique unsupported up update url user valid validation variable verify version via view wait warning was
-wasn't when why will with without won't work worker would writable write written yet zlib API CA CONNECT DNS EOF HTTP HTTPS
-ID IP JS JSON OK SQL SSL TCP TLS URI URL UTF`
+return revoke route routine row run running runtime same save schema scheme script second section secure self sent
+serialize server session set setter setting should shut shutting side sign signal signature size slow so some spawn
+specified stack start state statement status still stop stopped stopping storage store stream strict string structure
+super support suppressed symbol syntax take target task terminate than that them then there these they this those
+thread threw through throw thrown time timeout timer to token took trailer transaction trust try tunnel two unable
+uncaught undefined under unexpected unexpectedly unhandled unique unsupported up update url us user valid validation
+variable verify version very via view wait warning was wasn't we what when where whether which while why will with
+without won't work worker would writable write written yet you your zlib API CA CONNECT DNS EOF HTTP HTTPS ID IP JS
+JSON OK SQL SSL TCP TLS URI URL UTF`
 
 // The list has the stems: `close` stands for `closes`, `closed` and `closing` too.
 const ENDINGS: readonly (readonly [ending: RegExp, stem: string])[] = [
