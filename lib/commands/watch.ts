@@ -18,7 +18,7 @@ export async function run({ config }: CommandLine, program: string): Promise<num
   const args = process.argv.slice(2).filter((arg) => !/^--watch(?:=|$)/.test(arg))
   const { controllers, public: publicFolder, app } = config
   const paths = (...given: readonly (string | undefined)[]): readonly string[] =>
-    given.filter((path) => path !== undefined).map((path) => resolve(path))
+    given.flatMap((path) => (path ? resolve(path) : []))
   const watcher = new Watcher({
     folders: paths(controllers, publicFolder),
     files: paths(app),

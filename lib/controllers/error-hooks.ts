@@ -1,5 +1,4 @@
 import type { HttpRequest } from '../http/request.ts'
-import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import type { Controller } from './controller.ts'
 
 /** A link that an error page offers. */
@@ -30,7 +29,7 @@ export function errorHooksOf(action: unknown): ErrorHooks | undefined {
 export function hooksOfControllers(controllers: readonly Controller[]): ErrorHooks | undefined {
   // A controller may be invalid: its check comes later.
   const actions = controllers.flatMap((each) => Object.values(each ?? {}))
-  const own = [...new Set(actions.map(errorHooksOf))].filter((each) => each !== undefined)
+  const own = [...new Set(actions.flatMap((each) => errorHooksOf(each) ?? []))]
   if (own.length === 0) return undefined
   return {
     failed(request) {
@@ -44,9 +43,4 @@ export function hooksOfControllers(controllers: readonly Controller[]): ErrorHoo
       return undefined
     },
   }
-}
-
-/** Reports whether a request that is not routed looks like one of a page of an identity provider. */
-export function isOfProviderPage(request: HttpRequest): boolean {
-  return kindOfSignIn(request) === 'provider page'
 }

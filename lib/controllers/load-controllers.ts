@@ -2,6 +2,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join, parse, resolve } from 'node:path'
 import { isObject } from '../http/check-options.ts'
+import { kebabCase } from '../http/route.ts'
 import { type Controller, type Controllers, functionsOf, isAction } from './controller.ts'
 import { loadFile, reading } from './load-file.ts'
 
@@ -59,10 +60,7 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
       }
       // As in Zend Framework 1.
       if (/.Controller$/.test(name)) {
-        const file = `${name
-          .slice(0, -10)
-          .replace(/(?<!^)[A-Z]/g, '-$&')
-          .toLowerCase()}.js`
+        const file = `${kebabCase(name.slice(0, -10))}.js`
         warnings.push(
           `The controller "${path}" has its whole name in its URLs: name the file "${file}", and its functions without "Action"`,
         )

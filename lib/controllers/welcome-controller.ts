@@ -1,4 +1,4 @@
-import { html, PAGE_POLICY } from '../http/html.ts'
+import { html, type Markup, PAGE_POLICY } from '../http/html.ts'
 import type { HttpRequest } from '../http/request.ts'
 import type { HttpResponse } from '../http/response.ts'
 import { startOfPage } from './error-page.ts'
@@ -8,7 +8,8 @@ const STYLE =
   'body{max-width:42rem;margin:12vh auto;padding:0 1.5rem}' +
   'pre{padding:1rem;overflow-x:auto;border-radius:.5rem;background:#8882}'
 
-const PAGE = html`${startOfPage(TITLE, STYLE)}
+// Created when it is requested: most applications have controllers.
+const page = (): Markup => html`${startOfPage(TITLE, STYLE)}
 <h1>${TITLE}</h1>
 <p>The server runs, but it has no controller: start it with <code>--controllers</code> or <code>--app</code>.</p>
 <h2>A first controller</h2>
@@ -20,12 +21,12 @@ const PAGE = html`${startOfPage(TITLE, STYLE)}
 <p>Start the server with <code>--controllers controllers</code>, and request <code>/news/list?page=2</code>.</p>
 </main>
 </html>
-`.toString()
+`
 
 /** The built-in controller `index`. It is registered only if the application has no controller. */
 export const welcomeController = {
   index(_request: HttpRequest, response: HttpResponse): void {
     response.headers.set('Content-Security-Policy', PAGE_POLICY)
-    response.html(PAGE)
+    response.html(page())
   },
 }

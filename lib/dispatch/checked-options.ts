@@ -86,7 +86,9 @@ export function checkedOptions(
   const checks = new Checks()
   checks.run(() => checkOptions<FrontControllerOptions>('options', options, OPTIONS))
   const names = checks.run(() => namesOf(options.names ?? 'exact')) ?? nameKeys.exact
-  checks.run(() => checkRouter(options))
+  if (router !== undefined && options.routes !== undefined) {
+    checks.add(new TypeError('Expected "routes" or "router", not both'))
+  }
   if (options.showValues && !options.development) {
     checks.add(new TypeError('Expected "development" with "showValues"'))
   }
@@ -107,12 +109,6 @@ export function checkedOptions(
   }
   checks.end()
   return checked
-}
-
-function checkRouter({ router, routes }: FrontControllerOptions): void {
-  if (router !== undefined && routes !== undefined) {
-    throw new TypeError('Expected "routes" or "router", not both')
-  }
 }
 
 function checkedPlugins(plugins: readonly Plugin[]): readonly Plugin[] {

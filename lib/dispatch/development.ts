@@ -52,7 +52,7 @@ export function createDetails(options: DevelopmentOptions): DetailsOf {
     const actions = site.dispatcher.reachable
     const routes = actions.slice(0, MAX_ROUTES).map((action) => linkedAction(site, action))
     const nearest = nearestOf(site, request, exception)
-    const nearestAction = nearest === undefined ? undefined : actionOf(nearest, actions)
+    const nearestAction = nearest ? actionOf(nearest, actions) : undefined
     return {
       report,
       exception: locateAll(report, site, request, values !== undefined),
@@ -129,9 +129,7 @@ function locateAll(
 
 // The current folder, and the folders that contain a folder of controllers.
 function foldersOf({ dispatcher }: SiteParts): readonly string[] {
-  const files = dispatcher.actions
-    .map(({ owner }) => fileOf(owner))
-    .filter((file) => file !== undefined)
+  const files = dispatcher.actions.flatMap(({ owner }) => fileOf(owner) ?? [])
   const folders = [resolve(), ...files.map((file) => dirname(dirname(file)))]
   return [...new Set(folders.map(realPath))]
 }

@@ -2,9 +2,10 @@ import type { Controller, Controllers, NamedControllers } from '../controllers/c
 import { checkObject, isRecord } from '../http/check-options.ts'
 import type { FormLimits } from '../http/form-body.ts'
 import type { HeaderValue } from '../http/response-headers.ts'
+import { kebabCase } from '../http/route.ts'
 import type { ErrorReport } from '../reporting/error-report.ts'
 import type { Logger } from '../reporting/log.ts'
-import { actionName, type NameRule } from '../routing/name-rules.ts'
+import type { NameRule } from '../routing/name-rules.ts'
 import type { RoutePatterns } from '../routing/route-pattern.ts'
 import type { Router } from '../routing/router.ts'
 import type { Plugin } from './plugin.ts'
@@ -113,7 +114,7 @@ function toMap<T>(
   if (!isRecord(value)) throw new TypeError(`Expected "${name}" to be an object or a Map`)
   const map = new Map<string, T>()
   for (const [key, each] of Object.entries(value)) {
-    const kebab = actionName(key)
+    const kebab = kebabCase(key)
     if (map.has(kebab)) throw new TypeError(`"${name}" has two keys for the name "${kebab}"`)
     map.set(kebab, each)
   }

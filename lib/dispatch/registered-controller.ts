@@ -9,8 +9,8 @@ import { checkedMethods } from '../controllers/methods.ts'
 import { Checks, definedLimits, isObject } from '../http/check-options.ts'
 import { NoActionError } from '../http/errors.ts'
 import type { HttpRequest } from '../http/request.ts'
-import { fullName } from '../http/route.ts'
-import { actionName, type NameKeys } from '../routing/name-rules.ts'
+import { fullName, kebabCase } from '../http/route.ts'
+import type { NameKeys } from '../routing/name-rules.ts'
 import { CALL, hooksOf, isReservedForHook, withHooks } from './controller-hooks.ts'
 
 /** An action with the names that it is registered under. */
@@ -70,7 +70,7 @@ export function registerController(
   const owned = fullName({ module, controller, action: '' })
   for (const [property, run] of functions) {
     if (isReservedForHook(property)) continue
-    const action = actionName(property)
+    const action = kebabCase(property)
     checks.run(() =>
       actions.set(
         register(actionNames, 'action', action, toKey(action), owned),

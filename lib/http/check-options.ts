@@ -54,12 +54,9 @@ export function definedLimits<T extends object>(
   const defined = Object.entries(limits).filter(([, value]) => value !== undefined)
   for (const [name, value] of defined) {
     const max = name.endsWith('Ms') ? MAX_TIMER_MS : Number.MAX_SAFE_INTEGER
-    checks.run(() => {
-      if (Number.isInteger(value) && value >= 1 && value <= max) return
-      throw new RangeError(
-        `Expected "${name}"${owner} to be a whole number from 1 to ${max}, got "${value}"`,
-      )
-    })
+    if (Number.isInteger(value) && value >= 1 && value <= max) continue
+    const expected = `Expected "${name}"${owner} to be a whole number from 1 to ${max}`
+    checks.add(new RangeError(`${expected}, got "${value}"`))
   }
   checks.end()
   return Object.fromEntries(defined) as T

@@ -61,12 +61,12 @@ export function clientOf(
   trusted: BlockList,
   protocol: Client['protocol'] = 'http',
 ): Client {
-  let client: Client = { address: withoutPort(peer), protocol, host: joinFields(headers.host) }
+  let client: Client = { address: withoutPort(peer), protocol, host: String(headers.host ?? '') }
   const hasForwarded = headers.forwarded !== undefined
   const hasXForwarded = headers['x-forwarded-for'] !== undefined
   if (!isInNetworks(client.address, trusted) || hasForwarded === hasXForwarded) return client
   const hops = hasForwarded
-    ? parseForwarded(joinFields(headers.forwarded))
+    ? parseForwarded(String(headers.forwarded ?? ''))
     : parseXForwarded(headers)
   // Reads from right to left: the part before an untrusted address may be forged.
   for (const hop of hops.slice(-MAX_HOPS).reverse()) {
@@ -104,7 +104,7 @@ export function proxyIdsOf(
 }
 
 function parseXForwarded(headers: RequestHeaders): Hop[] {
-  const listOf = (name: string): string[] => joinFields(headers[`x-forwarded-${name}`]).split(',')
+  const listOf = (name: string): string[] => String(headers[`x-forwarded-${name}`] ?? '').split(',')
   const host = listOf('host').at(-1)?.trim() ?? ''
   const protocol = protocolIn(listOf('proto').at(-1))
   return listOf('for').map((address) => ({ address, host, protocol }))
@@ -150,8 +150,4 @@ function withoutPort(address: string): string {
 export function isInNetworks(address: string, networks: BlockList): boolean {
   const family = isIP(address)
   return family !== 0 && networks.check(address, family === 4 ? 'ipv4' : 'ipv6')
-}
-
-function joinFields(value: string | readonly string[] = ''): string {
-  return String(value)
 }

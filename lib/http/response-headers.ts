@@ -28,9 +28,7 @@ export let fieldLinesOf: (
 /**
  * The headers of a response. Names are case-insensitive. To set an invalid value throws.
  */
-export class ResponseHeaders
-  implements Iterable<[name: string, value: string | readonly string[]]>
-{
+export class ResponseHeaders {
   // A list and not a Map: a response has few headers, and creating a Map took longer than routing the request.
   readonly #fields: Field[] = []
 

@@ -35,6 +35,11 @@ export function fullName({ module, controller, action }: Route): string {
   return [...(module === 'default' ? [] : [module]), controller, action].join('/')
 }
 
+/** Returns a name of JavaScript as it is in a URL or a flag: `foo-bar` for `fooBar`. */
+export function kebabCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter, at: number) => (at > 0 ? '-' : '') + letter.toLowerCase())
+}
+
 /**
  * Returns the route of a forward.
  *

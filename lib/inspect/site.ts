@@ -6,7 +6,7 @@ import type { SiteParts } from '../dispatch/action-urls.ts'
 import { type FrontController, partsOf } from '../dispatch/front-controller.ts'
 import { controllersOf } from '../dispatch/options.ts'
 import type { RegisteredAction } from '../dispatch/registered-controller.ts'
-import { actionName } from '../routing/name-rules.ts'
+import { kebabCase } from '../http/route.ts'
 import { type FunctionLocation, locateFunctions } from './function-location.ts'
 import { lineOfExport } from './source-line.ts'
 
@@ -50,7 +50,7 @@ export function locateAction(site: Site, action: RegisteredAction): ActionLocati
 }
 
 function lineOf({ owner, action }: RegisteredAction, file: string): number | null {
-  const name = Object.keys(owner).find((key) => actionName(key) === action)
+  const name = Object.keys(owner).find((key) => kebabCase(key) === action)
   try {
     return lineOfExport(readFileSync(file, 'utf8'), name ?? action)
   } catch {

@@ -93,7 +93,8 @@ function parseFlags(args: readonly string[], problems: string[]): ReadonlyMap<st
     // Rejects `--` too: a parent process appends flags, and `--` would make them arguments.
     if (arg === '--' || flag === undefined) problems.push(unexpected(arg, args))
     else if (name === undefined) problems.push(unknownOption(flag, names))
-    else if (takesArgument(name)) {
+    // A switch has no value, or ''.
+    else if (settingsByFlag.get(name)?.value ?? flags[name]?.argument) {
       const value: string = inlineValue ?? rest.next().value ?? ''
       // In `--host --version`, the address is missing. It is not "--version".
       values.set(name, inlineValue === undefined && value.startsWith('--') ? '' : value)
@@ -113,18 +114,14 @@ function unexpected(argument: string, args: readonly string[]): string {
   const meant = /\.[cm]?[jt]s$/.test(argument)
     ? '--app'
     : nearest && (words.includes(nearest) ? nearest : flagOf(nearest))
-  return `Unexpected argument ${quoted(argument)}${meant ? `: did you mean ${meant}?` : ''}`
-}
-
-function takesArgument(name: string): boolean {
-  const setting = settingsByFlag.get(name)
-  return setting === undefined ? flags[name]?.argument !== undefined : setting.value !== ''
+  // A line break in a value must not split the problem into two lines.
+  return `Unexpected argument ${JSON.stringify(argument)}${meant ? `: did you mean ${meant}?` : ''}`
 }
 
 function unknownOption(flag: string, names: readonly string[]): string {
   const nearest = nearestName(flag.replace(/^-+/, ''), names)
   const hint = nearest === undefined ? 'see --help' : `did you mean --${nearest}?`
-  return `Unknown option ${quoted(flag)}: ${hint}`
+  return `Unknown option ${JSON.stringify(flag)}: ${hint}`
 }
 
 function parseEnvFile(
@@ -140,7 +137,7 @@ function parseEnvFile(
     return parseEnv(readFile(file).replace(/^\uFEFF/, '')) as Environment
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    problems.push(`--env-file is ${quoted(file)}: it can't be read (${code})`)
+    problems.push(`--env-file is ${JSON.stringify(file)}: it can't be read (${code})`)
     return {}
   }
 }
@@ -158,7 +155,8 @@ function parseSettings(
     given.add(name)
     const text = texts.get(source) ?? ''
     const value = parse(text)
-    if (value === undefined) problems.push(`${source} is ${quoted(text)}: expected ${expected}`)
+    if (value === undefined)
+      problems.push(`${source} is ${JSON.stringify(text)}: expected ${expected}`)
     return [name, value]
   })
   return { config: Object.freeze(Object.fromEntries(entries)), given }
@@ -206,9 +204,4 @@ function misuses(values: ReadonlyMap<string, string>, config: Config): string[] 
 
 function flagOf(name: string): string {
   return `--${name}`
-}
-
-// A line break in a value must not split the problem into two lines.
-function quoted(text: string): string {
-  return JSON.stringify(text)
 }

@@ -26,8 +26,11 @@ export async function listen(
 ): Promise<Service> {
   const { port, host, accessLog, closeTimeoutMs, idHeader } = config
   const trusted = config.trustProxy.length === 0 ? undefined : networks(config.trustProxy)
-  const logEach = (access: Access): void => logAccess(logger, access, trusted)
-  const onAccess = inOrder(observe, accessLog ? logEach : undefined)
+  const logEach = (access: Access): void => {
+    observe?.(access)
+    logAccess(logger, access, trusted)
+  }
+  const onAccess = accessLog ? logEach : observe
   const limits = limitsOf(DEFAULT_SERVER_LIMITS, config)
   const fd = inheritedSocket()
   const options = { port, host, fd, closeTimeoutMs, limits, onAccess, before, idHeader }
@@ -36,15 +39,6 @@ export async function listen(
     const problem = `Can't listen on the inherited socket (LISTEN_FDS), descriptor ${fd}`
     return fail(EXIT_FAILURE, [`${problem}: ${error.code}`])
   })
-}
-
-// Returns a function that calls both; of one function alone, the function itself.
-function inOrder(first: OnAccess | undefined, second: OnAccess | undefined): OnAccess | undefined {
-  if (first === undefined || second === undefined) return first ?? second
-  return (access) => {
-    first(access)
-    second(access)
-  }
 }
 
 /** Ends the process that can't listen on a port. */

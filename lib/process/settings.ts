@@ -2,6 +2,7 @@ import { DEFAULT_LIMITS, type Limits } from '../dispatch/options.ts'
 import { BASE_PATH, MAX_TIMER_MS } from '../http/check-options.ts'
 import { isNetwork } from '../http/forwarded.ts'
 import { ID_HEADER } from '../http/response-headers.ts'
+import { kebabCase } from '../http/route.ts'
 import { type LogLevel, logLevels } from '../reporting/log.ts'
 import { DEFAULT_SERVER_LIMITS, type ServerLimits } from '../server/serve.ts'
 import {
@@ -167,12 +168,8 @@ const rows: { readonly [Name in keyof Config]: Row<Config[Name]> } = {
 
 /** Every setting, by its name in {@link Config}. */
 export const settings: Settings = Object.fromEntries(
-  Object.entries(rows).map(([name, row]) => [name, { flag: flagOf(name), ...row }]),
+  Object.entries(rows).map(([name, row]) => [name, { flag: kebabCase(name), ...row }]),
 ) as unknown as Settings
-
-function flagOf(name: string): string {
-  return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
-}
 
 function row<T>(value: string, help: string, fallback: T, parser: TextParser<T>): Row<T> {
   return { value, help, fallback, ...parser }

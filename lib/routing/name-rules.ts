@@ -45,11 +45,3 @@ function camelCase(name: string, dropped: RegExp): string {
 function lowerCase(name: string): string {
   return name.replace(/[A-Z][ -~]*/g, (letters) => letters.toLowerCase())
 }
-
-/** Returns the URL name of a function that is an action: `foo-bar` for `fooBar`. */
-export function actionName(functionName: string): string {
-  return functionName.replace(
-    /[A-Z]/g,
-    (letter, at: number) => (at > 0 ? '-' : '') + letter.toLowerCase(),
-  )
-}

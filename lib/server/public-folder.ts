@@ -14,20 +14,22 @@ export interface PublicFile {
   readonly variants: ReadonlyMap<string, string>
 }
 
-// The media types by extension, without the charset of a text.
+// The media types by extension, without the charset of a text: a group, and the extensions whose types have the same name or another.
 const TYPES = new Map(
   [
-    'avif image/avif, bmp image/bmp, gif image/gif, ico image/x-icon, jpeg image/jpeg, jpg image/jpeg',
-    'png image/png, svg image/svg+xml, webp image/webp',
-    'css text/css, csv text/csv, htm text/html, html text/html, ics text/calendar, js text/javascript',
-    'md text/markdown, mjs text/javascript, txt text/plain, vtt text/vtt, xml application/xml',
-    'json application/json, map application/json, webmanifest application/manifest+json',
-    'gz application/gzip, pdf application/pdf, wasm application/wasm, zip application/zip',
-    'mov video/quicktime, mp3 audio/mpeg, mp4 video/mp4, ogg audio/ogg, wav audio/wav, webm video/webm',
-    'otf font/otf, ttf font/ttf, woff font/woff, woff2 font/woff2',
-  ]
-    .flatMap((rows) => rows.split(', '))
-    .map((row) => row.split(' ') as [extension: string, type: string]),
+    'application gz=gzip json map=json pdf wasm webmanifest=manifest+json xml zip',
+    'audio mp3=mpeg ogg wav',
+    'font otf ttf woff woff2',
+    'image avif bmp gif ico=x-icon jpeg jpg=jpeg png svg=svg+xml webp',
+    'text css csv htm=html html ics=calendar js=javascript md=markdown mjs=javascript txt=plain vtt',
+    'video mov=quicktime mp4 webm',
+  ].flatMap((line) => {
+    const [group, ...names] = line.split(' ')
+    return names.map((each): [extension: string, type: string] => {
+      const [extension = '', name = extension] = each.split('=')
+      return [extension, `${group}/${name}`]
+    })
+  }),
 )
 const IS_TEXT = /^text\/|xml$/
 

@@ -1,15 +1,11 @@
 import type { Action, Controller } from '../controllers/controller.ts'
-import {
-  type ErrorHooks,
-  errorHooks,
-  errorHooksOf,
-  isOfProviderPage,
-} from '../controllers/error-hooks.ts'
+import { type ErrorHooks, errorHooks, errorHooksOf } from '../controllers/error-hooks.ts'
 import { ResponseCookies } from '../http/cookies.ts'
 import { HttpError } from '../http/errors.ts'
 import { typeOf } from '../http/exceptions.ts'
 import { type HttpRequest, stateOf } from '../http/request.ts'
 import { splitTarget, withoutOrigin } from '../http/request-line.ts'
+import { kindOfSignIn } from '../reporting/sign-in-hint.ts'
 import { knownParams } from '../scrubbing/sent-params.ts'
 import { begin } from './begin.ts'
 import { signInError } from './faults.ts'
@@ -122,5 +118,5 @@ function astrayProvider(
   const name = single(new URLSearchParams(uri.slice(start.length)), 'provider')
   // The configured name, and not the one of the request.
   const provider = providers.get(name ?? '')?.name
-  return provider !== undefined && isOfProviderPage(request) ? provider : undefined
+  return kindOfSignIn(request) === 'provider page' ? provider : undefined
 }

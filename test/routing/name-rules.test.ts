@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { actionName, nameKeys } from '../../lib/routing/name-rules.ts'
+import { nameKeys } from '../../lib/routing/name-rules.ts'
 
 describe("names: 'exact'", () => {
   it('leaves every name unchanged', () => {
@@ -85,20 +85,5 @@ describe("names: 'zf1'", () => {
 
   it('returns an empty text for a name without letters and digits', () => {
     for (const name of ['', '!', '-', '..', 'é']) assert.equal(action(name), '')
-  })
-})
-
-describe('actionName()', () => {
-  it('breaks a function name before each capital letter but the first', () => {
-    const table = [
-      ['list', 'list'],
-      ['fooBar', 'foo-bar'],
-      ['FooBar', 'foo-bar'],
-      ['saveAllNow', 'save-all-now'],
-      ['toURL', 'to-u-r-l'],
-      ['v2', 'v2'],
-      ['_x', '_x'],
-    ] as const
-    for (const [name, expected] of table) assert.equal(actionName(name), expected)
   })
 })
