@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex, Readable } from 'node:stream'
 import { ClientGoneError } from '../http/errors.ts'
-import { failReader, pauseReading, startReading } from './reading.ts'
+import { failReader, isLeftToListener, pauseReading, startReading } from './reading.ts'
 
 /** Maximum time for which bytes are still accepted after a response, in milliseconds. */
 export const LINGER_MS = 1_000
@@ -111,9 +111,9 @@ export function stopReading(socket: Socket): void {
   socket.on('resume', stayPaused)
 }
 
-/** Reads again from a connection if `node:http` has taken its parser away, for a listener of the server for `upgrade`. */
-export function leaveToListener(socket: Socket & { readonly parser?: unknown }): void {
-  if (socket.parser === null) startReading(socket.off('resume', stayPaused))
+/** Reads again from a connection if `node:http` has left it to a listener of the server for `upgrade`. */
+export function leaveToListener(socket: Socket): void {
+  if (isLeftToListener(socket)) startReading(socket.off('resume', stayPaused))
 }
 
 // node:http calls it after the last response.

@@ -2,8 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
 import { inThisContext } from '../http/retention.ts'
+import { leaveToListener } from './close-slowly.ts'
 import { DEFAULT_HEADER_LIMITS, readFraming } from './framing.ts'
-import { pauseReading } from './reading.ts'
+import { isLeftToListener, pauseReading } from './reading.ts'
 
 // Maximum requests in flight per connection, besides one that all others wait for. Later ones wait, and reading is paused.
 const MAX_IN_FLIGHT = 8
@@ -15,6 +16,7 @@ interface Pipelining {
   readonly socket: Socket
   /** Nothing more is read after it. */
   readonly fault: Error | undefined
+  readonly isDetached: boolean | undefined
   resumedAt: number | undefined
 }
 
@@ -135,17 +137,23 @@ export class Pipeline {
 
   #pauseReading(): void {
     const { socket } = this.#connection
-    pauseReading(socket)
+    const pause = (): void => {
+      if (!isLeftToListener(socket)) pauseReading(socket)
+    }
+    pause()
     if (this.#resumeReading !== undefined) return
-    const pauseAgain = (): void => pauseReading(socket)
     this.#resumeReading = () => {
-      socket.off('resume', pauseAgain)
+      socket.off('resume', pause)
       this.#resumeReading = undefined
       // A new list: the old one keeps the memory of its longest queue.
       this.#queued = []
       this.#connection.resumedAt = monotonicMs()
-      if (this.#connection.fault === undefined) socket.resume()
+      if (this.#connection.fault === undefined && !isLeftToListener(socket)) socket.resume()
     }
-    socket.on('resume', pauseAgain)
+    socket.on('resume', pause)
+    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see if the application created the server.
+    setImmediate(() => {
+      if (!this.#connection.isDetached) leaveToListener(socket)
+    })
   }
 }

@@ -22,6 +22,11 @@ export function startReading(socket: Duplex): void {
   socket._read(0)
 }
 
+/** Whether `node:http` has taken the parser of a socket away, for a listener of the server for `upgrade`. */
+export function isLeftToListener(socket: Duplex & { readonly parser?: unknown }): boolean {
+  return socket.parser === null
+}
+
 /** Lets the reader of a message fail. Without a reader, the event `error` would end the process. */
 export function failReader(message: IncomingMessage, error: Error): void {
   if (message.listenerCount('error') > 0) message.emit('error', error)

@@ -10,6 +10,7 @@ import { fieldLinesOf } from '../http/response-headers.ts'
 import { inThisContext } from '../http/retention.ts'
 import { linger } from './close-slowly.ts'
 import { type IncomingRequest, pairsOf } from './incoming-request.ts'
+import { isLeftToListener } from './reading.ts'
 import type { ServerStop } from './server-stop.ts'
 
 // Responses with these statuses have no body (RFC 9110, sections 15.3.5, 15.3.6, 15.4.5).
@@ -36,12 +37,17 @@ export function writeResponse(response: HttpResponse, target: ResponseTarget): v
   const { status, body, headers } = response
   const out: Head = incoming.out
   // Not `incoming.aborted`: a client that half-closes may still read.
-  const isClosed = !incoming.connection.socket.writable
+  const { socket } = incoming.connection
+  const isClosed = !socket.writable
   const isBodiless = BODILESS.includes(status)
   const isBodySent = !isClosed && !isBodiless && incoming.method !== 'HEAD'
   if (isBodySent) responseLifecycle.seal(response)
   else responseLifecycle.discard(response)
-  if (isClosed) return
+  if (isClosed) {
+    // A listener for `upgrade` has ended the socket before this response. node:http fails at the write.
+    if (isLeftToListener(socket)) socket.destroy()
+    return
+  }
   incoming.settle()
   const isStream = body instanceof Readable
   const length = isStream ? headers.get('Content-Length') : Buffer.byteLength(body ?? '')

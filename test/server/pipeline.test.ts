@@ -262,6 +262,38 @@ describe('Pipelined requests', () => {
     })
   }
 
+  for (const isEnded of [false, true]) {
+    it(`leave an upgrade behind a queued one to an application with its own server, which ${isEnded ? 'ends' : 'reads'} the connection`, {
+      timeout: 10_000,
+    }, async (t) => {
+      const wait: Action = async (_, response) => {
+        await setTimeout(20)
+        return response.text('ok')
+      }
+      const server = createServer(createRequestListener(createFront({ app: { wait } })))
+      server.on('upgrade', (_, stream: Socket) => {
+        if (isEnded) stream.on('error', () => {}).end('HTTP/1.1 401 Unauthorized\r\n\r\n')
+        else stream.pipe(stream)
+      })
+      const closed = deferred()
+      server.on('connection', (socket) => socket.on('close', closed.resolve))
+      const port = await listening(t, server)
+      const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+      t.after(() => void socket.destroy())
+      let received = ''
+      socket.setEncoding('latin1').on('error', () => {})
+      socket.on('data', (data: string) => {
+        received += data
+        if (received.split(' 200 OK').length === 10) socket.end('abc')
+      })
+      const upgrade = 'GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n'
+      // One more than may be in flight.
+      socket.write(keepAliveBytesOf({ target: '/app/wait' }).repeat(9) + upgrade)
+      await closed.promise
+      assert.match(received, isEnded ? /^HTTP\/1.1 401/ : /abc$/)
+    })
+  }
+
   it('each run in the AsyncLocalStorage context in which they have arrived', async (t) => {
     const current = new AsyncLocalStorage<string | undefined>()
     const later: Action = async ({ target }, response) => {
