@@ -184,9 +184,9 @@ async function measureCpu() {
       ['GET of 1.3 kB, 20 fields that are escaped in two ways', nested(20), 'a'],
       ['GET of 16 kB, 16 such fields and 7,500 cookies', nested(16), ';%'.repeat(7_500)],
       [
-        'GET, the message quotes a cookie of 7 kB of `0`, and short values begin everywhere in it',
-        'b=0000&c=00001&d=000001&e=0000001',
-        '0'.repeat(7_000),
+        'GET, the message quotes a cookie of 7 kB of two letters, and short values begin everywhere in it',
+        'b=aaaa&c=abab&d=bbab&e=babbb',
+        shortWords(7_000, 0)[0],
       ],
     ]) {
       rows.push([
@@ -209,6 +209,11 @@ async function measureCpu() {
       ...(await costs(server, (path) =>
         post(path, `a=${numbers.repeat(80)}`, [`X-A: ${numbers.repeat(1_166)}`]),
       )),
+    ])
+    const sentText = `title=${shortWords(1_000, 0)[0]}&text=${shortWords(20_000, 0)[0]}&z=%41`
+    rows.push([
+      'POST, the message quotes 1 kB of 21 kB of two letters',
+      ...(await costs(server, (path) => post(path, sentText))),
     ])
     const [text, ...values] = shortWords(11_000, 150)
     rows.push([

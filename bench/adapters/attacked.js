@@ -34,9 +34,10 @@ export async function start() {
   return server
 }
 
-// The cookies only if nothing else was sent.
-// Returns as much of the values or of the cookies, whichever are longer, as a report searches.
+// Returns the title; without one, as much of the values or of the cookies, whichever are longer, as a report searches.
 function textOf({ form, query, cookies }) {
+  const title = form.get('title')
+  if (title !== null) return title
   const values = [...form.values(), ...query.values()].join(' ')
   const texts = [values, [...cookies.values()].join(' ')]
   return texts.sort((one, other) => other.length - one.length)[0].slice(0, 12_000)

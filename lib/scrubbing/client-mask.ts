@@ -16,7 +16,7 @@ const WORDS = /[a-z\d\x80-\uffff]{8,}/g
 // The share of the runs of a word that a text must have.
 const SHARE = 3 / 4
 /** The number of runs of a word that suffices: only the beginning of a text is searched. */
-export const SUFFICIENT = 192
+export const SUFFICIENT = 42
 
 // Any character that is not ASCII may be folded into letters.
 const WORD_CHARACTER = /[a-z\d\x80-\uffff]/i

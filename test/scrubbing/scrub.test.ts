@@ -737,7 +737,7 @@ describe('scrubAll()', () => {
   })
 
   it('searches fewer values for longer texts', () => {
-    const request = new HttpRequest({ target: '/a', headers: { cookie: 'x'.repeat(14_000) } })
+    const request = new HttpRequest({ target: '/a', headers: { cookie: 'x'.repeat(10_000) } })
     const text = (length: number): string => 'y '.repeat(length / 2)
     assert.deepEqual(scrubAll([text(6_000)], request), [text(6_000)])
     assert.deepEqual(scrubAll([text(8_000)], request), [undefined])
