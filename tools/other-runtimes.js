@@ -44,7 +44,6 @@ const runtimes = {
       [/^(?:createDetails|locateFrame)\(\) > /, 'expects the stacks of V8'],
       [/^knownWords\(\) > shows the messages of V8/, 'expects the messages of V8'],
       [/^locateFunctions\(\) > |^listActions\(\) > (?:locates|marks)/, 'Bun locates no function'],
-      [/^watchedRun\(\) > warns once/, 'Bun does not tell of new promises'],
       [/^helmet\(\) and compression\(\).* > compress/, 'undici of Bun decompresses responses'],
       [/^The HttpError of another copy/, 'Bun loads no second copy of a file'],
       [/^readBody\(\) > keeps at most twice/, 'calls gc() of V8'],
@@ -130,7 +129,6 @@ const runtimes = {
         'the parser of Deno reports another code',
       ],
       [/^The stack of a 404 .* frozen Error/, 'starts itself with the flags of Node'],
-      [/^watchedRun\(\) .* warns once/, 'Deno does not tell of new promises'],
       [/^The last response .* arrives whole/, 'Deno closes a connection with unread bytes at once'],
       [
         /^FrontController.* sends on by fetch/,
