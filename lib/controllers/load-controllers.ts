@@ -59,8 +59,9 @@ export function warningsAbout({ controllers, modules }: ControllerDirectory): re
         )
       }
       // As in Zend Framework 1.
-      if (/.Controller$/.test(name)) {
-        const file = `${kebabCase(name.slice(0, -10))}.js`
+      const [, short] = /^(.+)Controller$/.exec(name) ?? []
+      if (short !== undefined) {
+        const file = `${kebabCase(short)}.js`
         warnings.push(
           `The controller "${path}" has its whole name in its URLs: name the file "${file}", and its functions without "Action"`,
         )

@@ -111,9 +111,18 @@ export function stopReading(socket: Socket): void {
   socket.on('resume', stayPaused)
 }
 
-/** Reads again from a connection if `node:http` has left it to a listener of the server for `upgrade`. */
-export function leaveToListener(socket: Socket): void {
-  if (isLeftToListener(socket)) startReading(socket.off('resume', stayPaused))
+/**
+ * Reads again from a paused connection if the bytes that have been read end with an upgrade, and `node:http` has left the socket
+ * to a listener: handleUpgrades() does not see it if the application created the server.
+ */
+export function leaveToListenerSoon(connection: {
+  readonly socket: Socket
+  readonly isDetached: boolean | undefined
+}): void {
+  setImmediate(() => {
+    const { socket, isDetached } = connection
+    if (!isDetached && isLeftToListener(socket)) startReading(socket.off('resume', stayPaused))
+  })
 }
 
 // node:http calls it after the last response.

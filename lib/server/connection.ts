@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import type { HttpError } from '../http/errors.ts'
 import { forgetLastMatchSoon } from '../http/retention.ts'
-import { closeSlowlyAtEnd, leaveToListener, stopReading } from './close-slowly.ts'
+import { closeSlowlyAtEnd, leaveToListenerSoon, stopReading } from './close-slowly.ts'
 import { Pipeline } from './pipeline.ts'
 
 /** An object that is called when its response has been sent, or when the client has left before. */
@@ -82,7 +82,7 @@ export class Connection {
     )
   }
 
-  /** The latest response that has not been sent; undefined if there is none. Requests may have overtaken the most recent one. */
+  /** The latest response that has not been sent; undefined if there is none. After that to the most recent request, that to an earlier one may still wait. */
   get activeResponse(): ServerResponse | undefined {
     return this.latest?.writableFinished ? this.pipeline?.latest : this.latest
   }
@@ -124,10 +124,7 @@ export class Connection {
   ignoreBehindLast(out: ServerResponse): boolean {
     if (!this.hasLastRequest || out === this.latest || this.#isAhead(out)) return false
     stopReading(this.socket)
-    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see if the application created the server.
-    setImmediate(() => {
-      if (!this.isDetached) leaveToListener(this.socket)
-    })
+    leaveToListenerSoon(this)
     return true
   }
 

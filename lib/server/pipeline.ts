@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { monotonicMs } from '../http/clock.ts'
 import { inThisContext } from '../http/retention.ts'
-import { leaveToListener } from './close-slowly.ts'
+import { leaveToListenerSoon } from './close-slowly.ts'
 import { DEFAULT_HEADER_LIMITS, readFraming } from './framing.ts'
 import { isLeftToListener, pauseReading } from './reading.ts'
 
@@ -151,9 +151,6 @@ export class Pipeline {
       if (this.#connection.fault === undefined && !isLeftToListener(socket)) socket.resume()
     }
     socket.on('resume', pause)
-    // The bytes that have been read may end with an upgrade, which handleUpgrades() does not see if the application created the server.
-    setImmediate(() => {
-      if (!this.#connection.isDetached) leaveToListener(socket)
-    })
+    leaveToListenerSoon(this.#connection)
   }
 }
